@@ -1,0 +1,26 @@
+# bdl_flags: how everything of this project is compiled. Never part of what is installed.
+add_library(bdl_flags INTERFACE)
+
+# Conversions that may change a value are errors; signed <-> size_t is not worth a cast at every subscript.
+target_compile_options(bdl_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wundef
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi>
+  $<$<BOOL:${BDL_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 sees overflows inside std::vector::insert and std::string at -O3 that are not there (GCC PR 105329, 107852).
+  target_compile_options(bdl_flags INTERFACE -Wno-stringop-overflow -Wno-restrict)
+endif()
+
+if(BDL_SANITIZE)
+  target_compile_options(bdl_flags INTERFACE
+    -fsanitize=${BDL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_definitions(bdl_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+  target_link_options(bdl_flags INTERFACE -fsanitize=${BDL_SANITIZE})
+endif()
+
+if(BDL_BUILD_FUZZERS)
+  target_compile_options(bdl_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

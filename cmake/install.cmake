@@ -1,0 +1,20 @@
+# What a package of libbdl contains: library, headers, CMake package bdl::bdl, pkg-config file. All relocatable.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bdl)
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(TARGETS bdl EXPORT bdlTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/bdl/ ${PROJECT_BINARY_DIR}/include/bdl/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdl FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT bdlTargets NAMESPACE bdl:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/bdlConfig.cmake.in bdlConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(bdlConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bdlConfig.cmake ${PROJECT_BINARY_DIR}/bdlConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+file(RELATIVE_PATH BDL_PREFIX_FROM_PC ${CMAKE_INSTALL_PREFIX}/${pc_dir} ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" BDL_PREFIX_FROM_PC "${BDL_PREFIX_FROM_PC}")
+configure_file(pkgconfig/bdl.pc.in bdl.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bdl.pc DESTINATION ${pc_dir})

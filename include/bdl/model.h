@@ -1,0 +1,196 @@
+/**
+ * @file model.h
+ * Models: a network (or the caller's own function) with a likelihood.
+ *
+ * Parameters form one vector theta of D = bdl_model_parameters() values: layer by layer the weight
+ * matrix (outputs x inputs, row-major) and then the bias (outputs values). bdl_model_block() lists it.
+ */
+#ifndef BDL_MODEL_H
+#define BDL_MODEL_H
+
+#include "bdl/matrix.h"
+#include "bdl/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bdl_model bdl_model;
+
+/** Activation after every layer but the last, which is linear. */
+typedef enum bdl_activation {
+  BDL_IDENTITY = 1,
+  BDL_RELU = 2,
+  BDL_LEAKY_RELU = 3, /**< slope 0.01 below zero */
+  BDL_ELU = 4,        /**< exp(z) - 1 below zero */
+  BDL_GELU = 5,       /**< z Phi(z), exact (erf) */
+  BDL_TANH = 6,
+  BDL_SIGMOID = 7,
+  BDL_SOFTPLUS = 8, /**< log(1 + exp(z)) */
+  BDL_SWISH = 9     /**< z sigmoid(z) */
+} bdl_activation;
+
+/** p(y | f), f the network's outputs. C is their number. */
+typedef enum bdl_likelihood {
+  BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision) */
+  BDL_BERNOULLI = 2,   /**< y: C columns of 0 or 1, f are logits */
+  BDL_CATEGORICAL = 3, /**< y: one column of class numbers 0 .. C-1, f are logits */
+  BDL_POISSON = 4      /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
+} bdl_likelihood;
+
+/** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */
+typedef enum bdl_initialization {
+  BDL_INIT_UNIFORM_FAN_IN = 1, /**< weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs) */
+  BDL_INIT_XAVIER = 2,         /**< U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010) */
+  BDL_INIT_HE = 3              /**< N(0, 2 / inputs) (He et al. 2015) */
+} bdl_initialization;
+
+/**
+ * Multilayer perceptron. Since 0.1.
+ * @param dtype      arithmetic of the model: BDL_F32 or BDL_F64
+ * @param sizes      layer widths: inputs, hidden widths ..., outputs; each >= 1. Two entries give a
+ *                   generalised linear model
+ * @param size_count number of entries of sizes, >= 2
+ * @param activation after every layer but the last
+ * @param bias       1: every layer has a bias, 0: none has
+ * @param likelihood BDL_CATEGORICAL needs at least 2 outputs
+ * @param model      receives the new handle; free with bdl_model_free()
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t *sizes, int32_t size_count,
+                                        bdl_activation activation, int32_t bias, bdl_likelihood likelihood,
+                                        bdl_model **model);
+
+/**
+ * Callback: network outputs of a user's own model. Arrays have the model's dtype.
+ * @param user_data  as given to bdl_model_create_user()
+ * @param parameters theta, 1 x D
+ * @param inputs     M x inputs
+ * @param outputs    M x C, to be written
+ * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
+ */
+typedef int32_t (*bdl_outputs_fn)(void *user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs);
+
+/**
+ * Callback: per-example gradient rows. Row i of `rows` is
+ * sum_c output_gradients(i, c) d f_c(x_i; theta) / d theta, the product of the seed with the Jacobian.
+ * @param user_data        as given to bdl_model_create_user()
+ * @param parameters       theta, 1 x D
+ * @param inputs           M x inputs
+ * @param output_gradients M x C
+ * @param rows             M x D, to be written
+ * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
+ */
+typedef int32_t (*bdl_gradients_fn)(void *user_data, bdl_matrix parameters, bdl_matrix inputs,
+                                    bdl_matrix output_gradients, bdl_matrix rows);
+
+/**
+ * A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
+ * kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be
+ * safe to run concurrently if the caller runs const calls concurrently. They must not throw. Since 0.1.
+ * @param dtype      type of every array the callbacks see
+ * @param inputs     columns of x, >= 1
+ * @param outputs    number of outputs C, >= 1
+ * @param parameters number of parameters D, >= 1
+ * @param likelihood p(y | f)
+ * @param outputs_fn outputs for given parameters and inputs
+ * @param gradients_fn gradient rows for given parameters, inputs and seeds; NULL: predictions only
+ * @param user_data  handed to the callbacks
+ * @param destroy    called once with user_data when the last handle using the model is freed; may be NULL
+ * @param model      receives the new handle. If creation fails, destroy is not called
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
+                                         bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
+                                         bdl_gradients_fn gradients_fn, void *user_data,
+                                         void (*destroy)(void *user_data), bdl_model **model);
+
+/** Frees the handle. NULL is fine. Since 0.1. */
+BDL_API void bdl_model_free(bdl_model *model);
+
+/** Number of parameters D; 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_model_parameters(const bdl_model *model);
+
+/** Number of inputs; 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_model_inputs(const bdl_model *model);
+
+/** Number of outputs C; 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_model_outputs(const bdl_model *model);
+
+/** Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_model_targets(const bdl_model *model);
+
+/**
+ * The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
+ * @param model  a model
+ * @param index  0 .. ; BDL_ERROR_INVALID_ARGUMENT at the end of the list ends a loop over all
+ * @param name   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
+ *               the model
+ * @param offset receives the first position within theta
+ * @param rows   receives the number of rows of the block (outputs of the layer)
+ * @param cols   receives the number of columns (inputs of the layer; 1 for a bias)
+ */
+BDL_API bdl_status bdl_model_block(const bdl_model *model, int64_t index, const char **name, int64_t *offset,
+                                   int64_t *rows, int64_t *cols);
+
+/**
+ * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
+ * outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
+ * value or per output like the value set here. A new model has 1. Since 0.1.
+ * @param model     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+ * @param precision 1 x 1 or 1 x C, positive
+ */
+BDL_API bdl_status bdl_model_set_noise_precision(bdl_model *model, bdl_matrix precision);
+
+/** Reads the noise precision into 1 x 1 (if it is shared) or 1 x C. Since 0.1. */
+BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model *model, bdl_matrix precision);
+
+/**
+ * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
+ * not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * @param model      a network
+ * @param scheme     distribution of the weights
+ * @param seed       same seed, same parameters
+ * @param parameters receives theta, 1 x D
+ */
+BDL_API bdl_status bdl_model_initialize(const bdl_model *model, bdl_initialization scheme, uint64_t seed,
+                                        bdl_matrix parameters);
+
+/**
+ * Outputs f(x; theta). Since 0.1.
+ * @param model      a model
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param outputs    receives n x C
+ */
+BDL_API bdl_status bdl_model_evaluate(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+                                      bdl_matrix outputs);
+
+/**
+ * log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.
+ * @param model          a model
+ * @param parameters     theta, 1 x D
+ * @param x              n x inputs
+ * @param y              n x targets
+ * @param log_likelihood receives n x 1, in nats
+ */
+BDL_API bdl_status bdl_model_log_likelihood(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+                                            bdl_matrix y, bdl_matrix log_likelihood);
+
+/**
+ * Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
+ * never forms them; they are for the caller's own algorithms and checks. Since 0.1.
+ * @param model      a model
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param y          n x targets
+ * @param rows       receives n x D
+ */
+BDL_API bdl_status bdl_model_gradient_rows(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+                                           bdl_matrix y, bdl_matrix rows);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

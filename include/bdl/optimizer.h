@@ -1,0 +1,206 @@
+/**
+ * @file optimizer.h
+ * Optimizers: how a posterior is learned. A method is a named row of a table (rule and curvature
+ * estimate with their defaults); everything else is a named option.
+ *
+ * Methods:
+ *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
+ *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples
+ */
+#ifndef BDL_OPTIMIZER_H
+#define BDL_OPTIMIZER_H
+
+#include "bdl/matrix.h"
+#include "bdl/model.h"
+#include "bdl/posterior.h"
+#include "bdl/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bdl_optimizer bdl_optimizer;
+
+/** Types of options. */
+typedef enum bdl_option_type {
+  BDL_OPTION_DOUBLE = 1,
+  BDL_OPTION_INT = 2,   /**< int64_t; switches are 0 or 1 */
+  BDL_OPTION_CHOICE = 3 /**< one of a list of words */
+} bdl_option_type;
+
+/** The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1. */
+BDL_API const char *bdl_method_name(int64_t index);
+
+/**
+ * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
+ * if it is learned, the model's noise precision. Since 0.1.
+ * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
+ * @param posterior  of the model's dtype and number of parameters
+ * @param method     "slang" or "slang-ggn"
+ * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
+ *                   the prior
+ * @param optimizer  receives the handle; free with bdl_optimizer_free()
+ */
+BDL_API bdl_status bdl_optimizer_create(bdl_model *model, bdl_posterior *posterior, const char *method,
+                                        int64_t data_size, bdl_optimizer **optimizer);
+
+/** Frees the handle. NULL is fine. Since 0.1. */
+BDL_API void bdl_optimizer_free(bdl_optimizer *optimizer);
+
+/** Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer *optimizer, const char *name, double value);
+
+/** Sets an integer option or switch. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_set_int(bdl_optimizer *optimizer, const char *name, int64_t value);
+
+/** Sets a choice. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_set_choice(bdl_optimizer *optimizer, const char *name, const char *value);
+
+/** Reads a real option. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_get_double(const bdl_optimizer *optimizer, const char *name, double *value);
+
+/** Reads an integer option. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_get_int(const bdl_optimizer *optimizer, const char *name, int64_t *value);
+
+/** Reads a choice; the string is static. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_get_choice(const bdl_optimizer *optimizer, const char *name, const char **value);
+
+/**
+ * Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are
+ * static; any out-pointer may be NULL. Since 0.1.
+ * @param index         position in the table
+ * @param name          receives the name
+ * @param type          receives the type
+ * @param default_value receives the default as text
+ * @param range         receives the allowed values as text: "(0, inf)", "0 | 1", "cosine | power"
+ * @param doc           receives one or two sentences
+ */
+BDL_API bdl_status bdl_option_describe(int64_t index, const char **name, bdl_option_type *type,
+                                       const char **default_value, const char **range, const char **doc);
+
+/**
+ * Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
+ * Options "prior_precision" and "bias_prior_precision" give it by groups instead. Since 0.1.
+ * @param optimizer an optimizer
+ * @param precision 1 x D, positive
+ */
+BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer *optimizer, bdl_matrix precision);
+
+/** Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1. */
+BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer *optimizer, bdl_matrix precision);
+
+/**
+ * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
+ * U = 0, precision = option "initial_precision", step counter 0, momentum 0, scales as the options
+ * say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+ */
+BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer *optimizer);
+
+/**
+ * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.
+ * @param optimizer an optimizer with a model
+ * @param x         M x inputs, 1 <= M <= N
+ * @param y         M x targets
+ */
+BDL_API bdl_status bdl_optimizer_step(bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y);
+
+/**
+ * One step from the caller's own gradient rows of -log p: M examples under S parameter samples make
+ * n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
+ * Since 0.1.
+ * @param optimizer an optimizer, with or without a model
+ * @param rows      n x D
+ */
+BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer *optimizer, bdl_matrix rows);
+
+/**
+ * Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
+ * the optimizer, its posterior and its model, and call bdl_optimizer_request_stop().
+ * @return 0 to go on; positive: fit returns BDL_STOPPED; negative: fit returns BDL_ERROR_CALLBACK.
+ *         Either way everything is as after the last completed step
+ */
+typedef int32_t (*bdl_progress_fn)(void *user_data, const bdl_optimizer *optimizer);
+
+/**
+ * Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
+ * epochs unless option "total_steps" plans a longer course. Since 0.1.
+ * @param optimizer an optimizer with a model
+ * @param x         n x inputs; n is usually N
+ * @param y         n x targets
+ * @param epochs    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
+ *                  checkpoint) and gives the same bits as if it had never been interrupted
+ * @param progress  may be NULL
+ * @param user_data handed to progress
+ * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step
+ */
+BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
+                                     bdl_progress_fn progress, void *user_data);
+
+/**
+ * Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.
+ * Any thread or signal handler may call it. Since 0.1.
+ */
+BDL_API void bdl_optimizer_request_stop(bdl_optimizer *optimizer);
+
+/**
+ * Where training is. Any out-pointer may be NULL. Since 0.1.
+ * @param optimizer an optimizer
+ * @param step      receives the number of steps taken
+ * @param planned   receives the number of steps after which the current plan ends (0: no plan)
+ * @param epoch     receives the epochs completed by fit, fractions included
+ */
+BDL_API bdl_status bdl_optimizer_progress(const bdl_optimizer *optimizer, int64_t *step, int64_t *planned,
+                                          double *epoch);
+
+/**
+ * The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.
+ * @param optimizer               an optimizer that has taken a step with its model
+ * @param expected_log_likelihood receives the estimate of E_q[sum over N examples of log p], averaged
+ *                                over the last epoch of steps (exponentially)
+ * @param kl                      receives KL(q || prior) now. ELBO = expected_log_likelihood - kl
+ */
+BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer *optimizer, double *expected_log_likelihood,
+                                              double *kl);
+
+/**
+ * The ELBO's two parts on given data. Since 0.1.
+ * @param optimizer               an optimizer with a model
+ * @param x                       n x inputs
+ * @param y                       n x targets
+ * @param samples                 S >= 1 posterior samples; 0: exact one-dimensional quadrature
+ *                                (one-output generalised linear models)
+ * @param seed                    of the samples
+ * @param expected_log_likelihood receives E_q[sum_i log p(y_i | x_i)] times N / n
+ * @param kl                      receives KL(q || prior); may be NULL, as may the former
+ */
+BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y, int64_t samples,
+                                      uint64_t seed, double *expected_log_likelihood, double *kl);
+
+/**
+ * Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
+ * anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.
+ * @param optimizer an optimizer
+ * @param minibatch M; 0: as option "minibatch" says
+ * @param bytes     receives the estimate
+ */
+BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer *optimizer, int64_t minibatch, int64_t *bytes);
+
+/**
+ * Has training moved the posterior at all? Compares it with its state at initialisation (or at the
+ * optimizer's creation). Since 0.1.
+ * @param optimizer       an optimizer
+ * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
+ *                        units of posterior standard deviations. Below 0.1 the mean still is its start
+ * @param precision_shift receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
+ *                        Below 0.1 the uncertainty still is its start
+ * @param message         receives a static sentence: what is wrong and what to change, or "" if both
+ *                        have moved. Any out-pointer may be NULL
+ */
+BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer *optimizer, double *mean_shift,
+                                          double *precision_shift, const char **message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,129 @@
+#include "base/array.hpp"
+
+#include <cmath>
+
+namespace bdl {
+namespace {
+
+/// Calls visit(pointer to element type) for the array's dtype.
+template <class Visitor>
+decltype(auto) with_type(const Array& array, Visitor&& visit) {
+  switch (array.dtype) {
+    case BDL_F32:
+      return visit(static_cast<float*>(array.data));
+    case BDL_F64:
+      return visit(static_cast<double*>(array.data));
+    default:
+      return visit(static_cast<std::int32_t*>(array.data));
+  }
+}
+
+/// Element types are converted one by one: a loop per destination column, strided on the source side.
+template <class T, class RowOf>
+void gather_rows(const Array& array, MatrixView<T> out, RowOf row_of) {
+  with_type(array, [&](const auto* data) {
+    for (Index j = 0; j < out.cols; ++j) {
+      const auto* row = data + row_of(j) * array.row_stride;
+      T* column = out.column_data(j);
+      for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * array.col_stride]);
+    }
+  });
+}
+
+void check_count(Index got, Index expected, const char* name, const char* what) {
+  if (expected >= 0 && got != expected)
+    fail(Status::ERROR_SHAPE, "%s has %lld %s, expected %lld", name, static_cast<long long>(got), what,
+         static_cast<long long>(expected));
+}
+
+}  // namespace
+
+void check_shape(const Array& array, Index rows, Index cols, const char* name) {
+  if (array.dtype != BDL_F32 && array.dtype != BDL_F64 && array.dtype != BDL_I32)
+    fail(Status::ERROR_SHAPE, "%s has unknown dtype %d, expected BDL_F32, BDL_F64 or BDL_I32", name,
+         static_cast<int>(array.dtype));
+  if (array.rows < 0 || array.cols < 0)
+    fail(Status::ERROR_SHAPE, "%s is %lld x %lld, sizes must not be negative", name,
+         static_cast<long long>(array.rows), static_cast<long long>(array.cols));
+  if (array.rows == 0 || array.cols == 0)
+    fail(Status::ERROR_SHAPE, "%s is empty (%lld x %lld)", name, static_cast<long long>(array.rows),
+         static_cast<long long>(array.cols));
+  check_count(array.rows, rows, name, "rows");
+  check_count(array.cols, cols, name, "columns");
+  if (!array.data) fail(Status::ERROR_INVALID_ARGUMENT, "%s has NULL data", name);
+}
+
+void check_output(const Array& array, Index rows, Index cols, const char* name) {
+  check_shape(array, rows, cols, name);
+  if (array.dtype == BDL_I32) fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
+  const Index row_step = std::abs(array.row_stride), col_step = std::abs(array.col_stride);
+  const bool rows_apart = array.rows == 1 || row_step >= (array.cols - 1) * col_step + 1;
+  const bool cols_apart = array.cols == 1 || col_step >= (array.rows - 1) * row_step + 1;
+  const bool nonzero = (array.rows == 1 || row_step > 0) && (array.cols == 1 || col_step > 0);
+  if (!nonzero || !(rows_apart || cols_apart))
+    fail(Status::ERROR_SHAPE, "%s is an output whose elements overlap (strides %lld, %lld)", name,
+         static_cast<long long>(array.row_stride), static_cast<long long>(array.col_stride));
+}
+
+void check_finite(const Array& array, const char* name) {
+  with_type(array, [&](const auto* data) {
+    for (Index i = 0; i < array.rows; ++i)
+      for (Index j = 0; j < array.cols; ++j)
+        if (!std::isfinite(static_cast<double>(data[i * array.row_stride + j * array.col_stride])))
+          fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0)", name,
+               static_cast<long long>(i), static_cast<long long>(j));
+  });
+}
+
+void check_positive(const Array& array, const char* name) {
+  for (Index i = 0; i < array.rows; ++i)
+    for (Index j = 0; j < array.cols; ++j)
+      if (const double value = element(array, i, j); !(value > 0 && std::isfinite(value)))
+        fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g at row %lld, column %lld, expected a positive finite number",
+             name, value, static_cast<long long>(i), static_cast<long long>(j));
+}
+
+double element(const Array& array, Index row, Index col) {
+  return with_type(array, [&](const auto* data) {
+    return static_cast<double>(data[row * array.row_stride + col * array.col_stride]);
+  });
+}
+
+template <class T>
+void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out) {
+  gather_rows(array, out, [&](Index j) { return rows[static_cast<std::size_t>(j)]; });
+}
+
+template <class T>
+void gather(const Array& array, Index first, MatrixView<T> out) {
+  gather_rows(array, out, [&](Index j) { return first + j; });
+}
+
+template <class T>
+void scatter(ConstMatrixView<T> in, const Array& array, Index first) {
+  with_type(array, [&](auto* data) {
+    for (Index j = 0; j < in.cols; ++j) {
+      auto* row = data + (first + j) * array.row_stride;
+      const T* column = in.column_data(j);
+      for (Index i = 0; i < in.rows; ++i)
+        row[i * array.col_stride] = static_cast<std::remove_reference_t<decltype(*row)>>(column[i]);
+    }
+  });
+}
+
+template <class T>
+Array as_array(ConstMatrixView<T> columns) {
+  return bdl_strided(columns.data, std::is_same_v<T, float> ? BDL_F32 : BDL_F64, columns.cols, columns.rows,
+                     columns.ld, 1);
+}
+
+#define BDL_INSTANTIATE(T)                                             \
+  template void gather(const Array&, ConstSpan<Index>, MatrixView<T>); \
+  template void gather(const Array&, Index, MatrixView<T>);            \
+  template void scatter(ConstMatrixView<T>, const Array&, Index);      \
+  template Array as_array(ConstMatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,40 @@
+// The caller's arrays (bdl_matrix): shape checks, gathering into and scattering out of the core's matrices.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/view.hpp"
+#include "bdl/matrix.h"
+
+namespace bdl {
+
+using Array = bdl_matrix;
+
+inline bool given(const Array& array) { return array.rows != 0 || array.cols != 0 || array.data; }
+
+/// Fails with ERROR_SHAPE unless the array is rows x cols (a negative number allows any) with data in it.
+void check_shape(const Array& array, Index rows, Index cols, const char* name);
+/// As check_shape, for an output: additionally floating point and non-overlapping.
+void check_output(const Array& array, Index rows, Index cols, const char* name);
+/// Fails with ERROR_NOT_FINITE naming the first row and column that hold NaN or infinity.
+void check_finite(const Array& array, const char* name);
+/// Fails with ERROR_INVALID_ARGUMENT unless every element is finite and > 0.
+void check_positive(const Array& array, const char* name);
+
+/// Element (row, col) as a double.
+double element(const Array& array, Index row, Index col);
+
+/// Column j of out becomes row rows[j] of the array (row first + j without a list).
+template <class T>
+void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out);
+template <class T>
+void gather(const Array& array, Index first, MatrixView<T> out);
+
+/// Row first + j of the array becomes column j of in.
+template <class T>
+void scatter(ConstMatrixView<T> in, const Array& array, Index first = 0);
+
+/// A column of the core as seen by a callback: one example per row.
+template <class T>
+Array as_array(ConstMatrixView<T> columns);
+
+}  // namespace bdl

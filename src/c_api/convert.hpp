@@ -1,0 +1,54 @@
+// Checks and conversions that several groups of entry points share.
+#pragma once
+
+#include "base/array.hpp"
+#include "c_api/guard.hpp"
+
+namespace bdl {
+
+inline constexpr Index blas_limit = INT32_MAX;  // BLAS counts in 32 bits
+
+template <class Enum>
+void check_enum(const Enum& value, int first, int last, const char* name) {
+  if (const int number = enum_number(value); number < first || number > last)
+    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %d, expected %d to %d", name, number, first, last);
+}
+
+inline void check_range(Index value, Index low, Index high, const char* name) {
+  if (value < low || value > high)
+    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %lld, expected %lld to %lld", name, static_cast<long long>(value),
+         static_cast<long long>(low), static_cast<long long>(high));
+}
+
+/// visit(type tag) for a floating dtype.
+template <class Visit>
+void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
+  switch (enum_number(dtype)) {
+    case BDL_F32:
+      return visit(float());
+    case BDL_F64:
+      return visit(double());
+    default:
+      fail(Status::ERROR_INVALID_ARGUMENT, "dtype is %d, expected BDL_F32 or BDL_F64", enum_number(dtype));
+  }
+}
+
+/// The array's rows as columns of the core.
+template <class T>
+Buffer<T> gathered(const Array& array) {
+  Buffer<T> columns(array.rows * array.cols);
+  gather(array, 0, columns.matrix(array.cols, array.rows));
+  return columns;
+}
+
+/// 1 x D, or 1 x 1 that stands for all, positive.
+template <class T>
+Buffer<T> gathered_precision(const Array& array, Index dimension, const char* name) {
+  check_shape(array, 1, array.cols == 1 ? 1 : dimension, name);
+  check_positive(array, name);
+  Buffer<T> values(dimension);
+  for (Index i = 0; i < dimension; ++i) values.data()[i] = static_cast<T>(element(array, 0, array.cols == 1 ? 0 : i));
+  return values;
+}
+
+}  // namespace bdl

@@ -1,0 +1,226 @@
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "curvature/dense_rows.hpp"
+#include "curvature/estimator.hpp"
+#include "inference/fit.hpp"
+#include "model/network.hpp"
+#include "model/user_model.hpp"
+
+namespace bdl {
+namespace {
+
+Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
+  check_enum(kind, BDL_GAUSSIAN, BDL_POISSON, "likelihood");
+  if (kind == BDL_CATEGORICAL && outputs < 2)
+    fail(Status::ERROR_INVALID_ARGUMENT, "a categorical model has %lld outputs, expected at least 2",
+         static_cast<long long>(outputs));
+  return Likelihood(kind, outputs);
+}
+
+void check_layer_sizes(ConstSpan<Index> sizes) {
+  Index parameters = 0;
+  for (std::size_t l = 0; l < sizes.size(); ++l) {
+    check_range(sizes[l], 1, blas_limit, "a layer's size");
+    if (l > 0) parameters += sizes[l] * (sizes[l - 1] + 1);
+    if (parameters > blas_limit)
+      fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters", static_cast<long long>(blas_limit));
+  }
+}
+
+template <class T>
+Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
+  check_shape(parameters, 1, model.parameters(), "parameters");
+  check_finite(parameters, "parameters");
+  Buffer<T> theta(model.parameters());
+  gather(parameters, 0, theta.matrix(model.parameters(), 1));
+  return theta;
+}
+
+template <class T>
+void evaluate(const Model<T>& model, const Array& parameters, const Array& x, MatrixView<T> f) {
+  const Buffer<T> theta = checked_parameters(model, parameters), columns = gathered<T>(x);
+  Buffer<T> scratch;
+  model.forward(theta.first(model.parameters()), columns.matrix(x.cols, x.rows), f, scratch);
+  check_outputs_finite<T>(f);
+}
+
+/// Row by row from the estimator of training, so that what the caller sees is what training uses.
+template <class T>
+void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y, const Array& rows) {
+  const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered<T>(x), y_columns = gathered<T>(y);
+  const auto estimator = make_estimator(model);
+  Buffer<T> result(x.rows * model.parameters());
+  T one = 1;
+  for (Index i = 0; i < x.rows; ++i) {
+    const auto estimate =
+        estimator->estimate(theta.matrix(model.parameters(), 1), x_columns.matrix(x.cols, x.rows).columns(i, 1),
+                            y_columns.matrix(y.cols, y.rows).columns(i, 1), CurvatureKind::empirical_fisher, one);
+    estimate.rows->sum(estimate.c, result.matrix(model.parameters(), x.rows).column(i));
+  }
+  scatter<T>(result.matrix(model.parameters(), x.rows), rows);
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t size_count, bdl_activation activation,
+                                int32_t bias, bdl_likelihood likelihood, bdl_model** model) {
+  return guard("bdl_model_create_mlp", [&] {
+    not_null(sizes, "sizes");
+    not_null(model, "model");
+    if (size_count < 2) fail(Status::ERROR_INVALID_ARGUMENT, "size_count is %d, expected at least 2", size_count);
+    const ConstSpan<Index> widths(sizes, static_cast<std::size_t>(size_count));
+    check_layer_sizes(widths);
+    check_enum(activation, BDL_IDENTITY, BDL_SWISH, "activation");
+    if (bias != 0 && bias != 1) fail(Status::ERROR_INVALID_ARGUMENT, "bias is %d, expected 0 or 1", bias);
+    const Likelihood density = checked_likelihood(likelihood, widths.back());
+    with_dtype(dtype, [&](auto scalar) {
+      using T = decltype(scalar);
+      *model = new bdl_model{std::shared_ptr<Model<T>>(std::make_shared<Network<T>>(widths, activation, bias != 0, density))};
+    });
+  });
+}
+
+bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
+                                 bdl_likelihood likelihood, bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn,
+                                 void* user_data, void (*destroy)(void* user_data), bdl_model** model) {
+  return guard("bdl_model_create_user", [&] {
+    not_null(outputs_fn, "outputs_fn");
+    not_null(model, "model");
+    check_range(inputs, 1, blas_limit, "inputs");
+    check_range(outputs, 1, blas_limit, "outputs");
+    check_range(parameters, 1, blas_limit, "parameters");
+    const Likelihood density = checked_likelihood(likelihood, outputs);
+    with_dtype(dtype, [&](auto scalar) {
+      using T = decltype(scalar);
+      auto handle = std::make_unique<bdl_model>();  // destroy() must not run if a later allocation fails
+      auto object = std::make_shared<UserModel<T>>(inputs, parameters, density,
+                                                   UserCallbacks{outputs_fn, gradients_fn, user_data});
+      object->set_destroy(destroy);
+      handle->object = std::shared_ptr<Model<T>>(std::move(object));
+      *model = handle.release();
+    });
+  });
+}
+
+void bdl_model_free(bdl_model* model) { delete model; }
+
+int64_t bdl_model_parameters(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->parameters(); }, model->object) : 0;
+}
+
+int64_t bdl_model_inputs(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->inputs(); }, model->object) : 0;
+}
+
+int64_t bdl_model_outputs(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->outputs(); }, model->object) : 0;
+}
+
+int64_t bdl_model_targets(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->likelihood.targets(); }, model->object) : 0;
+}
+
+bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset, int64_t* rows,
+                           int64_t* cols) {
+  return guard("bdl_model_block", [&] {
+    with(model, "model", [&](const auto& m) {
+      const auto count = static_cast<Index>(m.blocks().size());
+      if (index < 0 || index >= count)
+        fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, expected 0 to %lld", static_cast<long long>(index),
+             static_cast<long long>(count - 1));
+      const ParameterBlock& block = m.blocks()[static_cast<std::size_t>(index)];
+      if (name) *name = block.name.c_str();
+      if (offset) *offset = block.offset;
+      if (rows) *rows = block.rows;
+      if (cols) *cols = block.cols;
+    });
+  });
+}
+
+bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision) {
+  return guard("bdl_model_set_noise_precision", [&] {
+    with(model, "model", [&](auto& m) {
+      if (m.likelihood.kind() != BDL_GAUSSIAN) fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
+      check_shape(precision, 1, precision.cols == 1 ? 1 : m.outputs(), "precision");
+      check_positive(precision, "precision");
+      std::vector<double> values;
+      for (Index c = 0; c < precision.cols; ++c) values.push_back(element(precision, 0, c));
+      m.likelihood.set_noise_precision(values);
+    });
+  });
+}
+
+bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
+  return guard("bdl_model_get_noise_precision", [&] {
+    with(model, "model", [&](const auto& m) {
+      if (m.likelihood.kind() != BDL_GAUSSIAN) fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
+      const auto values = m.likelihood.noise_precision();
+      const auto count = static_cast<Index>(values.size());
+      check_output(precision, 1, count, "precision");
+      scatter<double>({values.data(), count, 1}, precision);
+    });
+  });
+}
+
+bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
+                                bdl_matrix parameters) {
+  return guard("bdl_model_initialize", [&] {
+    check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_HE, "scheme");
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      const auto* network = dynamic_cast<const Network<T>*>(&m);
+      if (!network) fail(Status::ERROR_UNSUPPORTED, "a user model has no initialisation");
+      check_output(parameters, 1, m.parameters(), "parameters");
+      Buffer<T> theta(m.parameters());
+      network->initialize(scheme, seed, theta.first(m.parameters()));
+      scatter<T>(theta.matrix(m.parameters(), 1), parameters);
+    });
+  });
+}
+
+bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix outputs) {
+  return guard("bdl_model_evaluate", [&] {
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      check_shape(x, -1, m.inputs(), "x");
+      check_finite(x, "x");
+      check_output(outputs, x.rows, m.outputs(), "outputs");
+      Buffer<T> f(m.outputs() * x.rows);
+      evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
+      scatter<T>(f.matrix(m.outputs(), x.rows), outputs);
+    });
+  });
+}
+
+bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
+                                    bdl_matrix log_likelihood) {
+  return guard("bdl_model_log_likelihood", [&] {
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      check_data(m, x, y);
+      check_output(log_likelihood, x.rows, 1, "log_likelihood");
+      const Buffer<T> targets = gathered<T>(y);
+      Buffer<T> f(m.outputs() * x.rows);
+      Buffer<double> result(x.rows);
+      evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
+      for (Index i = 0; i < x.rows; ++i)
+        result.data()[i] = m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols);
+      scatter<double>(result.matrix(1, x.rows), log_likelihood);
+    });
+  });
+}
+
+bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
+                                   bdl_matrix rows) {
+  return guard("bdl_model_gradient_rows", [&] {
+    with(model, "model", [&](const auto& m) {
+      check_data(m, x, y);
+      check_output(rows, x.rows, m.parameters(), "rows");
+      gradient_rows(m, parameters, x, y, rows);
+    });
+  });
+}
+

@@ -1,0 +1,237 @@
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "inference/diagnose.hpp"
+#include "inference/fit.hpp"
+#include "inference/minibatch.hpp"
+
+namespace bdl {
+namespace {
+
+/// A progress callback with the handle it is to see.
+struct CallerProgress {
+  bdl_progress_fn function;
+  void* user_data;
+  const bdl_optimizer* handle;
+};
+
+std::int32_t call_progress(void* context) {
+  const auto& caller = *static_cast<const CallerProgress*>(context);
+  return caller.function(caller.user_data, caller.handle);
+}
+
+template <class T>
+const Model<T>& model_of(const Optimizer<T>& optimizer) {
+  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
+  return *optimizer.model();
+}
+
+template <class Value>
+bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type, Value value) {
+  return guard(function, [&] {
+    not_null(name, "name");
+    with(optimizer, "optimizer", [&](auto& o) {
+      Options options = o.options();
+      set_option(options, find_option(name, type), value);
+      o.set_options(options);
+    });
+  });
+}
+
+template <class Read>
+bdl_status get(const char* function, const bdl_optimizer* optimizer, const char* name, OptionType type, Read&& read) {
+  return guard(function, [&] {
+    not_null(name, "name");
+    with(optimizer, "optimizer", [&](const auto& o) { read(o.options(), find_option(name, type)); });
+  });
+}
+
+template <class T>
+void create_optimizer(const bdl_model* model, const std::shared_ptr<Posterior<T>>& posterior, const Method& method,
+                      Index data_size, bdl_optimizer** optimizer) {
+  const auto* typed = model ? std::get_if<std::shared_ptr<Model<T>>>(&model->object) : nullptr;
+  *optimizer = new bdl_optimizer{
+      std::make_shared<Optimizer<T>>(typed ? *typed : nullptr, posterior, method, data_size)};
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+const char* bdl_method_name(int64_t index) {
+  const auto methods = method_table();
+  return index >= 0 && index < static_cast<Index>(methods.size()) ? methods[static_cast<std::size_t>(index)].name
+                                                                   : nullptr;
+}
+
+bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method, int64_t data_size,
+                                bdl_optimizer** optimizer) {
+  return guard("bdl_optimizer_create", [&] {
+    not_null(posterior, "posterior");
+    not_null(method, "method");
+    not_null(optimizer, "optimizer");
+    check_range(data_size, 1, INT64_C(1) << 52, "data_size");
+    const Method& row = find_method(method);
+    if (model) with_both(model, posterior, [](auto&, auto&) {});
+    std::visit([&](const auto& q) { create_optimizer(model, q, row, data_size, optimizer); }, posterior->object);
+  });
+}
+
+void bdl_optimizer_free(bdl_optimizer* optimizer) { delete optimizer; }
+
+bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value) {
+  return set("bdl_optimizer_set_double", optimizer, name, OptionType::real, value);
+}
+
+bdl_status bdl_optimizer_set_int(bdl_optimizer* optimizer, const char* name, int64_t value) {
+  return set("bdl_optimizer_set_int", optimizer, name, OptionType::integer, value);
+}
+
+bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, const char* value) {
+  if (!value) return guard("bdl_optimizer_set_choice", [] { fail(Status::ERROR_INVALID_ARGUMENT, "value is NULL"); });
+  return set("bdl_optimizer_set_choice", optimizer, name, OptionType::choice, value);
+}
+
+bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value) {
+  return get("bdl_optimizer_get_double", optimizer, name, OptionType::real, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = o.*info.real;
+  });
+}
+
+bdl_status bdl_optimizer_get_int(const bdl_optimizer* optimizer, const char* name, int64_t* value) {
+  return get("bdl_optimizer_get_int", optimizer, name, OptionType::integer, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = o.*info.integer;
+  });
+}
+
+bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* name, const char** value) {
+  return get("bdl_optimizer_get_choice", optimizer, name, OptionType::choice, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = choice_word(info, o.*info.choice);
+  });
+}
+
+bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type, const char** default_value,
+                               const char** range, const char** doc) {
+  return guard("bdl_option_describe", [&] {
+    const auto table = option_table();
+    check_range(index, 0, static_cast<Index>(table.size()) - 1, "index");
+    const OptionInfo& info = table[static_cast<std::size_t>(index)];
+    const char* text = default_text(info);
+    if (name) *name = info.name;
+    if (type) *type = static_cast<bdl_option_type>(info.type);
+    if (default_value) *default_value = text;
+    if (range) *range = info.range;
+    if (doc) *doc = info.doc;
+  });
+}
+
+bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision) {
+  return guard("bdl_optimizer_set_prior", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      const Index dimension = o.posterior()->dimension();
+      o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
+    });
+  });
+}
+
+bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix precision) {
+  return guard("bdl_optimizer_get_prior", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      const Index dimension = o.posterior()->dimension();
+      check_output(precision, 1, dimension, "precision");
+      scatter<T>({o.prior().precision().data(), dimension, 1}, precision);
+    });
+  });
+}
+
+bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer) {
+  return guard("bdl_optimizer_initialize", [&] { with(optimizer, "optimizer", [](auto& o) { o.initialize(); }); });
+}
+
+bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
+  return guard("bdl_optimizer_step", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      model_of(o);
+      step(o, x, y);
+    });
+  });
+}
+
+bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows) {
+  return guard("bdl_optimizer_step_rows", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      check_shape(rows, -1, o.posterior()->dimension(), "rows");
+      check_finite(rows, "rows");
+      gather(rows, 0, o.rows_to_fill(rows.rows));
+      o.step_rows();
+    });
+  });
+}
+
+bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
+                             bdl_progress_fn progress, void* user_data) {
+  return guard("bdl_optimizer_fit", [&] {
+    Status status = Status::OK;
+    with(optimizer, "optimizer", [&](auto& o) {
+      model_of(o);
+      check_range(epochs, 0, INT32_MAX, "epochs");
+      CallerProgress caller{progress, user_data, optimizer};
+      status = fit(o, x, y, epochs, Progress{progress ? call_progress : nullptr, &caller});
+    });
+    return static_cast<bdl_status>(status);
+  });
+}
+
+void bdl_optimizer_request_stop(bdl_optimizer* optimizer) {
+  if (optimizer) std::visit([](const auto& o) { o->stop_requested.store(true); }, optimizer->object);
+}
+
+bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_t* step, int64_t* planned, double* epoch) {
+  return guard("bdl_optimizer_progress", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      if (step) *step = o.state.step;
+      if (planned) *planned = o.state.plan.end;
+      const double part = o.state.batch == 0 ? 0 : static_cast<double>(o.state.batch) / static_cast<double>(o.state.batches);
+      if (epoch) *epoch = static_cast<double>(o.state.epoch) + part;
+    });
+  });
+}
+
+bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* expected_log_likelihood, double* kl) {
+  return guard("bdl_optimizer_running_elbo", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      model_of(o);
+      if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
+      const double divergence = kl ? o.kl() : 0;
+      if (kl) *kl = divergence;
+      if (expected_log_likelihood) *expected_log_likelihood = o.state.running_log_likelihood;
+    });
+  });
+}
+
+bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes) {
+  return guard("bdl_optimizer_memory", [&] {
+    not_null(bytes, "bytes");
+    with(optimizer, "optimizer", [&](const auto& o) {
+      check_range(minibatch, 0, blas_limit, "minibatch");
+      *bytes = o.workspace_bytes(minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
+    });
+  });
+}
+
+bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift, double* precision_shift,
+                                  const char** message) {
+  return guard("bdl_optimizer_diagnose", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      const Diagnosis diagnosis = diagnose(o);
+      if (mean_shift) *mean_shift = diagnosis.mean_shift;
+      if (precision_shift) *precision_shift = diagnosis.precision_shift;
+      if (message) *message = diagnosis.message;
+    });
+  });
+}

@@ -1,0 +1,160 @@
+#include "curvature/estimator.hpp"
+
+#include <algorithm>
+
+#include "curvature/dense_rows.hpp"
+#include "curvature/factored_rows.hpp"
+#include "curvature/seeds.hpp"
+#include "model/user_model.hpp"
+
+namespace bdl {
+namespace {
+
+/// Names the example and sample of the first non-finite output.
+template <class T>
+void check_batch_finite(ConstMatrixView<T> f, Index examples) {
+  for (Index s = 0; s * examples < f.cols; ++s) check_outputs_finite<T>(f.columns(s * examples, examples));
+}
+
+/// Outputs and coefficients common to both kinds of model.
+template <class T>
+class BatchEstimator : public Estimator<T> {
+ public:
+  explicit BatchEstimator(const Model<T>& model) : density_(model.likelihood) {}
+  void squared_errors(ConstMatrixView<T> y, std::span<double> out) const override {
+    sum_squared_errors<T>(outputs_.matrix(density_.outputs(), columns_), y, out);
+  }
+
+ protected:
+  Index rows(const BatchSize& size) const { return size.examples * size.samples * seed_count(density_, size.kind); }
+  void reserve_batch(const BatchSize& size) {
+    outputs_.reserve(density_.outputs() * size.examples * size.samples);
+    c_.reserve(rows(size));
+    w_.reserve(rows(size));
+  }
+  Index batch_bytes(const BatchSize& size) const {
+    return static_cast<Index>(sizeof(T)) * (density_.outputs() * size.examples * size.samples + 2 * rows(size));
+  }
+  const Likelihood& density_;
+  Index columns_ = 0;
+  Buffer<T> outputs_, c_, w_;
+};
+
+template <class T>
+class NetworkEstimator final : public BatchEstimator<T> {
+ public:
+  explicit NetworkEstimator(const Network<T>& network) : BatchEstimator<T>(network), network_(network) {}
+
+  void reserve(const BatchSize& size) override {
+    const Index seeds = seed_count(this->density_, size.kind);
+    this->reserve_batch(size);
+    network_.reserve(tape_, size.examples, size.samples, seeds);
+    if (network_.is_single_index()) {
+      ones_.reserve(size.examples);
+      rows_.reserve(network_.layers(), size.examples, 1);
+    } else {
+      rows_.reserve(network_.layers(), size.examples, size.samples);
+    }
+  }
+  Index bytes(const BatchSize& size) const override {
+    const Index seeds = seed_count(this->density_, size.kind);
+    const Index rows = network_.is_single_index()
+                           ? FactoredRows<T>::bytes(network_.layers(), size.examples, 1) +
+                                 size.examples * static_cast<Index>(sizeof(T))
+                           : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
+    return this->batch_bytes(size) + network_.tape_bytes(size.examples, size.samples, seeds) + rows;
+  }
+  RowsCost cost(const BatchSize& size) const override {
+    if (network_.is_single_index()) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
+    return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples, seed_count(this->density_, size.kind));
+  }
+
+  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, CurvatureKind kind,
+                       double scale) override {
+    const BatchSize size{x.cols, thetas.cols, kind};
+    const Index seeds = seed_count(this->density_, kind), count = this->rows(size);
+    reserve(size);
+    this->columns_ = x.cols * thetas.cols;
+    const auto f = this->outputs_.matrix(network_.outputs(), this->columns_);
+    network_.forward(thetas, x, tape_, f);
+    check_batch_finite<T>(f, x.cols);
+    const auto e = tape_.sensitivities.back().matrix(network_.outputs(), count);
+    fill_seeds<T>(this->density_, kind, scale, f, y, e, this->c_.first(count), this->w_.first(count));
+    const double log_likelihood = expected_log_likelihood<T>(this->density_, f, y);
+    if (network_.is_single_index())
+      merge(x, e);
+    else {
+      network_.backward(thetas, tape_, seeds);
+      rows_.assign(network_, tape_, seeds);
+    }
+    return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood};
+  }
+
+ private:
+  void merge(ConstMatrixView<T> x, ConstMatrixView<T> e) {
+    merge_single_index(e, x.cols, this->c_.first(e.cols), this->w_.first(e.cols));
+    std::ranges::fill(ones_.first(x.cols), T(1));
+    rows_.assign_single(network_, x, ones_.matrix(1, x.cols));
+  }
+  const Network<T>& network_;
+  Tape<T> tape_;
+  FactoredRows<T> rows_;
+  Buffer<T> ones_;
+};
+
+template <class T>
+class UserEstimator final : public BatchEstimator<T> {
+ public:
+  explicit UserEstimator(const UserModel<T>& model) : BatchEstimator<T>(model), model_(model) {}
+
+  void reserve(const BatchSize& size) override {
+    this->reserve_batch(size);
+    seeds_.reserve(model_.outputs() * this->rows(size));
+    rows_.reserve(model_.parameters(), this->rows(size));
+  }
+  Index bytes(const BatchSize& size) const override {
+    return this->batch_bytes(size) + model_.outputs() * this->rows(size) * static_cast<Index>(sizeof(T)) +
+           DenseRows<T>::bytes(model_.parameters(), this->rows(size));
+  }
+  RowsCost cost(const BatchSize& size) const override {
+    return DenseRows<T>::cost(model_.parameters(), this->rows(size));
+  }
+
+  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, CurvatureKind kind,
+                       double scale) override {
+    const BatchSize size{x.cols, thetas.cols, kind};
+    const Index count = this->rows(size);
+    reserve(size);
+    this->columns_ = x.cols * thetas.cols;
+    const auto f = this->outputs_.matrix(model_.outputs(), this->columns_);
+    for (Index s = 0; s < thetas.cols; ++s)
+      model_.forward(thetas.column(s), x, f.columns(s * x.cols, x.cols), scratch_);
+    check_batch_finite<T>(f, x.cols);
+    const auto e = seeds_.matrix(model_.outputs(), count);
+    fill_seeds<T>(this->density_, kind, scale, f, y, e, this->c_.first(count), this->w_.first(count));
+    const auto rows = rows_.resize(model_.parameters(), count);
+    for (Index first = 0; first < count; first += x.cols)
+      model_.gradient_rows(thetas.column(first / x.cols % thetas.cols), x, e.columns(first, x.cols),
+                           rows.columns(first, x.cols));
+    return {&rows_, this->c_.first(count), this->w_.first(count), expected_log_likelihood<T>(this->density_, f, y)};
+  }
+
+ private:
+  const UserModel<T>& model_;
+  DenseRows<T> rows_;
+  Buffer<T> seeds_, scratch_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model) {
+  if (const auto* network = dynamic_cast<const Network<T>*>(&model))
+    return std::make_unique<NetworkEstimator<T>>(*network);
+  return std::make_unique<UserEstimator<T>>(dynamic_cast<const UserModel<T>&>(model));
+}
+
+template std::unique_ptr<Estimator<float>> make_estimator(const Model<float>&);
+template std::unique_ptr<Estimator<double>> make_estimator(const Model<double>&);
+
+}  // namespace bdl

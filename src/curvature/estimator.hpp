@@ -1,0 +1,48 @@
+// Estimators of the expected gradient g = sum_r c_r b_r and curvature G = sum_r w_r b_r b_r^T of the negative log
+// likelihood over posterior samples (spec/core.md section 1).
+#pragma once
+
+#include <memory>
+
+#include "curvature/rows.hpp"
+#include "model/model.hpp"
+
+namespace bdl {
+
+/// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss Hessian
+/// (mc-ggn), of which the gradient is a combination.
+enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
+
+struct BatchSize {
+  Index examples = 0, samples = 0;
+  CurvatureKind kind = CurvatureKind::empirical_fisher;
+};
+
+/// What one minibatch under S parameter samples says.
+template <class T>
+struct Estimate {
+  Rows<T>* rows = nullptr;
+  ConstSpan<T> c, w;                  // scaled by N / (M S)
+  double expected_log_likelihood = 0; // (1/S) sum_is log p(y_i | x_i, theta_s), constants included
+};
+
+template <class T>
+class Estimator {
+ public:
+  virtual ~Estimator() = default;
+  virtual void reserve(const BatchSize& size) = 0;
+  virtual Index bytes(const BatchSize& size) const = 0;
+  /// Number and cost of the rows such a batch makes.
+  virtual RowsCost cost(const BatchSize& size) const = 0;
+  /// thetas: D x S; x: inputs x M; y: targets x M; scale: N / (M S). Views of the estimate live until the next call.
+  virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                               CurvatureKind kind, double scale) = 0;
+  /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).
+  virtual void squared_errors(ConstMatrixView<T> y, std::span<double> out) const = 0;
+};
+
+/// The estimator for a network (factored rows) or a user's own model (dense rows). The model must outlive it.
+template <class T>
+std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model);
+
+}  // namespace bdl

@@ -1,0 +1,52 @@
+// Rows of a network: in a dense layer with inputs A and output sensitivities E, row r is the outer product
+// e_r a_r^T (and e_r for the bias), so every operation is a matrix product of A and E (spec/core.md section 1).
+#pragma once
+
+#include <vector>
+
+#include "curvature/rows.hpp"
+#include "model/network.hpp"
+
+namespace bdl {
+
+/// One layer's share of the rows. Row r uses input column r mod a.cols: the first layer's inputs are the same for
+/// all Monte-Carlo samples and seeds, a hidden layer's for all seeds.
+template <class T>
+struct LayerRows {
+  ConstMatrixView<T> a;  // inputs x (divisor of n)
+  ConstMatrixView<T> e;  // outputs x n
+  DenseLayer layer;
+};
+
+template <class T>
+class FactoredRows final : public Rows<T> {
+ public:
+  static Index bytes(const std::vector<DenseLayer>& layers, Index examples, Index samples);
+  void reserve(const std::vector<DenseLayer>& layers, Index examples, Index samples);
+  /// Points at a tape whose backward pass is done.
+  void assign(const Network<T>& network, const Tape<T>& tape, Index seeds);
+  /// Points at given factors (a single layer: merged generalised linear models).
+  void assign_single(const Network<T>& network, ConstMatrixView<T> a, ConstMatrixView<T> e);
+
+  Index dimension() const override { return dimension_; }
+  Index count() const override { return count_; }
+  void sum(ConstSpan<T> c, std::span<T> out) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void gram(MatrixView<double> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  RowsCost cost() const override { return cost_; }
+  static RowsCost cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds);
+
+ private:
+  MatrixView<T> folded(const LayerRows<T>& rows, ConstSpan<T> weights, bool squared);
+  void weighted_product(const LayerRows<T>& rows, ConstMatrixView<T> a, ConstSpan<T> weights, bool squared,
+                        std::span<T> out);
+  std::vector<LayerRows<T>> layers_;
+  Index dimension_ = 0, count_ = 0;
+  RowsCost cost_;
+  Buffer<T> folded_, inputs_, product_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,39 @@
+// Curvature rows b_r, r = 1..n, known through six operations (spec/core.md section 1): no D x n matrix is needed.
+#pragma once
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+/// For the cost model that chooses how eigenpairs are found, and for memory estimates.
+struct RowsCost {
+  Index count = 0;           ///< n
+  double gram_flops = 0;     ///< of gram()
+  double product_flops = 0;  ///< of one column of project() or combine()
+  Index gram_bytes = 0;      ///< scratch that gram() keeps
+};
+
+template <class T>
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual Index dimension() const = 0;
+  virtual Index count() const = 0;
+
+  /// out = sum_r c_r b_r.
+  virtual void sum(ConstSpan<T> c, std::span<T> out) = 0;
+  /// out = sum_r w_r b_r^2.
+  virtual void sum_squares(ConstSpan<T> w, std::span<T> out) = 0;
+  /// Lower triangle of out = B^T B (n x n).
+  virtual void gram(MatrixView<double> out) = 0;
+  /// out = U^T B (L x n) for U: D x L.
+  virtual void project(ConstMatrixView<T> u, MatrixView<T> out) = 0;
+  /// out = B W (D x k) for W: n x k.
+  virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
+  /// Lower triangle of out += sum_r w_r b_r b_r^T (D x D).
+  virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
+
+  virtual RowsCost cost() const = 0;
+};
+
+}  // namespace bdl

@@ -1,0 +1,64 @@
+#include "curvature/seeds.hpp"
+
+#include <algorithm>
+
+namespace bdl {
+
+template <class T>
+void fill_seeds(const Likelihood& likelihood, CurvatureKind kind, double scale, ConstMatrixView<T> f,
+                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
+  std::ranges::fill(w, static_cast<T>(scale));
+  if (kind == CurvatureKind::empirical_fisher) {
+    std::ranges::fill(c, static_cast<T>(scale));
+    for (Index j = 0; j < f.cols; ++j)
+      likelihood.gradient(f.column_data(j), y.column_data(j % y.cols), e.column_data(j));
+    return;
+  }
+  for (Index k = 0; k < likelihood.outputs(); ++k)
+    for (Index j = 0; j < f.cols; ++j) {
+      const Index row = k * f.cols + j;
+      double coefficient = 0;
+      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row), &coefficient);
+      c[static_cast<std::size_t>(row)] = static_cast<T>(scale * coefficient);
+    }
+}
+
+template <class T>
+double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
+  double sum = 0;
+  for (Index j = 0; j < f.cols; ++j) sum += likelihood.log_density(f.column_data(j), y.column_data(j % y.cols));
+  return sum * static_cast<double>(y.cols) / static_cast<double>(f.cols);
+}
+
+template <class T>
+void sum_squared_errors(ConstMatrixView<T> f, ConstMatrixView<T> y, std::span<double> out) {
+  std::ranges::fill(out, 0.0);
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index c = 0; c < f.rows; ++c) {
+      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
+      out[static_cast<std::size_t>(c)] += residual * residual;
+    }
+  for (double& sum : out) sum *= static_cast<double>(y.cols) / static_cast<double>(f.cols);
+}
+
+template <class T>
+void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, std::span<T> w) {
+  for (Index r = 0; r < e.cols; ++r) {
+    const auto from = static_cast<std::size_t>(r), to = static_cast<std::size_t>(r % examples);
+    const T seed = e(0, r), gradient = c[from] * seed, curvature = w[from] * seed * seed;
+    c[to] = r < examples ? gradient : c[to] + gradient;
+    w[to] = r < examples ? curvature : w[to] + curvature;
+  }
+}
+
+#define BDL_INSTANTIATE(T)                                                                                         \
+  template void fill_seeds(const Likelihood&, CurvatureKind, double, ConstMatrixView<T>, ConstMatrixView<T>,       \
+                           MatrixView<T>, std::span<T>, std::span<T>);                                             \
+  template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);              \
+  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);                     \
+  template void merge_single_index(ConstMatrixView<T>, Index, std::span<T>, std::span<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,32 @@
+// Seeds at the network's outputs: what back-propagation turns into rows, with their coefficients.
+#pragma once
+
+#include "curvature/estimator.hpp"
+
+namespace bdl {
+
+/// Seeds per example and sample: 1 for the empirical Fisher, C for Gauss-Newton.
+inline Index seed_count(const Likelihood& likelihood, CurvatureKind kind) {
+  return kind == CurvatureKind::empirical_fisher ? 1 : likelihood.outputs();
+}
+
+/// Fills E (C x n K) and the rows' coefficients for outputs F (C x n, column s M + i) and targets Y (. x M).
+/// Column k n + j of E is seed k of output column j.
+template <class T>
+void fill_seeds(const Likelihood& likelihood, CurvatureKind kind, double scale, ConstMatrixView<T> f,
+                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w);
+
+/// Mean over the samples of sum_i log p(y_i | f_is).
+template <class T>
+double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y);
+
+/// Mean over the samples of sum_i (y_ic - f_isc)^2 for each output c.
+template <class T>
+void sum_squared_errors(ConstMatrixView<T> f, ConstMatrixView<T> y, std::span<double> out);
+
+/// Rows of one example under different samples and seeds are multiples of the same x_i in a single-index model:
+/// merges the n K seeds into M rows x_i with c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place (first M entries).
+template <class T>
+void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, std::span<T> w);
+
+}  // namespace bdl

@@ -1,0 +1,17 @@
+// Has training moved the posterior away from its initialisation?
+#pragma once
+
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+
+struct Diagnosis {
+  double mean_shift;       ///< root mean square of (mu - mu_0) sqrt(diag(Sigma^-1))
+  double precision_shift;  ///< root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1))
+  const char* message;     ///< static; "" if both have moved
+};
+
+template <class T>
+Diagnosis diagnose(const Optimizer<T>& optimizer);
+
+}  // namespace bdl

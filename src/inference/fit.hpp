@@ -1,0 +1,27 @@
+// The training loop over a data set, and evaluation of the ELBO.
+#pragma once
+
+#include "base/array.hpp"
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+
+/// Called after steps as option progress_every says: 0 goes on, positive stops, negative fails.
+struct Progress {
+  std::int32_t (*function)(void* context);
+  void* context;
+};
+
+/// Fails unless x and y are data for the model: shapes, finite values, valid targets.
+template <class T>
+void check_data(const Model<T>& model, const Array& x, const Array& y);
+
+/// Trains; OK or STOPPED. epochs = 0 finishes an interrupted fit.
+template <class T>
+Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress);
+
+/// One step on the caller's minibatch.
+template <class T>
+void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
+
+}  // namespace bdl

@@ -1,0 +1,243 @@
+#include "inference/optimizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/network.hpp"
+
+namespace bdl {
+namespace {
+
+ProjectionOptions projection_options(const Options& options) {
+  return {static_cast<EigenMethod>(options.eigen_method), options.eigen_passes, options.eigen_oversampling};
+}
+
+bool same_prior(const Options& a, const Options& b) {
+  return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
+         a.prior_groups == b.prior_groups;
+}
+
+double column_variance(const Array& y, Index column) {
+  double sum = 0, squares = 0;
+  const auto n = static_cast<double>(y.rows);
+  for (Index i = 0; i < y.rows; ++i) sum += element(y, i, column);
+  for (Index i = 0; i < y.rows; ++i) squares += std::pow(element(y, i, column) - sum / n, 2);
+  return squares / n;
+}
+
+// Without a plan, scales are learned from where a course of this many epochs would begin to.
+constexpr double unplanned_epochs = 120;
+
+}  // namespace
+
+template <class T>
+Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
+                        Index data_size)
+    : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
+  options_.curvature = method.curvature;
+  const Index dimension = posterior_->dimension();
+  rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
+  prior_.reset(blocks(), options_);
+  if (model_) estimator_ = make_estimator(*model_);
+  for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
+  std::fill_n(momentum_.data(), dimension, T(0));
+  remember_start();
+}
+
+template <class T>
+const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
+  return model_ ? model_->blocks() : rows_block_;
+}
+
+template <class T>
+void Optimizer<T>::set_options(const Options& options) {
+  if (!same_prior(options, options_)) prior_.reset(blocks(), options);
+  options_ = options;
+  if (options_.total_steps > 0) state.plan = {0, options_.total_steps};
+}
+
+template <class T>
+void Optimizer<T>::remember_start() {
+  std::ranges::copy(posterior_->mean(), initial_mean_.data());
+  posterior_->precision_diagonal(initial_precision_.first(posterior_->dimension()));
+}
+
+template <class T>
+void Optimizer<T>::initialize() {
+  const auto mean = posterior_->mean();
+  const double automatic = 10 * static_cast<double>(data_size_);  // first samples stay near the mean
+  posterior_->set_isotropic(options_.initial_precision > 0 ? options_.initial_precision : automatic);
+  if (const auto* network = dynamic_cast<const Network<T>*>(model_.get()))
+    network->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
+                        static_cast<std::uint64_t>(options_.seed), mean);
+  else
+    std::ranges::fill(mean, T(0));
+  posterior_->set_blank(false);
+  prior_.reset(blocks(), options_);
+  std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+  state = {};
+  if (options_.total_steps > 0) state.plan = {0, options_.total_steps};
+  remember_start();
+}
+
+template <class T>
+void Optimizer<T>::start_noise(const Array& y) {
+  Likelihood& likelihood = model_->likelihood;
+  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set() || !options_.learn_noise) return;
+  double variance = 0;
+  for (Index c = 0; c < y.cols; ++c) variance += column_variance(y, c) / static_cast<double>(y.cols);
+  const double precision = options_.initial_noise_precision / (variance > 0 ? variance : 1);
+  likelihood.set_noise_precision({&precision, 1});
+}
+
+template <class T>
+MatrixView<T> Optimizer<T>::x_to_fill(Index examples) {
+  x_.reserve(examples * model_->inputs());
+  return x_.matrix(model_->inputs(), examples);
+}
+
+template <class T>
+MatrixView<T> Optimizer<T>::y_to_fill(Index examples) {
+  y_.reserve(examples * model_->likelihood.targets());
+  return y_.matrix(model_->likelihood.targets(), examples);
+}
+
+template <class T>
+bool Optimizer<T>::learning_due(Index epoch_steps) const {
+  const double from = options_.learn_from;
+  if (state.plan.end > state.plan.begin) return plan_fraction(state.plan, state.step + 1) >= from;
+  return static_cast<double>(state.running_steps) >= from * unplanned_epochs * static_cast<double>(epoch_steps);
+}
+
+template <class T>
+void Optimizer<T>::step(Index examples) {
+  if (posterior_->is_blank()) initialize();
+  const Index samples = options_.samples, dimension = posterior_->dimension();
+  const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
+  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
+  thetas_.reserve(dimension * samples);
+  const auto thetas = thetas_.matrix(dimension, samples);
+  sample(*posterior_,
+         {static_cast<std::uint64_t>(options_.seed), Stream::posterior_sample, static_cast<std::uint64_t>(state.step), 0},
+         thetas, scratch_);
+  const Estimate<T> estimate = estimator_->estimate(thetas, x, y, static_cast<CurvatureKind>(options_.curvature),
+                                                    1 / (part * static_cast<double>(samples)));
+  take(*estimate.rows, estimate.c, estimate.w);
+  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
+  learn_scales(y, epoch_steps);
+  commit();
+  const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
+  state.running_log_likelihood += weight * (estimate.expected_log_likelihood / part - state.running_log_likelihood);
+}
+
+template <class T>
+void Optimizer<T>::step_rows() {
+  if (posterior_->is_blank()) initialize();
+  const Index count = caller_rows_.count();
+  c_.reserve(count);
+  std::ranges::fill(c_.first(count), static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
+  scales_.prior.clear();
+  scales_.noise.clear();
+  take(caller_rows_, c_.first(count), c_.first(count));
+  commit();
+}
+
+/// Computes the step into next_ and next_momentum_; nothing of the current state changes.
+template <class T>
+void Optimizer<T>::take(Rows<T>& rows, ConstSpan<T> c, ConstSpan<T> w) {
+  if (!next_) next_ = posterior_->clone();
+  const double factor = rate_factor(options_, state.plan, state.step + 1);
+  update_precision(rows, w, factor * options_.curvature_rate);
+  update_mean(rows, c, factor * options_.learning_rate);
+}
+
+template <class T>
+void Optimizer<T>::update_precision(Rows<T>& rows, ConstSpan<T> w, double rate) {
+  w_.reserve(rows.count());
+  const auto scaled = w_.first(rows.count());
+  std::ranges::transform(w, scaled.begin(), [rate](T value) { return static_cast<T>(rate) * value; });
+  const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
+                         static_cast<std::uint64_t>(state.step), 0};
+  next_->update(*posterior_, {&rows, scaled, rate, prior_.precision(), projection_options(options_), random}, workspace_);
+}
+
+/// m = gamma m + (1 - gamma) ghat; mu' = mu - alpha Sigma' (m / (1 - gamma^t) + lambda mu), Sigma' the new covariance.
+template <class T>
+void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
+  const Index dimension = posterior_->dimension();
+  gradient_.reserve(dimension);
+  next_momentum_.reserve(dimension);
+  rows.sum(c, gradient_.first(dimension));
+  const double gamma = options_.momentum, unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
+  const auto lambda = prior_.precision(), mean = ConstSpan<T>(posterior_->mean());
+  const auto step = next_->mean();
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    T& m = next_momentum_.data()[i];
+    m = static_cast<T>(gamma) * momentum_.data()[i] + static_cast<T>(1 - gamma) * gradient_.data()[i];
+    step[i] = gradient_.data()[i] = static_cast<T>(unbias) * m + lambda[i] * mean[i];
+  }
+  next_->solve({step.data(), dimension, 1}, scratch_);
+  double squared_length = 0;  // of the step in posterior standard deviations
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    squared_length += static_cast<double>(gradient_.data()[i]) * static_cast<double>(step[i]);
+  const double length = rate * std::sqrt(squared_length / static_cast<double>(dimension));
+  if (!std::isfinite(length))
+    fail(Status::ERROR_DIVERGED, "the gradient in step %lld is not finite", static_cast<long long>(state.step + 1));
+  const T scale = static_cast<T>(length > options_.max_step ? rate * options_.max_step / length : rate);
+  for (std::size_t i = 0; i < mean.size(); ++i) step[i] = mean[i] - scale * step[i];
+}
+
+template <class T>
+void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
+  scales_.prior.clear();
+  scales_.noise.clear();
+  if (!learning_due(epoch_steps)) return;
+  const Index first = state.learning_step ? state.learning_step : state.step + 1;
+  const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
+  if (options_.learn_prior && !prior_.is_fixed())
+    learn_prior<T>(prior_, thetas_.matrix(posterior_->dimension(), options_.samples), weight, scales_);
+  if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
+    learn_noise<T>(model_->likelihood, *estimator_, y, weight, scales_);
+  state.learning_step = first;
+}
+
+template <class T>
+void Optimizer<T>::commit() {
+  next_->set_blank(false);
+  posterior_->swap(*next_);
+  momentum_.swap(next_momentum_);
+  if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
+  if (!scales_.noise.empty()) model_->likelihood.set_noise_precision(scales_.noise);
+  ++state.step;
+}
+
+template <class T>
+Index Optimizer<T>::workspace_bytes(Index examples) const {
+  const Index dimension = posterior_->dimension(), t = sizeof(T);
+  const BatchSize size{examples, options_.samples, static_cast<CurvatureKind>(options_.curvature)};
+  const RowsCost cost = estimator_ ? estimator_->cost(size) : DenseRows<T>::cost(dimension, examples);
+  const Index batch = estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
+                                 : DenseRows<T>::bytes(dimension, examples);
+  const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
+  const Index samples = TallScratch<T>::bytes(posterior_->rank(), std::max<Index>(posterior_->rank(), options_.samples));
+  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch + t * vectors +
+         t * cost.count + samples;
+}
+
+template <class T>
+double Optimizer<T>::kl() const {
+  PosteriorScratch<T> scratch;
+  return kl_to_prior(*posterior_, prior_.precision(), scratch);
+}
+
+template <class T>
+void Optimizer<T>::restore(ConstSpan<T> momentum, ConstSpan<T> initial_mean, ConstSpan<T> initial_precision) {
+  std::ranges::copy(momentum, momentum_.data());
+  std::ranges::copy(initial_mean, initial_mean_.data());
+  std::ranges::copy(initial_precision, initial_precision_.data());
+}
+
+template class Optimizer<float>;
+template class Optimizer<double>;
+
+}  // namespace bdl

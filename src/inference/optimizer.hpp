@@ -1,0 +1,100 @@
+// One natural-gradient step of a posterior (spec/slang.md) and the state that lives between steps.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/array.hpp"
+#include "curvature/dense_rows.hpp"
+#include "curvature/estimator.hpp"
+#include "inference/method.hpp"
+#include "inference/prior.hpp"
+#include "inference/scales.hpp"
+#include "inference/schedule.hpp"
+#include "model/model.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// What a checkpoint holds beside posterior, options and prior.
+struct TrainingState {
+  Index step = 0;
+  Index learning_step = 0;  ///< first step that learned scales; 0: none yet
+  Plan plan;
+  Index epoch = 0, batch = 0, batches = 0;  ///< position of fit: completed epochs, batch within, batches per epoch
+  Index fit_end_epoch = 0;                  ///< epoch at which the current fit ends
+  double running_log_likelihood = 0;        ///< moving average, scaled to N
+  Index running_steps = 0;
+};
+
+template <class T>
+class Optimizer {
+ public:
+  using Scalar = T;
+  /// model may be null: then only step_rows() works.
+  Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
+            Index data_size);
+
+  const std::shared_ptr<Model<T>>& model() const { return model_; }
+  const std::shared_ptr<Posterior<T>>& posterior() const { return posterior_; }
+  const Method& method() const { return method_; }
+  Index data_size() const { return data_size_; }
+  const Options& options() const { return options_; }
+  /// The prior is regrouped when an option that defines it changes.
+  void set_options(const Options& options);
+  const Prior<T>& prior() const { return prior_; }
+  Prior<T>& prior() { return prior_; }
+
+  void initialize();
+  /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has set it.
+  void start_noise(const Array& y);
+  /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example per column.
+  /// Taken whole or not at all.
+  void step(Index examples);
+  MatrixView<T> x_to_fill(Index examples);
+  MatrixView<T> y_to_fill(Index examples);
+  /// One step on the rows that the caller has written into rows_to_fill(n), D x n.
+  void step_rows();
+  MatrixView<T> rows_to_fill(Index count) { return caller_rows_.resize(posterior_->dimension(), count); }
+
+  Index workspace_bytes(Index examples) const;
+  double kl() const;
+  /// Posterior moments at the start, for the diagnostic.
+  ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
+  ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
+  ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
+
+  TrainingState state;
+  std::atomic<bool> stop_requested{false};
+
+  /// For checkpoints: contents of the three vectors above.
+  void restore(ConstSpan<T> momentum, ConstSpan<T> initial_mean, ConstSpan<T> initial_precision);
+  const std::vector<ParameterBlock>& blocks() const;
+
+ private:
+  void remember_start();
+  void take(Rows<T>& rows, ConstSpan<T> c, ConstSpan<T> w);
+  void update_precision(Rows<T>& rows, ConstSpan<T> w, double rate);
+  void update_mean(Rows<T>& rows, ConstSpan<T> c, double rate);
+  void learn_scales(ConstMatrixView<T> y, Index epoch_steps);
+  bool learning_due(Index epoch_steps) const;
+  void commit();
+
+  std::shared_ptr<Model<T>> model_;
+  std::shared_ptr<Posterior<T>> posterior_;
+  const Method& method_;
+  Index data_size_;
+  Options options_;
+  Prior<T> prior_;
+  std::vector<ParameterBlock> rows_block_;  // theta as one block when there is no model
+
+  std::unique_ptr<Estimator<T>> estimator_;
+  std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
+  DenseRows<T> caller_rows_;
+  UpdateWorkspace<T> workspace_;
+  PosteriorScratch<T> scratch_;
+  Scales scales_;
+  Buffer<T> x_, y_, thetas_, gradient_, momentum_, next_momentum_, c_, w_, initial_mean_, initial_precision_;
+};
+
+}  // namespace bdl

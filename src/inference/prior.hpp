@@ -1,0 +1,40 @@
+// The prior N(0, diag(lambda)^-1): one precision per group of parameters, or one per parameter fixed by the caller.
+#pragma once
+
+#include <vector>
+
+#include "inference/options.hpp"
+#include "model/model.hpp"
+
+namespace bdl {
+
+template <class T>
+class Prior {
+ public:
+  /// Groups the blocks and sets every group's precision as the options say.
+  void reset(const std::vector<ParameterBlock>& blocks, const Options& options);
+  /// Fixes lambda parameter by parameter; learning ends.
+  void fix(ConstSpan<T> precision);
+
+  bool is_fixed() const { return fixed_; }
+  ConstSpan<T> precision() const { return precision_.first(dimension_); }
+  ConstSpan<double> groups() const { return groups_; }
+  void set_groups(ConstSpan<double> values);
+
+  /// Mean of theta^2 over each group and the samples (columns of thetas), into mean_squares (one per group).
+  void mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const;
+
+ private:
+  struct Part {
+    Index offset, size;
+    std::size_t group;
+  };
+  std::vector<Part> parts_;
+  std::vector<double> groups_;
+  std::vector<Index> group_sizes_;
+  Buffer<T> precision_;
+  Index dimension_ = 0;
+  bool fixed_ = false;
+};
+
+}  // namespace bdl

@@ -1,0 +1,51 @@
+#include "inference/scales.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bdl {
+namespace {
+
+// Scales stay within what both floating types can square; a perfect fit or an all-zero group would leave it.
+constexpr double smallest_variance = 1e-12, largest_variance = 1e12;
+
+double moved(double precision, double variance, double weight) {
+  return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
+}
+
+}  // namespace
+
+double scale_weight(double rate, Index k) { return std::max(rate, 1 / static_cast<double>(k + 10)); }
+
+template <class T>
+void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
+  scales.squares.resize(prior.groups().size());
+  scales.prior.assign(prior.groups().begin(), prior.groups().end());
+  prior.mean_squares(thetas, scales.squares);
+  for (std::size_t g = 0; g < scales.prior.size(); ++g)
+    scales.prior[g] = moved(scales.prior[g], scales.squares[g], weight);
+}
+
+template <class T>
+void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y, double weight,
+                 Scales& scales) {
+  scales.squares.resize(static_cast<std::size_t>(likelihood.outputs()));
+  scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
+  estimator.squared_errors(y, scales.squares);
+  if (scales.noise.size() == 1) {
+    const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
+    scales.noise[0] = moved(scales.noise[0], sum / static_cast<double>(y.size()), weight);
+    return;
+  }
+  for (std::size_t c = 0; c < scales.noise.size(); ++c)
+    scales.noise[c] = moved(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
+}
+
+#define BDL_INSTANTIATE(T)                                                                  \
+  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);          \
+  template void learn_noise(const Likelihood&, const Estimator<T>&, ConstMatrixView<T>, double, Scales&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,61 @@
+// Files through POSIX: every problem is an Error that names the path and the system's reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bdl {
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor();
+
+  int number() const { return number_; }
+  /// Closes now; false and errno if the system reports a delayed write error.
+  bool close();
+
+ private:
+  int number_;
+};
+
+/// A regular file, read from front to back.
+class InputFile {
+ public:
+  explicit InputFile(const char* path);
+  /// Its size in bytes when it was opened.
+  std::uint64_t size() const { return size_; }
+  /// Fills all of `out`; fails when the file has become shorter than that.
+  void read(std::span<std::byte> out);
+
+ private:
+  std::string path_;
+  FileDescriptor descriptor_;
+  std::uint64_t size_;
+};
+
+/// The new contents of `path`: collected in a temporary file of the same folder, put in place by commit() in
+/// one step. Until then, and after any failure, the old file is untouched. A symbolic link is replaced, not
+/// followed.
+class FileReplacement {
+ public:
+  explicit FileReplacement(const char* path);
+  FileReplacement(const FileReplacement&) = delete;
+  FileReplacement& operator=(const FileReplacement&) = delete;
+  ~FileReplacement();
+
+  void write(std::span<const std::byte> bytes);
+  /// Flushes to the device and renames; call it once, as the last thing.
+  void commit();
+
+ private:
+  std::string path_, folder_;
+  std::string temporary_;  // empty: nothing left to remove
+  FileDescriptor descriptor_;
+};
+
+}  // namespace bdl

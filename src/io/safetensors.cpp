@@ -1,0 +1,70 @@
+#include "io/safetensors.hpp"
+
+#include "base/error.hpp"
+#include "io/shown.hpp"
+
+namespace bdl {
+namespace {
+
+struct DTypeInfo {
+  const char* name;
+  std::size_t width;
+};
+
+DTypeInfo info(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return {"F64", 8};
+    case DType::I64:
+      return {"I64", 8};
+    case DType::F32:
+      return {"F32", 4};
+    case DType::I32:
+      return {"I32", 4};
+    case DType::U8:
+      return {"U8", 1};
+  }
+  fail(Status::ERROR_INTERNAL, "dtype %d does not exist", static_cast<int>(dtype));
+}
+
+std::string shape_text(const std::vector<Index>& shape) {
+  std::string text = "[";
+  for (const Index length : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(length);
+  return shown(text + "]");
+}
+
+}  // namespace
+
+const char* dtype_name(DType dtype) {
+  return info(dtype).name;
+}
+
+std::size_t dtype_width(DType dtype) {
+  return info(dtype).width;
+}
+
+const Tensor& TensorArchive::at(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail(Status::ERROR_FORMAT, "tensor '%s' is missing", shown(name).c_str());
+  return found->second;
+}
+
+void TensorArchive::require_shape(const Tensor& tensor, const std::vector<Index>& shape) {
+  if (tensor.shape == shape) return;
+  fail(Status::ERROR_FORMAT, "tensor '%s' has shape %s, expected %s", shown(tensor.name).c_str(),
+       shape_text(tensor.shape).c_str(), shape_text(shape).c_str());
+}
+
+void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std::byte> out) {
+  if (tensor.dtype != dtype) {
+    fail(Status::ERROR_FORMAT, "tensor '%s' has type %s, expected %s", shown(tensor.name).c_str(),
+         dtype_name(tensor.dtype), dtype_name(dtype));
+  }
+  if (tensor.bytes.size() != out.size()) {
+    fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
+         tensor.bytes.size() / dtype_width(dtype), out.size() / dtype_width(dtype));
+  }
+  if (!out.empty()) std::memcpy(out.data(), tensor.bytes.data(), out.size());
+}
+
+}  // namespace bdl

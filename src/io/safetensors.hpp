@@ -1,0 +1,97 @@
+// Safetensors archives: named tensors and string metadata in one file, readable by the tools of every
+// language. Layout: u64 little-endian header length, JSON header, then the tensors row-major and without
+// holes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+enum class DType { F64, I64, F32, I32, U8 };
+
+const char* dtype_name(DType dtype);
+std::size_t dtype_width(DType dtype);
+
+template <class T>
+inline constexpr DType dtype_of = [] {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, float> ||
+                std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::uint8_t>);
+  if (std::is_same_v<T, double>) return DType::F64;
+  if (std::is_same_v<T, std::int64_t>) return DType::I64;
+  if (std::is_same_v<T, float>) return DType::F32;
+  return std::is_same_v<T, std::int32_t> ? DType::I32 : DType::U8;
+}();
+
+/// A row-major array somebody else owns: the caller when writing, the archive when reading.
+struct Tensor {
+  std::string name;
+  DType dtype;
+  std::vector<Index> shape;  // empty: one number
+  std::span<const std::byte> bytes;
+};
+
+template <class T>
+Tensor make_tensor(std::string name, std::vector<Index> shape, std::span<const T> values) {
+  return {std::move(name), dtype_of<T>, std::move(shape), std::as_bytes(values)};
+}
+
+using Metadata = std::map<std::string, std::string>;
+using TensorMap = std::map<std::string, Tensor, std::less<>>;
+
+/// What was read and checked. Movable; the views stay valid.
+class TensorArchive {
+ public:
+  TensorArchive(Metadata metadata, TensorMap tensors, std::vector<std::byte> bytes)
+      : metadata_(std::move(metadata)), tensors_(std::move(tensors)), bytes_(std::move(bytes)) {}
+  TensorArchive(TensorArchive&&) = default;
+  TensorArchive& operator=(TensorArchive&&) = default;
+
+  const Metadata& metadata() const { return metadata_; }
+  const TensorMap& tensors() const { return tensors_; }
+  bool contains(std::string_view name) const { return tensors_.contains(name); }
+  /// Fails with ERROR_FORMAT naming the missing tensor.
+  const Tensor& at(std::string_view name) const;
+
+  /// Copies a tensor out, since foreign files need not be aligned; fails with ERROR_FORMAT unless it has type
+  /// T and exactly out.size() elements.
+  template <class T>
+  void copy(std::string_view name, std::span<T> out) const {
+    copy_bytes(at(name), dtype_of<T>, std::as_writable_bytes(out));
+  }
+  /// Also requires exactly this shape; out.size() is its product.
+  template <class T>
+  void copy(std::string_view name, const std::vector<Index>& shape, std::span<T> out) const {
+    require_shape(at(name), shape);
+    copy(name, out);
+  }
+
+ private:
+  static void require_shape(const Tensor& tensor, const std::vector<Index>& shape);
+  static void copy_bytes(const Tensor& tensor, DType dtype, std::span<std::byte> out);
+
+  Metadata metadata_;
+  TensorMap tensors_;  // views into bytes_
+  std::vector<std::byte> bytes_;
+};
+
+/// The file contents in memory. Fails with ERROR_INVALID_ARGUMENT on input that could not be read back: equal
+/// names, a shape that does not match the bytes, text that is not UTF-8 or contains U+0000.
+std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<const Tensor> tensors);
+/// Replaces the file in one step; after a failure (ERROR_FILE) the old file is untouched.
+void write_archive(const char* path, const Metadata& metadata, std::span<const Tensor> tensors);
+
+/// Both trust nothing: ERROR_FORMAT unless every byte of the input is accounted for.
+TensorArchive parse_archive(std::vector<std::byte> bytes);
+TensorArchive read_archive(const char* path);
+
+}  // namespace bdl

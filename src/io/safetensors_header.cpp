@@ -1,0 +1,216 @@
+#include "io/safetensors_header.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "io/shown.hpp"
+
+// Nothing in the library may abort the host process.
+#define JSON_ASSERT(condition) static_cast<void>(0)
+#include <nlohmann/json.hpp>
+
+namespace bdl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t largest_rank = 32;
+constexpr std::array field_names = {"dtype", "shape", "data_offsets"};
+constexpr std::size_t dtype_field = 0, shape_field = 1, offsets_field = 2;
+
+DType parse_dtype(const std::string& tensor, const std::string& text) {
+  for (const DType dtype : {DType::F64, DType::I64, DType::F32, DType::I32, DType::U8}) {
+    if (text == dtype_name(dtype)) return dtype;
+  }
+  fail(Status::ERROR_FORMAT, "tensor '%s' has unknown dtype '%s', expected F64, F32, I64, I32 or U8",
+       shown(tensor).c_str(), shown(text).c_str());
+}
+
+/// The header's events. Keys are checked when they come, so nothing is ever silently overwritten, and only
+/// the expected containers are entered, so nesting cannot be deeper than three.
+class HeaderReader {
+ public:
+  explicit HeaderReader(ArchiveHeader& header) : header_(header) {}
+
+  bool null() { reject("null"); }
+  bool boolean(bool) { reject("a boolean"); }
+  bool number_integer(Json::number_integer_t) { reject("a negative number"); }
+  bool number_float(Json::number_float_t, const Json::string_t&) {
+    reject("a number that is no 64-bit integer");
+  }
+  bool binary(Json::binary_t&) { reject("binary data"); }
+  bool number_unsigned(Json::number_unsigned_t value);
+  bool string(Json::string_t& text);
+  bool key(Json::string_t& text);
+  bool start_object(std::size_t);
+  bool end_object();
+  bool start_array(std::size_t);
+  bool end_array();
+  bool parse_error(std::size_t position, const std::string& token, const Json::exception& error);
+
+ private:
+  enum class Place { OUTSIDE, ROOT, METADATA, TENSOR, ARRAY };
+
+  [[noreturn]] void reject(const char* got) const;
+  [[noreturn]] void fail_duplicate(const std::string& text) const {
+    fail(Status::ERROR_FORMAT, "duplicate key '%s' in the header", shown(text).c_str());
+  }
+  void begin_field(const std::string& text);
+  const char* tensor_name() const { return shown_name_.c_str(); }
+
+  ArchiveHeader& header_;
+  Place place_ = Place::OUTSIDE;
+  std::string key_;         // the latest one: a tensor's name, metadata_key or a key of the metadata
+  std::string shown_name_;  // of the current tensor
+  NamedEntry* tensor_ = nullptr;
+  std::size_t field_ = 0;
+  std::array<bool, field_names.size()> seen_{};
+  bool seen_metadata_ = false;
+  std::vector<Index> numbers_;  // of the current array
+};
+
+void HeaderReader::reject(const char* got) const {
+  switch (place_) {
+    case Place::OUTSIDE:
+      fail(Status::ERROR_FORMAT, "header is %s, expected an object", got);
+    case Place::ROOT:
+      fail(Status::ERROR_FORMAT, "header entry '%s' is %s, expected an object", shown(key_).c_str(), got);
+    case Place::METADATA:
+      fail(Status::ERROR_FORMAT, "metadata value '%s' is %s, expected a string", shown(key_).c_str(), got);
+    case Place::TENSOR:
+      fail(Status::ERROR_FORMAT, "'%s' of tensor '%s' is %s, expected %s", field_names[field_], tensor_name(),
+           got, field_ == dtype_field ? "a string" : "an array");
+    case Place::ARRAY:
+      break;
+  }
+  fail(Status::ERROR_FORMAT, "'%s' of tensor '%s' contains %s, expected non-negative integers",
+       field_names[field_], tensor_name(), got);
+}
+
+bool HeaderReader::number_unsigned(Json::number_unsigned_t value) {
+  if (place_ != Place::ARRAY) reject("a number");
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) reject("a number above 2^63");
+  const std::size_t most = field_ == offsets_field ? 2 : largest_rank;
+  if (numbers_.size() == most) {
+    fail(Status::ERROR_FORMAT, "'%s' of tensor '%s' has more than %zu numbers", field_names[field_],
+         tensor_name(), most);
+  }
+  numbers_.push_back(static_cast<Index>(value));
+  return true;
+}
+
+bool HeaderReader::string(Json::string_t& text) {
+  if (text.find('\0') != std::string::npos) {
+    fail(Status::ERROR_FORMAT, "header contains the character U+0000 in '%s'", shown(text).c_str());
+  }
+  if (place_ == Place::METADATA) {
+    header_.metadata[key_] = std::move(text);
+  } else if (place_ == Place::TENSOR && field_ == dtype_field) {
+    tensor_->second.dtype = parse_dtype(tensor_->first, text);
+  } else {
+    reject("a string");
+  }
+  return true;
+}
+
+void HeaderReader::begin_field(const std::string& text) {
+  const auto found = std::find(field_names.begin(), field_names.end(), text);
+  if (found == field_names.end()) {
+    fail(Status::ERROR_FORMAT, "tensor '%s' has unknown field '%s', expected dtype, shape or data_offsets",
+         tensor_name(), shown(text).c_str());
+  }
+  field_ = static_cast<std::size_t>(found - field_names.begin());
+  if (std::exchange(seen_[field_], true)) fail_duplicate(text);
+}
+
+bool HeaderReader::key(Json::string_t& text) {
+  if (text.find('\0') != std::string::npos) {
+    fail(Status::ERROR_FORMAT, "header contains the character U+0000 in key '%s'", shown(text).c_str());
+  }
+  if (place_ == Place::TENSOR) {
+    begin_field(text);
+    return true;
+  }
+  key_ = std::move(text);
+  if (place_ == Place::METADATA) {
+    if (header_.metadata.contains(key_)) fail_duplicate(key_);
+  } else if (key_ == metadata_key) {
+    if (std::exchange(seen_metadata_, true)) fail_duplicate(key_);
+  } else {
+    const auto [position, inserted] = header_.tensors.try_emplace(key_);
+    if (!inserted) fail_duplicate(key_);
+    tensor_ = &*position;
+    shown_name_ = shown(key_);
+    seen_.fill(false);
+  }
+  return true;
+}
+
+bool HeaderReader::start_object(std::size_t) {
+  if (place_ == Place::OUTSIDE) {
+    place_ = Place::ROOT;
+  } else if (place_ == Place::ROOT) {
+    place_ = key_ == metadata_key ? Place::METADATA : Place::TENSOR;
+  } else {
+    reject("an object");
+  }
+  return true;
+}
+
+bool HeaderReader::end_object() {
+  if (place_ == Place::TENSOR) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (!seen_[i]) fail(Status::ERROR_FORMAT, "tensor '%s' has no '%s'", tensor_name(), field_names[i]);
+    }
+  }
+  place_ = place_ == Place::ROOT ? Place::OUTSIDE : Place::ROOT;
+  return true;
+}
+
+bool HeaderReader::start_array(std::size_t) {
+  if (place_ != Place::TENSOR || field_ == dtype_field) reject("an array");
+  place_ = Place::ARRAY;
+  numbers_.clear();
+  return true;
+}
+
+bool HeaderReader::end_array() {
+  TensorEntry& entry = tensor_->second;
+  if (field_ == shape_field) {
+    entry.shape = numbers_;
+  } else if (numbers_.size() == 2) {
+    entry.begin = static_cast<std::uint64_t>(numbers_[0]);
+    entry.end = static_cast<std::uint64_t>(numbers_[1]);
+  } else {
+    fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' has %zu numbers, expected 2", tensor_name(),
+         numbers_.size());
+  }
+  place_ = Place::TENSOR;
+  return true;
+}
+
+bool HeaderReader::parse_error(std::size_t, const std::string&, const Json::exception& error) {
+  std::string_view reason = error.what();
+  reason.remove_prefix(
+      std::min(reason.find("] ") + 2, reason.size()));    // "[json.exception.parse_error.101] "
+  reason = reason.substr(0, reason.find("; last read"));  // what follows may be any bytes
+  fail(Status::ERROR_FORMAT, "header is not valid JSON: %.200s", std::string(reason).c_str());
+}
+
+}  // namespace
+
+ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size) {
+  if (!json.starts_with('{')) fail(Status::ERROR_FORMAT, "header does not begin with '{'");
+  // The JSON parser takes a zero byte for the end of its input and would ignore what follows.
+  if (json.find('\0') != std::string_view::npos) fail(Status::ERROR_FORMAT, "header contains a zero byte");
+  ArchiveHeader header;
+  HeaderReader reader(header);
+  Json::sax_parse(json.begin(), json.end(), &reader);
+  check_layout(header, data_size);
+  return header;
+}
+
+}  // namespace bdl

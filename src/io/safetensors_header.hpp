@@ -1,0 +1,37 @@
+// The JSON header of a safetensors archive, checked against the size of the data that follow it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/safetensors.hpp"
+
+namespace bdl {
+
+inline constexpr std::uint64_t largest_header = 100'000'000;  // the limit of the format's other readers
+inline constexpr const char* metadata_key = "__metadata__";
+
+struct TensorEntry {
+  DType dtype{};
+  std::vector<Index> shape;
+  std::uint64_t begin = 0, end = 0;  // bytes, from the end of the header
+};
+
+using NamedEntry = std::pair<const std::string, TensorEntry>;
+
+struct ArchiveHeader {
+  Metadata metadata;
+  std::map<std::string, TensorEntry> tensors;
+};
+
+/// Fails with ERROR_FORMAT unless the text is such a header and passes check_layout().
+ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size);
+
+/// Fails with ERROR_FORMAT unless shapes match offsets and the tensors tile exactly `data_size` bytes.
+void check_layout(const ArchiveHeader& header, std::uint64_t data_size);
+
+}  // namespace bdl

@@ -1,0 +1,57 @@
+#include "linalg/blas.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+namespace bdl {
+namespace {
+
+CBLAS_TRANSPOSE cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
+int to_int(Index size) { return static_cast<int>(size); }
+/// BLAS wants a leading dimension >= 1 even for matrices without rows.
+template <class T>
+int stride(const MatrixView<T>& a) {
+  return to_int(std::max<Index>(a.ld, 1));
+}
+
+template <class T>
+void scale(T beta, MatrixView<T> c) {
+  for (Index j = 0; j < c.cols; ++j)
+    for (T& value : c.column(j)) value = beta == 0 ? T(0) : beta * value;
+}
+
+}  // namespace
+
+#define BDL_DEFINE(T, gemm_, syrk_, trsm_)                                                                        \
+  void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta, MatrixView<T> c) {     \
+    const Index inner = op_a == Op::none ? a.cols : a.rows;                                                       \
+    if (inner == 0) return scale(beta, c);                                                                        \
+    if (c.rows == 0 || c.cols == 0) return;                                                                       \
+    gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha, a.data,  \
+          stride(a), b.data, stride(b), beta, c.data, stride(c));                                                 \
+  }                                                                                                               \
+  void syrk(Op op, T alpha, ConstMatrixView<T> a, T beta, MatrixView<T> c) {                                      \
+    const Index inner = op == Op::none ? a.cols : a.rows;                                                         \
+    if (inner == 0) return scale(beta, c);                                                                        \
+    if (c.rows == 0) return;                                                                                      \
+    syrk_(CblasColMajor, CblasLower, cblas(op), to_int(c.rows), to_int(inner), alpha, a.data, stride(a), beta,    \
+          c.data, stride(c));                                                                                     \
+  }                                                                                                               \
+  void solve_lower_right(Op op, ConstMatrixView<T> lower, MatrixView<T> b) {                                      \
+    if (b.rows == 0 || b.cols == 0) return;                                                                       \
+    trsm_(CblasColMajor, CblasRight, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols), T(1),   \
+          lower.data, stride(lower), b.data, stride(b));                                                          \
+  }
+
+BDL_DEFINE(float, cblas_sgemm, cblas_ssyrk, cblas_strsm)
+BDL_DEFINE(double, cblas_dgemm, cblas_dsyrk, cblas_dtrsm)
+#undef BDL_DEFINE
+
+void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
+  if (b.rows == 0 || b.cols == 0) return;
+  cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols), 1.0,
+              lower.data, stride(lower), b.data, stride(b));
+}
+
+}  // namespace bdl

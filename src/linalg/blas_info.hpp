@@ -1,0 +1,10 @@
+// Which BLAS answers in this process: several may be installed, and the system or the host chooses at run
+// time.
+#pragma once
+
+namespace bdl {
+
+/// "file (what the BLAS says about itself)" on one line; the second part from OpenBLAS only. A static string.
+const char* blas_info() noexcept;
+
+}  // namespace bdl

@@ -1,0 +1,197 @@
+#include "linalg/low_rank_projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg/blas.hpp"
+
+namespace bdl {
+namespace {
+
+// A symmetric eigensolver runs about this many times slower per flop than gemm: half of it is bandwidth-bound.
+constexpr double eigen_penalty = 6;
+
+double eigen_flops(Index n) { return eigen_penalty * 4.0 / 3.0 * std::pow(static_cast<double>(n), 3); }
+
+double gram_cost(const ProjectionSize& s) {
+  return s.gram_flops + eigen_flops(s.cols) + 2 * s.product_flops * 2 * static_cast<double>(s.rank);
+}
+
+double outer_cost(const ProjectionSize& s) {
+  const auto rows = static_cast<double>(s.rows);
+  return rows * rows * static_cast<double>(s.cols) + eigen_flops(s.rows);
+}
+
+Index basis_columns(const ProjectionSize& s, const ProjectionOptions& options) {
+  return std::min(s.rank + options.oversampling, s.rows);
+}
+
+double randomized_cost(const ProjectionSize& s, const ProjectionOptions& options) {
+  const auto columns = static_cast<double>(basis_columns(s, options)), rows = static_cast<double>(s.rows);
+  const auto passes = static_cast<double>(options.passes);
+  return columns * 2 * s.product_flops * (2 * passes + 1) + eigen_penalty * 4 * rows * columns * columns * passes +
+         static_cast<double>(s.cols) * columns * columns;
+}
+
+/// Columns of U = A Y have length sqrt(lambda); eigenvalues at rounding level of the largest carry no direction.
+Index numerical_rank(ConstSpan<double> values, Index size, double epsilon) {
+  Index rank = 0;
+  const double floor = values.empty() ? 0 : values[0] * epsilon * static_cast<double>(size);
+  for (double value : values) {
+    if (!(value > floor)) break;
+    ++rank;
+  }
+  return rank;
+}
+
+template <class T>
+void copy_vectors(ConstMatrixView<double> vectors, MatrixView<T> out) {
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = 0; i < out.rows; ++i) out(i, j) = static_cast<T>(vectors(i, j));
+}
+
+template <class T>
+void fill_zero(MatrixView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) std::ranges::fill(a.column(j), T(0));
+}
+
+}  // namespace
+
+EigenMethod choose_method(const ProjectionSize& size, const ProjectionOptions& options) {
+  if (options.method != EigenMethod::automatic) return options.method;
+  const double gram = gram_cost(size), outer = outer_cost(size);
+  if (randomized_cost(size, options) < std::min(gram, outer) / 2) return EigenMethod::randomized;
+  return outer < gram ? EigenMethod::outer : EigenMethod::gram;
+}
+
+template <class T>
+void LowRankProjection<T>::reserve(const ProjectionSize& size, const ProjectionOptions& options) {
+  const EigenMethod method = choose_method(size, options);
+  const Index columns = basis_columns(size, options);
+  switch (method) {
+    case EigenMethod::gram:
+      matrix_.reserve(size.cols * size.cols);
+      eigen_.reserve(size.cols, std::min(size.rank, size.cols));
+      weights_.reserve(size.cols * size.rank);
+      break;
+    case EigenMethod::outer:
+      matrix_.reserve(size.rows * size.rows);
+      eigen_.reserve(size.rows, size.rank);
+      break;
+    default:
+      matrix_.reserve(columns * columns);
+      eigen_.reserve(columns, size.rank);
+      weights_.reserve(size.cols * columns);
+      projected_.reserve(columns * std::max(size.cols, columns));
+      basis_.reserve(size.rows * columns);
+      image_.reserve(size.rows * columns);
+      orthonormalizer_.reserve(columns);
+  }
+}
+
+template <class T>
+Index LowRankProjection<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
+  const Index columns = basis_columns(size, options), t = sizeof(T), d = sizeof(double);
+  switch (choose_method(size, options)) {
+    case EigenMethod::gram:
+      return d * size.cols * size.cols + TopEigen::bytes(size.cols, std::min(size.rank, size.cols)) +
+             t * size.cols * size.rank;
+    case EigenMethod::outer:
+      return d * size.rows * size.rows + TopEigen::bytes(size.rows, size.rank);
+    default:
+      return d * columns * columns + TopEigen::bytes(columns, size.rank) + t * size.cols * columns +
+             t * columns * std::max(size.cols, columns) + 2 * t * size.rows * columns +
+             Orthonormalizer<T>::bytes(columns);
+  }
+}
+
+template <class T>
+MatrixView<T> LowRankProjection<T>::start(const ProjectionSize& size, const ProjectionOptions& options) {
+  const Index columns = basis_columns(size, options);
+  basis_.reserve(size.rows * columns);
+  return basis_.matrix(size.rows, columns);
+}
+
+template <class T>
+void LowRankProjection<T>::apply(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
+                                 MatrixView<T> u) {
+  if (u.cols == 0) return;
+  reserve(size, options);
+  switch (choose_method(size, options)) {
+    case EigenMethod::gram:
+      return by_gram(factor, u);
+    case EigenMethod::outer:
+      return by_outer(factor, u);
+    default:
+      return by_range(factor, basis_columns(size, options), options.passes, u);
+  }
+}
+
+/// A^T A = Y Lambda Y^T gives U = A Y_L; no D-vector is orthogonalised.
+template <class T>
+void LowRankProjection<T>::by_gram(Factor<T>& factor, MatrixView<T> u) {
+  const Index size = factor.cols(), wanted = std::min(u.cols, size);
+  auto gram = matrix_.matrix(size, size);
+  factor.gram(gram);
+  eigen_.compute(gram, wanted);
+  const Index rank = numerical_rank(eigen_.values(), size, std::numeric_limits<T>::epsilon());
+  auto weights = weights_.matrix(size, rank);
+  copy_vectors(eigen_.vectors(), weights);
+  factor.combine(weights, u.columns(0, rank));
+  fill_zero(u.columns(rank, u.cols - rank));
+}
+
+/// A A^T = Q Lambda Q^T directly, where D is the smaller side.
+template <class T>
+void LowRankProjection<T>::by_outer(Factor<T>& factor, MatrixView<T> u) {
+  auto outer = matrix_.matrix(u.rows, u.rows);
+  factor.outer(outer);
+  eigen_.compute(outer, u.cols);
+  const auto values = eigen_.values();
+  const Index rank = numerical_rank(values, u.rows, std::numeric_limits<double>::epsilon());
+  for (Index k = 0; k < rank; ++k)
+    for (Index i = 0; i < u.rows; ++i)
+      u(i, k) = static_cast<T>(std::sqrt(values[static_cast<std::size_t>(k)]) * eigen_.vectors()(i, k));
+  fill_zero(u.columns(rank, u.cols - rank));
+}
+
+/// Range finder with power iteration (Halko, Martinsson, Tropp 2011, algorithms 4.4 and 5.3).
+template <class T>
+void LowRankProjection<T>::by_range(Factor<T>& factor, Index columns, Index passes, MatrixView<T> u) {
+  const Index size = factor.cols();
+  auto projected = projected_.matrix(columns, size);
+  auto weights = weights_.matrix(size, columns);
+  const auto project = [&] { factor.project(basis_.matrix(u.rows, columns), projected); };
+  orthonormalizer_.apply(basis_.matrix(u.rows, columns));
+  for (Index pass = 0; pass < passes; ++pass) {
+    project();
+    for (Index j = 0; j < columns; ++j)
+      for (Index i = 0; i < size; ++i) weights(i, j) = projected(j, i);
+    factor.combine(weights, image_.matrix(u.rows, columns));
+    basis_.swap(image_);
+    orthonormalizer_.apply(basis_.matrix(u.rows, columns));
+  }
+  project();
+  auto small = matrix_.matrix(columns, columns);
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = j; i < columns; ++i) {
+      double sum = 0;
+      for (Index k = 0; k < size; ++k) sum += static_cast<double>(projected(i, k)) * static_cast<double>(projected(j, k));
+      small(i, j) = sum;
+    }
+  eigen_.compute(small, std::min(u.cols, columns));
+  const auto values = eigen_.values();
+  const Index rank = numerical_rank(values, size, std::numeric_limits<T>::epsilon());
+  auto mixing = projected_.matrix(columns, rank);
+  for (Index k = 0; k < rank; ++k)
+    for (Index i = 0; i < columns; ++i)
+      mixing(i, k) = static_cast<T>(std::sqrt(values[static_cast<std::size_t>(k)]) * eigen_.vectors()(i, k));
+  gemm(Op::none, Op::none, T(1), basis_.matrix(u.rows, columns), mixing, T(0), u.columns(0, rank));
+  fill_zero(u.columns(rank, u.cols - rank));
+}
+
+template class LowRankProjection<float>;
+template class LowRankProjection<double>;
+
+}  // namespace bdl

@@ -1,0 +1,97 @@
+#include "linalg/woodbury.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/blas.hpp"
+#include "linalg/cholesky.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+T row_square(ConstMatrixView<T> u, Index row) {
+  T sum = 0;
+  for (Index j = 0; j < u.cols; ++j) sum += u(row, j) * u(row, j);
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+void Woodbury<T>::reserve(Index rank) {
+  core_.reserve(rank * rank);
+  coloring_.reserve(rank * rank);
+}
+
+template <class T>
+Index Woodbury<T>::bytes(Index rank) {
+  return 2 * rank * rank * static_cast<Index>(sizeof(double));
+}
+
+template <class T>
+bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch<T>& scratch) {
+  rank_ = u.cols;
+  reserve(rank_);
+  auto core = core_.matrix(rank_, rank_), coloring = coloring_.matrix(rank_, rank_);
+  tall_gram(u, d, core, scratch);
+  for (Index i = 0; i < rank_; ++i) core(i, i) += 1;
+  if (!cholesky(core)) return false;
+  double log_d = 0;
+  for (T value : d) log_d += std::log(static_cast<double>(value));
+  log_det_ = -log_d - log_det_from_cholesky(core);
+  // X = Bc^-T (Bc + I)^-1: both triangular, so X is never a singular solve (spec/core.md section 2).
+  for (Index j = 0; j < rank_; ++j) std::ranges::fill(coloring.column(j), 0.0);
+  for (Index i = 0; i < rank_; ++i) {
+    coloring(i, i) = 1;
+    core(i, i) += 1;
+  }
+  solve_lower_left(Op::none, core, coloring);
+  for (Index i = 0; i < rank_; ++i) core(i, i) -= 1;
+  solve_lower_left(Op::transpose, core, coloring);
+  return std::isfinite(log_det_);
+}
+
+template <class T>
+void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch<T>& scratch,
+                        Buffer<double>& small) const {
+  for (Index j = 0; j < x.cols; ++j)
+    for (Index i = 0; i < x.rows; ++i) x(i, j) /= d[static_cast<std::size_t>(i)];
+  if (rank_ == 0) return;
+  small.reserve(rank_ * x.cols);
+  auto projected = small.matrix(rank_, x.cols);
+  tall_project<T>(u, x, projected, scratch);
+  cholesky_solve(core(), projected);
+  for (double& value : small.first(rank_ * x.cols)) value = -value;
+  tall_expand<T>(u, projected, d, x, scratch);
+}
+
+template <class T>
+void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch<T>& scratch,
+                        Buffer<double>& small) const {
+  for (Index j = 0; j < eps.cols; ++j)
+    for (Index i = 0; i < eps.rows; ++i) eps(i, j) /= std::sqrt(d[static_cast<std::size_t>(i)]);
+  if (rank_ == 0) return;
+  small.reserve(2 * rank_ * eps.cols);
+  const MatrixView<double> projected = small.matrix(rank_, eps.cols);
+  const MatrixView<double> mixed(small.data() + rank_ * eps.cols, rank_, eps.cols);
+  tall_project<T>(u, eps, projected, scratch);  // V^T eps
+  gemm(Op::none, Op::none, -1.0, coloring_.matrix(rank_, rank_), projected, 0.0, mixed);
+  tall_expand<T>(u, mixed, d, eps, scratch);  // V / sqrt(d) = U / d
+}
+
+template <class T>
+void Woodbury<T>::marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance,
+                                    TallScratch<T>& scratch) const {
+  tall_solved_row_norms(u, d, core(), variance, scratch);
+  for (Index i = 0; i < u.rows; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    variance[k] = 1 / d[k] - variance[k];
+    if (variance[k] * d[k] < T(0.01)) variance[k] = std::max(variance[k], 1 / (d[k] + row_square(u, i)));
+  }
+}
+
+template class Woodbury<float>;
+template class Woodbury<double>;
+
+}  // namespace bdl

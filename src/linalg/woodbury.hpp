@@ -1,0 +1,40 @@
+// Sigma = (U U^T + diag(d))^-1 without a D x D matrix (spec/core.md section 2). Everything goes through the Cholesky
+// factor Bc of M = I + V^T V, V = diag(d)^-1/2 U: its eigenvalues are at least 1, so it exists for every U.
+#pragma once
+
+#include "linalg/tall.hpp"
+
+namespace bdl {
+
+template <class T>
+class Woodbury {
+ public:
+  void reserve(Index rank);
+  static Index bytes(Index rank);
+
+  /// Factorises for the given U (D x L) and d; O(D L^2). False if they are not finite.
+  [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch<T>& scratch);
+
+  /// log|Sigma| = -sum log d - log|M|.
+  double log_det_covariance() const { return log_det_; }
+
+  /// X = Sigma X, column by column; O(D L) each.
+  void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch<T>& scratch,
+             Buffer<double>& small) const;
+
+  /// Turns columns of N(0, I) into columns of N(0, Sigma):
+  /// y = (eps - V X V^T eps) / sqrt(d) with X = Bc^-T (Bc + I)^-1.
+  void color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch<T>& scratch,
+             Buffer<double>& small) const;
+
+  /// diag(Sigma) = 1/d - colwise squared norms of Bc^-1 (U/d)^T, kept above its lower bound 1 / diag(Sigma^-1).
+  void marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance, TallScratch<T>& scratch) const;
+
+ private:
+  ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }
+  Index rank_ = 0;
+  double log_det_ = 0;
+  Buffer<double> core_, coloring_;  // Bc and X, both L x L
+};
+
+}  // namespace bdl

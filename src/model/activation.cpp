@@ -1,0 +1,96 @@
+#include "model/activation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+#include <utility>
+
+namespace bdl {
+namespace {
+
+template <class T>
+T logistic(T z) {
+  const T e = std::exp(-std::abs(z));  // never overflows
+  return z >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+template <class T>
+T softplus(T z) {
+  return std::max(z, T(0)) + std::log1p(std::exp(-std::abs(z)));
+}
+
+template <class T>
+T normal_cdf(T z) {
+  return std::erfc(-z / std::numbers::sqrt2_v<T>) / 2;
+}
+
+template <class T>
+T normal_density(T z) {
+  return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
+}
+
+/// Calls visit(function z -> (phi, phi')) for the activation.
+template <class T, class Visit>
+void with_function(bdl_activation kind, Visit&& visit) {
+  using Pair = std::pair<T, T>;
+  switch (kind) {
+    case BDL_IDENTITY:
+      return visit([](T z) { return Pair(z, T(1)); });
+    case BDL_RELU:
+      return visit([](T z) { return Pair(z < 0 ? T(0) : z, z > 0 ? T(1) : T(0)); });
+    case BDL_LEAKY_RELU:
+      return visit([](T z) { return Pair(z > 0 ? z : T(0.01) * z, z > 0 ? T(1) : T(0.01)); });
+    case BDL_ELU:
+      return visit([](T z) { return z > 0 ? Pair(z, T(1)) : Pair(std::expm1(z), std::exp(z)); });
+    case BDL_GELU:
+      return visit([](T z) { return Pair(z * normal_cdf(z), normal_cdf(z) + z * normal_density(z)); });
+    case BDL_TANH:
+      return visit([](T z) {
+        const T a = std::tanh(z);
+        return Pair(a, 1 - a * a);
+      });
+    case BDL_SIGMOID:
+      return visit([](T z) {
+        const T a = logistic(z);
+        return Pair(a, a * logistic(-z));
+      });
+    case BDL_SOFTPLUS:
+      return visit([](T z) { return Pair(softplus(z), logistic(z)); });
+    case BDL_SWISH:
+      return visit([](T z) {
+        const T s = logistic(z);
+        return Pair(z * s, s + z * s * logistic(-z));
+      });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative) {
+  with_function<T>(kind, [&](auto function) {
+    for (Index j = 0; j < z.cols; ++j) {
+      T* value = z.column_data(j);
+      T* slope = derivative.column_data(j);
+      for (Index i = 0; i < z.rows; ++i) std::tie(value[i], slope[i]) = function(value[i]);
+    }
+  });
+}
+
+template <class T>
+void activate(bdl_activation kind, MatrixView<T> z) {
+  with_function<T>(kind, [&](auto function) {
+    for (Index j = 0; j < z.cols; ++j)
+      for (T& value : z.column(j)) value = function(value).first;
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                               \
+  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>);  \
+  template void activate(bdl_activation, MatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,164 @@
+#include "model/likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace bdl {
+namespace {
+
+double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
+
+double logistic(double z) {
+  const double e = std::exp(-std::abs(z));
+  return z >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+/// sqrt(p (1 - p)) = e^{-|f|/2} / (1 + e^{-|f|}), kept above zero so that gradient / root stays finite.
+double bernoulli_root(double f) {
+  const double half = std::exp(-std::abs(f) / 2);
+  return std::max(half / (1 + half * half), 1e-15);
+}
+
+template <class T>
+double log_sum_exp(const T* f, Index count) {
+  const double top = static_cast<double>(*std::max_element(f, f + count));
+  double sum = 0;
+  for (Index k = 0; k < count; ++k) sum += std::exp(static_cast<double>(f[k]) - top);
+  return top + std::log(sum);
+}
+
+bool is_label(double value, double upper) { return value >= 0 && value < upper && value == std::floor(value); }
+
+const char* label_range(bdl_likelihood kind) {
+  switch (kind) {
+    case BDL_BERNOULLI:
+      return "0 or 1";
+    case BDL_CATEGORICAL:
+      return "a class number below the number of outputs";
+    default:
+      return "a count 0, 1, 2, ...";
+  }
+}
+
+}  // namespace
+
+Likelihood::Likelihood(bdl_likelihood kind, Index outputs) : kind_(kind), outputs_(outputs) {}
+
+void Likelihood::set_noise_precision(ConstSpan<double> values) {
+  noise_precision_.assign(values.begin(), values.end());
+  noise_is_set_ = true;
+}
+
+void Likelihood::check_targets(const Array& y, Index rows, const char* name) const {
+  check_shape(y, rows, targets(), name);
+  check_finite(y, name);
+  if (kind_ == BDL_GAUSSIAN) return;
+  const double upper = kind_ == BDL_BERNOULLI   ? 2
+                       : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
+                                                  : HUGE_VAL;
+  for (Index i = 0; i < y.rows; ++i)
+    for (Index j = 0; j < y.cols; ++j)
+      if (const double value = element(y, i, j); !is_label(value, upper))
+        fail(Status::ERROR_LABEL, "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
+             static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
+}
+
+template <class T>
+double Likelihood::log_density(const T* f, const T* y) const {
+  if (kind_ == BDL_CATEGORICAL)
+    return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
+  double sum = 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
+    if (kind_ == BDL_GAUSSIAN) {
+      const double precision = noise_precision(c), residual = target - output;
+      sum += (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
+    } else if (kind_ == BDL_BERNOULLI) {
+      sum += target * output - softplus(output);
+    } else {
+      sum += target * output - std::exp(output) - std::lgamma(target + 1);
+    }
+  }
+  return sum;
+}
+
+template <class T>
+void Likelihood::moments(const T* f, double* mean, double* variance) const {
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    if (kind_ == BDL_GAUSSIAN) {
+      mean[c] = output;
+      variance[c] = 1 / noise_precision(c);
+    } else if (kind_ == BDL_POISSON) {
+      mean[c] = variance[c] = std::exp(output);
+    } else {
+      mean[c] = kind_ == BDL_BERNOULLI ? logistic(output) : std::exp(output - normaliser);
+      variance[c] = mean[c] * (1 - mean[c]);
+    }
+  }
+}
+
+template <class T>
+void Likelihood::gradient(const T* f, const T* y, T* seed) const {
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    double slope = 0;
+    switch (kind_) {
+      case BDL_GAUSSIAN:
+        slope = noise_precision(c) * (output - static_cast<double>(y[c]));
+        break;
+      case BDL_BERNOULLI:
+        slope = logistic(output) - static_cast<double>(y[c]);
+        break;
+      case BDL_CATEGORICAL:
+        slope = std::exp(output - normaliser) - (c == static_cast<Index>(y[0]) ? 1 : 0);
+        break;
+      case BDL_POISSON:
+        slope = std::exp(output) - static_cast<double>(y[c]);
+        break;
+    }
+    seed[c] = static_cast<T>(slope);
+  }
+}
+
+template <class T>
+void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const {
+  const double output = static_cast<double>(f[k]);
+  if (kind_ == BDL_CATEGORICAL) {  // A = diag(sqrt p) - p sqrt(p)^T, z_k = (p_k - y_k) / sqrt(p_k)
+    const double normaliser = log_sum_exp(f, outputs_);
+    const double p = std::max(std::exp(output - normaliser), 1e-30), root = std::sqrt(p);
+    for (Index c = 0; c < outputs_; ++c)
+      seed[c] = static_cast<T>(root * ((c == k ? 1 : 0) - std::exp(static_cast<double>(f[c]) - normaliser)));
+    *coefficient = (p - (k == static_cast<Index>(y[0]) ? 1 : 0)) / root;
+    return;
+  }
+  const double target = static_cast<double>(y[k]);
+  double root = 0, slope = 0;
+  if (kind_ == BDL_GAUSSIAN) {
+    root = std::sqrt(noise_precision(k));
+    slope = noise_precision(k) * (output - target);
+  } else if (kind_ == BDL_BERNOULLI) {
+    root = bernoulli_root(output);
+    slope = logistic(output) - target;
+  } else {
+    root = std::max(std::exp(output / 2), 1e-15);
+    slope = std::exp(output) - target;
+  }
+  std::fill_n(seed, outputs_, T(0));
+  seed[k] = static_cast<T>(root);
+  *coefficient = slope / root;
+}
+
+#define BDL_INSTANTIATE(T)                                                          \
+  template double Likelihood::log_density(const T*, const T*) const;                \
+  template void Likelihood::moments(const T*, double*, double*) const;              \
+  template void Likelihood::gradient(const T*, const T*, T*) const;                 \
+  template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const;
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

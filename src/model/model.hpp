@@ -1,0 +1,48 @@
+// What is learned: outputs f(x; theta) with a likelihood. Networks and the caller's own models derive from it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/likelihood.hpp"
+
+namespace bdl {
+
+/// A named part of theta: rows x cols, row-major, from offset on.
+struct ParameterBlock {
+  std::string name;
+  Index offset, rows, cols;
+  Index layer;
+  bool is_bias;
+  Index size() const { return rows * cols; }
+};
+
+template <class T>
+class Model {
+ public:
+  using Scalar = T;
+  virtual ~Model() = default;
+
+  Index inputs() const { return inputs_; }
+  Index outputs() const { return likelihood.outputs(); }
+  Index parameters() const { return parameters_; }
+  const std::vector<ParameterBlock>& blocks() const { return blocks_; }
+  /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
+  virtual bool is_single_index() const { return false; }
+
+  /// F (C x M) = f(X; theta) for the columns of X (inputs x M). `scratch` grows as needed.
+  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const = 0;
+
+  Likelihood likelihood;
+
+ protected:
+  Model(Index inputs, Likelihood density) : likelihood(std::move(density)), inputs_(inputs) {}
+  Index inputs_, parameters_ = 0;
+  std::vector<ParameterBlock> blocks_;
+};
+
+/// Fails with ERROR_DIVERGED, naming output and example, unless F is finite.
+template <class T>
+void check_outputs_finite(ConstMatrixView<T> f);
+
+}  // namespace bdl

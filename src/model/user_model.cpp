@@ -1,0 +1,52 @@
+#include "model/user_model.hpp"
+
+#include <cmath>
+
+namespace bdl {
+namespace {
+
+template <class T>
+Array as_row(ConstSpan<T> theta) {
+  return as_array(ConstMatrixView<T>(theta.data(), static_cast<Index>(theta.size()), 1));
+}
+
+void check_answer(std::int32_t answer, const char* which) {
+  if (answer != 0) fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0", which, answer);
+}
+
+}  // namespace
+
+template <class T>
+UserModel<T>::UserModel(Index inputs, Index parameters, Likelihood density, const UserCallbacks& callbacks)
+    : Model<T>(inputs, std::move(density)), callbacks_(callbacks) {
+  this->parameters_ = parameters;
+  this->blocks_.push_back({"parameters", 0, parameters, 1, 0, false});
+}
+
+template <class T>
+UserModel<T>::~UserModel() {
+  if (destroy_) destroy_(callbacks_.user_data);
+}
+
+template <class T>
+void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&) const {
+  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_array<T>(f)), "outputs");
+}
+
+template <class T>
+void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
+                                 MatrixView<T> rows) const {
+  if (!callbacks_.gradients) fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
+  check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds), as_array<T>(rows)),
+               "gradients");
+  for (Index j = 0; j < rows.cols; ++j)
+    for (T value : rows.column(j))
+      if (!std::isfinite(value))
+        fail(Status::ERROR_DIVERGED, "the model's gradients callback wrote a non-finite row for example %lld",
+             static_cast<long long>(j));
+}
+
+template class UserModel<float>;
+template class UserModel<double>;
+
+}  // namespace bdl

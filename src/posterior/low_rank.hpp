@@ -1,0 +1,43 @@
+// Low-rank precision: Sigma^-1 = U U^T + diag(d) (spec/core.md section 2); rank 0 is the diagonal family.
+#pragma once
+
+#include "linalg/woodbury.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+template <class T>
+class LowRankPosterior final : public Posterior<T> {
+ public:
+  LowRankPosterior(Index dimension, Index rank);
+
+  Family family() const override { return Family::low_rank; }
+  Index rank() const override { return rank_; }
+  ConstMatrixView<T> u() const { return u_.matrix(this->dimension_, rank_); }
+  ConstSpan<T> d() const { return d_.first(this->dimension_); }
+  /// Sets U and d (> 0); an empty U means 0.
+  void set_precision(ConstMatrixView<T> u, ConstSpan<T> d);
+
+  std::unique_ptr<Posterior<T>> clone() const override;
+  void swap(Posterior<T>& other) override;
+  Index bytes() const override;
+  void set_isotropic(double precision) override;
+  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace) override;
+  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  void color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void precision_diagonal(std::span<T> out) const override;
+  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  double log_det_covariance() const override { return woodbury_.log_det_covariance(); }
+  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+
+ private:
+  void factorize(TallScratch<T>& scratch);
+  void correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update);
+  Index rank_;
+  Buffer<T> u_, d_;
+  Woodbury<T> woodbury_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,96 @@
+#include "posterior/posterior.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+namespace bdl {
+
+template <class T>
+Posterior<T>::Posterior(Index dimension) : dimension_(dimension), mean_(dimension) {
+  std::ranges::fill(mean(), T(0));
+}
+
+template <class T>
+void Posterior<T>::swap_base(Posterior& other) noexcept {
+  mean_.swap(other.mean_);
+  std::swap(blank_, other.blank_);
+}
+
+template <class T>
+void Posterior<T>::copy_base(const Posterior& other) {
+  std::ranges::copy(other.mean(), mean().begin());
+  blank_ = other.blank_;
+}
+
+template <class T>
+void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch) {
+  for (Index s = 0; s < thetas.cols; ++s, ++key.sample) fill_normal(key, 0, thetas.column(s));
+  q.color(thetas, scratch);
+  for (Index s = 0; s < thetas.cols; ++s)
+    for (Index i = 0; i < thetas.rows; ++i) thetas(i, s) += q.mean()[static_cast<std::size_t>(i)];
+}
+
+template <class T>
+double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T>& scratch) {
+  Buffer<T> shift(q.dimension());
+  std::ranges::transform(theta, q.mean(), shift.data(), std::minus<>());
+  return -(static_cast<double>(q.dimension()) * std::log(2 * std::numbers::pi) + q.log_det_covariance() +
+           q.quadratic(shift.first(q.dimension()), scratch)) /
+         2;
+}
+
+double entropy(Index dimension, double log_det_covariance) {
+  return (static_cast<double>(dimension) * (1 + std::log(2 * std::numbers::pi)) + log_det_covariance) / 2;
+}
+
+template <class T>
+double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch) {
+  Buffer<T> variance(q.dimension());
+  q.marginal_variance(variance.first(q.dimension()), scratch);
+  double sum = -static_cast<double>(q.dimension()) - q.log_det_covariance();
+  for (Index i = 0; i < q.dimension(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const double lambda = static_cast<double>(precision[k]), mean = static_cast<double>(q.mean()[k]);
+    sum += lambda * (static_cast<double>(variance.data()[i]) + mean * mean) - std::log(lambda);
+  }
+  return sum / 2;
+}
+
+template <class T>
+double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scratch) {
+  Buffer<T> shift(q.dimension());
+  std::ranges::transform(p.mean(), q.mean(), shift.data(), std::minus<>());
+  return (p.trace_precision(q, scratch) + p.quadratic(shift.first(q.dimension()), scratch) -
+          static_cast<double>(q.dimension()) + p.log_det_covariance() - q.log_det_covariance()) /
+         2;
+}
+
+template <class T>
+void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols, MatrixView<double> out,
+                      PosteriorScratch<T>& scratch) {
+  Buffer<T> column(q.dimension());
+  const auto unit = column.matrix(q.dimension(), 1);
+  for (std::size_t j = 0; j < cols.size(); ++j) {
+    std::ranges::fill(unit.column(0), T(0));
+    unit(cols[j], 0) = 1;
+    q.solve(unit, scratch);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      out(static_cast<Index>(i), static_cast<Index>(j)) = static_cast<double>(unit(rows[i], 0));
+  }
+}
+
+#define BDL_INSTANTIATE(T)                                                                                     \
+  template class Posterior<T>;                                                                                 \
+  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);                   \
+  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);                        \
+  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);                        \
+  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);                          \
+  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>, MatrixView<double>,  \
+                                 PosteriorScratch<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

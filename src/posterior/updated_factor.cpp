@@ -1,0 +1,97 @@
+#include "posterior/updated_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bdl {
+
+template <class T>
+UpdatedFactor<T>::UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace)
+    : u_(u), keep_(std::sqrt(1 - update.rate)), rows_(*update.rows), w_(update.w), workspace_(workspace) {
+  const Index n = rows_.count();
+  workspace.root_weights.reserve(n);
+  std::ranges::transform(w_, workspace.root_weights.data(), [](T w) { return std::sqrt(w); });
+  root_w_ = workspace.root_weights.first(n);
+}
+
+template <class T>
+ProjectionSize UpdatedFactor<T>::size(Index dimension, Index rank, const RowsCost& cost) {
+  const double u_flops = 2 * static_cast<double>(dimension) * static_cast<double>(rank);
+  return {dimension, rank + cost.count, rank, cost.gram_flops, cost.product_flops + u_flops};
+}
+
+template <class T>
+Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
+  const Index n = size.cols - size.rank, t = sizeof(T);
+  const EigenMethod method = choose_method(size, options);
+  const Index columns = method == EigenMethod::randomized ? size.rank + options.oversampling : size.rank;
+  const Index small = static_cast<Index>(sizeof(double)) * size.rank * columns;
+  const Index products = method == EigenMethod::outer ? 0 : t * n * columns;
+  return t * n + products + (method == EigenMethod::gram ? t * n * size.rank : 0) + small +
+         TallScratch<T>::bytes(size.rank, columns);
+}
+
+template <class T>
+void UpdatedFactor<T>::gram(MatrixView<double> out) {
+  const Index rank = u_.cols, n = rows_.count();
+  tall_gram<T>(u_, {}, out.block(0, 0, rank, rank), workspace_.scratch.tall);
+  workspace_.projected.reserve(rank * n);
+  const auto projected = workspace_.projected.matrix(rank, n);
+  rows_.project(u_, projected);
+  rows_.gram(out.block(rank, rank, n, n));
+  for (Index j = 0; j < rank; ++j) {
+    for (Index i = j; i < rank; ++i) out(i, j) *= keep_ * keep_;
+    for (Index r = 0; r < n; ++r)
+      out(rank + r, j) = keep_ * static_cast<double>(root_w_[static_cast<std::size_t>(r)]) * static_cast<double>(projected(j, r));
+  }
+  for (Index s = 0; s < n; ++s) {
+    const double root = static_cast<double>(root_w_[static_cast<std::size_t>(s)]);
+    for (Index r = s; r < n; ++r)
+      out(rank + r, rank + s) *= root * static_cast<double>(root_w_[static_cast<std::size_t>(r)]);
+  }
+}
+
+template <class T>
+void UpdatedFactor<T>::outer(MatrixView<double> out) {
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = j; i < out.rows; ++i) {
+      double sum = 0;
+      for (Index k = 0; k < u_.cols; ++k) sum += static_cast<double>(u_(i, k)) * static_cast<double>(u_(j, k));
+      out(i, j) = keep_ * keep_ * sum;
+    }
+  rows_.add_outer(w_, out);
+}
+
+template <class T>
+void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
+  const Index rank = u_.cols;
+  workspace_.scratch.small.reserve(rank * q.cols);
+  const auto product = workspace_.scratch.small.matrix(q.cols, rank);
+  tall_project<T>(q, u_, product, workspace_.scratch.tall);
+  for (Index j = 0; j < rank; ++j)
+    for (Index i = 0; i < q.cols; ++i) out(i, j) = static_cast<T>(keep_ * product(i, j));
+  const auto rest = out.columns(rank, rows_.count());
+  rows_.project(q, rest);
+  for (Index r = 0; r < rest.cols; ++r)
+    for (T& value : rest.column(r)) value *= root_w_[static_cast<std::size_t>(r)];
+}
+
+template <class T>
+void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
+  const Index rank = u_.cols, n = rows_.count();
+  workspace_.weights.reserve(n * w.cols);
+  workspace_.scratch.small.reserve(rank * w.cols);
+  const auto scaled = workspace_.weights.matrix(n, w.cols);
+  const auto top = workspace_.scratch.small.matrix(rank, w.cols);
+  for (Index j = 0; j < w.cols; ++j) {
+    for (Index r = 0; r < n; ++r) scaled(r, j) = root_w_[static_cast<std::size_t>(r)] * w(rank + r, j);
+    for (Index i = 0; i < rank; ++i) top(i, j) = keep_ * static_cast<double>(w(i, j));
+  }
+  rows_.combine(scaled, out);
+  tall_expand<T>(u_, top, {}, out, workspace_.scratch.tall);
+}
+
+template class UpdatedFactor<float>;
+template class UpdatedFactor<double>;
+
+}  // namespace bdl

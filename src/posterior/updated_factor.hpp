@@ -1,0 +1,31 @@
+// A = [sqrt(1 - beta) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection (spec/slang.md).
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+template <class T>
+class UpdatedFactor final : public Factor<T> {
+ public:
+  UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace);
+  /// What the cost model and the memory estimate need.
+  static ProjectionSize size(Index dimension, Index rank, const RowsCost& cost);
+  static Index bytes(const ProjectionSize& size, const ProjectionOptions& options);
+
+  Index rows() const override { return u_.rows; }
+  Index cols() const override { return u_.cols + rows_.count(); }
+  void gram(MatrixView<double> out) override;
+  void outer(MatrixView<double> out) override;
+  void project(ConstMatrixView<T> q, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+
+ private:
+  ConstMatrixView<T> u_;
+  double keep_;  // sqrt(1 - beta)
+  Rows<T>& rows_;
+  ConstSpan<T> w_, root_w_;
+  UpdateWorkspace<T>& workspace_;
+};
+
+}  // namespace bdl

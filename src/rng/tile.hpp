@@ -1,0 +1,59 @@
+// Streams are produced a tile of Philox blocks at a time, word by word in plain arrays, so that compilers
+// vectorise.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/view.hpp"
+#include "rng/philox.hpp"
+#include "rng/simd.hpp"
+
+namespace bdl {
+
+inline constexpr int tile_blocks = 64;
+
+/// Word w of block j of the tile is word[w][j].
+struct alignas(64) WordTile {
+  std::uint32_t word[4][tile_blocks];
+};
+
+/// The blocks first_block .. first_block + tile_blocks - 1 of the stream, modulo 2^32.
+void philox_tile(Simd simd, const StreamKey& key, std::uint32_t first_block, WordTile& words);
+
+/// The tile_blocks * 16 / sizeof(T) standard normals made of the words, those of block 0 first.
+template <class T>
+void normal_tile(Simd simd, const WordTile& words, T* out);
+
+/// Throws unless the step is in range.
+void check_key(const StreamKey& key);
+
+/// Throws unless key is valid and the stream has elements offset .. offset + count - 1.
+void check_range(const StreamKey& key, Index offset, std::size_t count, Index per_block);
+
+/// Fills out with elements offset, offset + 1, ... of a stream that has 16 / sizeof(T) elements in each
+/// block; transform(simd, words, values) makes the elements of a tile.
+template <class T, class Transform>
+void fill_from_tiles(const StreamKey& key, Index offset, std::span<T> out, Transform transform) {
+  constexpr Index per_block = 16 / sizeof(T), tile_size = tile_blocks * per_block;
+  check_range(key, offset, out.size(), per_block);
+  const Simd simd = widest_simd();
+  WordTile words;
+  alignas(64) T values[tile_size];
+  auto block = static_cast<std::uint32_t>(offset / per_block);
+  for (Index skip = offset % per_block; !out.empty(); skip = 0, block += tile_blocks) {
+    philox_tile(simd, key, block, words);
+    const Index taken = std::min(tile_size - skip, static_cast<Index>(out.size()));
+    if (taken == tile_size) {
+      transform(simd, words, out.data());
+    } else {
+      transform(simd, words, values);
+      std::copy_n(values + skip, taken, out.data());
+    }
+    out = out.subspan(static_cast<std::size_t>(taken));
+  }
+}
+
+}  // namespace bdl

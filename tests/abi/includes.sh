@@ -1,0 +1,26 @@
+#!/bin/sh
+# Includes in src go down the layers only; BLAS is seen in linalg only; extern "C" is said in c_api only.
+set -eu
+cd "$(dirname "$0")/../../src"
+find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
+  BEGIN {
+    split("base rng:linalg model curvature posterior inference predict:io c_api", layers)
+    for (i in layers) { n = split(layers[i], folders, ":"); for (j = 1; j <= n; j++) layer[folders[j]] = i + 0 }
+  }
+  function wrong(what) { printf "src/%s:%d: %s\n", substr(FILENAME, 3), FNR, what; bad = 1 }
+  function folder_of(path) { sub(/\/.*/, "", path); return path }
+  FNR == 1 {
+    here = folder_of(substr(FILENAME, 3))
+    if (!(here in layer)) wrong("folder " here " belongs to no layer")
+  }
+  /^[ \t]*#[ \t]*include/ {
+    header = $0
+    gsub(/^[^"<]*["<]|[">].*$/, "", header)
+    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "linalg") wrong(header " outside linalg")
+    if ($0 !~ /"/ || header ~ /^bdl\//) next
+    there = folder_of(header)
+    if (!(there in layer)) wrong("include \"" header "\" does not start with a folder of src")
+    else if (there != here && layer[there] >= layer[here]) wrong(here " must not include " header)
+  }
+  /extern[ \t]*"C"/ && here != "c_api" { wrong("extern \"C\" outside c_api") }
+  END { exit bad }'

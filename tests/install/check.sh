@@ -1,0 +1,38 @@
+#!/bin/sh
+# usage: check.sh STEP BUILD WORK  One step of using libbdl as an installed package; `install` comes first.
+set -eu
+step=$1 build=$2 work=$3
+here=$(cd "$(dirname "$0")" && pwd)
+prefix=$work/prefix
+strict='-Wall -Wextra -Wpedantic -Werror'
+libdir() { dirname "$(find "$prefix" -name libbdl.so)"; }
+pc() { PKG_CONFIG_PATH=$(libdir)/pkgconfig pkg-config "$@" bdl; }
+
+case $step in
+  install) # moved after it was installed: a package must not remember where it was built or installed
+    cmake --install "$build" --prefix "$work/staged" >/dev/null
+    mv "$work/staged" "$prefix"
+    ! grep -rIl -e "$work/staged" -e "$(cd "$build" && pwd)" "$prefix" ;;
+  headers) # each one alone, as the oldest languages promised
+    for header in "$prefix"/include/bdl/*.h; do
+      cc -std=c99 $strict -I "$prefix/include" -fsyntax-only -x c - <<END
+#include "bdl/$(basename "$header")"
+typedef int not_empty;
+END
+      c++ -std=c++11 $strict -I "$prefix/include" -fsyntax-only -x c++ - <<END
+#include "bdl/$(basename "$header")"
+END
+    done ;;
+  pkg-config)
+    cc -std=c99 $strict $(pc --cflags) "$here/consumer.c" -o "$work/consumer" $(pc --libs)
+    [ "$(pc --modversion)" = "$(cat "$here/../../VERSION")" ]
+    LD_LIBRARY_PATH=$(libdir) "$work/consumer" ;;
+  cmake)
+    cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+    cmake --build "$work/cmake" >/dev/null
+    "$work/cmake/consumer" ;;
+  dlopen)
+    cc -std=c99 $strict $(pc --cflags) "$here/dlopen.c" -o "$work/dlopen" -ldl
+    "$work/dlopen" "$(libdir)/libbdl.so.0" ;;
+  *) echo "unknown step $step" >&2; exit 2 ;;
+esac

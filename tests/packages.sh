@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs the Debian packages that building and checking libbdl needs and that are missing. Root or sudo.
+set -eu
+wanted='build-essential cmake ninja-build pkg-config
+  libopenblas-dev liblapacke-dev librandom123-dev nlohmann-json3-dev libcmocka-dev
+  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg'
+
+missing=
+for package in $wanted; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "installing$missing"
+if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
+install() {
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+# Package lists may be absent or too old; refreshing them is only then worth its time.
+install 2>/dev/null || { $sudo apt-get update -qq && install; }

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Everything that is checked about libbdl, from a fresh clone on a bare Debian 12: packages, build, tests, static
+# checks, installed package, ABI, examples, sanitizers. Last line: "N passed, M failed", counting tests and checks.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+jobs=$(nproc)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+export LC_ALL=C CMAKE_GENERATOR=Ninja CMAKE_BUILD_PARALLEL_LEVEL="$jobs"
+export BDL_DATA="${BDL_DATA:-$(pwd)/../shared/data}"
+start=$(date +%s)
+passed=0
+failed=0
+
+section() { printf '\n=== %s (after %d s)\n' "$1" $(($(date +%s) - start)); }
+
+fail() { # what [how many]
+  printf 'FAILED: %s\n' "$1"
+  failed=$((failed + ${2-1}))
+  printf '  %s\n' "$1" >>"$work/failures"
+}
+
+check() { # what, command ...: one check
+  what=$1
+  shift
+  printf -- '--- %s\n' "$what"
+  if "$@"; then passed=$((passed + 1)); else fail "$what"; return 1; fi
+}
+
+build() { # preset
+  cmake --preset "$1" -DBDL_DATA="$BDL_DATA" >"$work/configure" 2>&1 || { cat "$work/configure"; return 1; }
+  cmake --build --preset "$1"
+}
+
+suite() { # preset [command prefix ...]: builds, then runs the tests, each of which counts
+  preset=$1
+  shift
+  section "tests, preset $preset"
+  check "build of $preset" build "$preset" || return
+  "$@" ctest --preset "$preset" -j "$jobs" 2>&1 | tee "$work/ctest"
+  counts=$(sed -n 's/.* tests passed, \([0-9]*\) tests\{0,1\} failed out of \([0-9]*\).*/\1 \2/p' "$work/ctest")
+  [ -n "$counts" ] || { fail "$preset: no test ran"; return; }
+  bad=${counts% *}
+  passed=$((passed + ${counts#* } - bad))
+  [ "$bad" = 0 ] || fail "$preset: $bad tests" "$bad"
+}
+
+memcheck() { # program ...
+  suppressions=tests/valgrind.supp
+  [ -f "$suppressions" ] && set -- --suppressions="$suppressions" "$@"
+  OPENBLAS_NUM_THREADS=1 valgrind --quiet --leak-check=full --error-exitcode=1 "$@"
+}
+
+fuzz() { # seconds for each target
+  for target in build/fuzz/fuzz/fuzz_*; do
+    "$target" -seed=1 -max_total_time="$1" -artifact_prefix="$work/" >"$work/fuzz" 2>&1 || { tail -n 60 "$work/fuzz"; return 1; }
+  done
+}
+
+section 'packages'
+check 'Debian packages' sh tests/packages.sh
+
+suite release
+release=build/release
+
+section 'static checks'
+check 'format' sh cmake/format.sh
+check 'include directions' sh tests/abi/includes.sh
+check 'everything compiles with Clang, no warnings' build clang && check 'clang-tidy' sh cmake/tidy.sh
+
+section 'shared library and installed package'
+check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
+check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
+for step in install headers pkg-config cmake dlopen; do
+  check "package: $step" sh tests/install/check.sh $step $release "$work"
+done
+
+section 'examples'
+[ -f examples/quickstart.c ] && check 'quickstart under valgrind' memcheck $release/examples/quickstart
+[ -f examples/run.sh ] && check 'examples' sh examples/run.sh
+
+suite asan
+# The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
+if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
+
+section 'fuzz targets'
+check 'build of fuzz' build fuzz && check 'fuzz, 10 s each' fuzz 10
+
+section 'summary'
+[ -f "$work/failures" ] && { echo 'failed:'; cat "$work/failures"; }
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
