@@ -19,6 +19,9 @@ if(BDL_SANITIZE)
     -fsanitize=${BDL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_definitions(bdl_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
   target_link_options(bdl_flags INTERFACE -fsanitize=${BDL_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # these two need a C++ runtime that Clang does not link to C programs
+    target_compile_options(bdl_flags INTERFACE -fno-sanitize=vptr,function)
+  endif()
 endif()
 
 if(BDL_BUILD_FUZZERS)

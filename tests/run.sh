@@ -1,6 +1,6 @@
 #!/bin/sh
 # Everything that is checked about libbdl, from a fresh clone on a bare Debian 12: packages, build, tests, static
-# checks, installed package, ABI, examples, sanitizers. Last line: "N passed, M failed", counting tests and checks.
+# checks, fuzzing, installed package, ABI, examples, sanitizers. Last line: "N passed, M failed", counting tests and checks.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 jobs=$(nproc)
@@ -53,7 +53,7 @@ memcheck() { # program ...
 }
 
 fuzz() { # seconds for each target
-  for target in build/fuzz/fuzz/fuzz_*; do
+  for target in build/clang/fuzz/fuzz_*; do
     "$target" -seed=1 -max_total_time="$1" -artifact_prefix="$work/" >"$work/fuzz" 2>&1 || { tail -n 60 "$work/fuzz"; return 1; }
   done
 }
@@ -67,7 +67,10 @@ release=build/release
 section 'static checks'
 check 'format' sh cmake/format.sh
 check 'include directions' sh tests/abi/includes.sh
-check 'everything compiles with Clang, no warnings' build clang && check 'clang-tidy' sh cmake/tidy.sh
+if check 'build with Clang, no warnings' build clang; then
+  check 'clang-tidy' sh cmake/tidy.sh
+  check 'fuzz targets, 10 s each' fuzz 10
+fi
 
 section 'shared library and installed package'
 check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
@@ -83,9 +86,6 @@ section 'examples'
 suite asan
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
-
-section 'fuzz targets'
-check 'build of fuzz' build fuzz && check 'fuzz, 10 s each' fuzz 10
 
 section 'summary'
 [ -f "$work/failures" ] && { echo 'failed:'; cat "$work/failures"; }

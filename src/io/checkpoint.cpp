@@ -1,0 +1,61 @@
+#include "io/checkpoint.hpp"
+
+#include "base/error.hpp"
+#include "bdl/version.h"
+
+namespace bdl {
+namespace {
+
+constexpr const char* format = "libbdl-checkpoint";
+constexpr Index format_version = 1;  // raised when a reader of the last one could not understand the file
+constexpr const char* scalars[] = {"f32", "f64"};
+
+}  // namespace
+
+template <class T>
+void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>* posterior,
+                     const Optimizer<T>* optimizer) {
+  if (optimizer) {
+    model = optimizer->model().get();
+    posterior = optimizer->posterior().get();
+  }
+  RecordWriter record;
+  record.text("format", format);
+  record.integer("format_version", format_version);
+  record.text("libbdl_version", BDL_VERSION_STRING);
+  record.text("scalar", scalars[std::is_same_v<T, double> ? 1 : 0]);
+  if (model) write_model(record, *model);
+  if (posterior) write_posterior(record, *posterior);
+  if (optimizer) write_optimizer(record, *optimizer);
+  write_archive(path, record.metadata(), record.tensors());
+}
+
+bool checkpoint_is_double(const TensorArchive& archive) {
+  const RecordReader record(archive);
+  if (!record.has("format") || record.text("format") != format)
+    fail(Status::ERROR_FORMAT, "the file is a safetensors file but not a checkpoint of libbdl");
+  record.integer("format_version", 1, format_version);
+  return record.word("scalar", scalars) == 1;
+}
+
+template <class T>
+Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Model<T>> user_model) {
+  const RecordReader record(archive);
+  Checkpoint<T> parts;
+  std::vector<double> noise;
+  if (record.has("model.kind")) {
+    parts.model = read_model(record, std::move(user_model));
+    noise = read_noise_precision(record, parts.model->outputs());
+  }
+  if (record.has("posterior.family")) parts.posterior = read_posterior<T>(record);
+  if (record.has("optimizer.method")) parts.optimizer = read_optimizer(record, parts.model, parts.posterior);
+  if (!noise.empty()) parts.model->likelihood.set_noise_precision(noise);  // last: a user's model is the caller's
+  return parts;
+}
+
+template void save_checkpoint(const char*, const Model<float>*, const Posterior<float>*, const Optimizer<float>*);
+template void save_checkpoint(const char*, const Model<double>*, const Posterior<double>*, const Optimizer<double>*);
+template Checkpoint<float> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<float>>);
+template Checkpoint<double> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<double>>);
+
+}  // namespace bdl

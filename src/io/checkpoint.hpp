@@ -1,0 +1,48 @@
+// Checkpoints: posterior, model description, options, scales and training state in one safetensors file.
+#pragma once
+
+#include <memory>
+
+#include "inference/optimizer.hpp"
+#include "io/record.hpp"
+
+namespace bdl {
+
+/// What a file held; parts it lacks are null.
+template <class T>
+struct Checkpoint {
+  std::shared_ptr<Model<T>> model;
+  std::shared_ptr<Posterior<T>> posterior;
+  std::shared_ptr<Optimizer<T>> optimizer;
+};
+
+/// Any part may be null; an optimizer brings its own model and posterior.
+template <class T>
+void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>* posterior,
+                     const Optimizer<T>* optimizer);
+
+/// Fails with ERROR_FORMAT unless the archive is a checkpoint that this version reads; true if it is in double.
+bool checkpoint_is_double(const TensorArchive& archive);
+
+/// user_model: the model to use if the file's is a user's own, else null.
+template <class T>
+Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Model<T>> user_model);
+
+/// The parts, each in a file of its own.
+template <class T>
+void write_model(RecordWriter& record, const Model<T>& model);
+template <class T>
+std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
+/// Empty if it was never set.
+std::vector<double> read_noise_precision(const RecordReader& record, Index outputs);
+template <class T>
+void write_posterior(RecordWriter& record, const Posterior<T>& posterior);
+template <class T>
+std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record);
+template <class T>
+void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer);
+template <class T>
+std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::shared_ptr<Model<T>> model,
+                                             std::shared_ptr<Posterior<T>> posterior);
+
+}  // namespace bdl

@@ -1,0 +1,94 @@
+#include "base/error.hpp"
+#include "io/checkpoint.hpp"
+#include "model/network.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index size_limit = INT32_MAX;
+constexpr const char* kinds[] = {"mlp", "user"};
+constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson"};
+constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
+                                       "tanh",     "sigmoid", "softplus",   "swish"};
+
+template <class T>
+void write_network(RecordWriter& record, const Network<T>& network) {
+  std::string sizes = std::to_string(network.inputs());
+  for (const DenseLayer& layer : network.layers()) sizes += " " + std::to_string(layer.outputs);
+  record.text("model.sizes", sizes);
+  record.text("model.activation", activations[network.activation() - BDL_IDENTITY]);
+  record.integer("model.bias", network.has_bias() ? 1 : 0);
+}
+
+template <class T>
+std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
+  const std::vector<Index> sizes = record.integers("model.sizes", 1, size_limit);
+  if (sizes.size() < 2 || sizes.back() != likelihood.outputs())
+    fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
+  Index parameters = 0;
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    parameters += sizes[l] * (sizes[l - 1] + 1);
+    if (parameters > size_limit) fail(Status::ERROR_FORMAT, "field model.sizes gives too many parameters");
+  }
+  const auto activation = static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
+  return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);
+}
+
+/// The caller's model must be the one the file was made with, as far as can be told.
+template <class T>
+void check_user_model(const RecordReader& record, const Model<T>* model, const Likelihood& likelihood) {
+  if (!model)
+    fail(Status::ERROR_INVALID_ARGUMENT, "user_model is NULL, but the file's model is a user's own: pass that model");
+  if (model->likelihood.kind() != likelihood.kind() || model->outputs() != likelihood.outputs() ||
+      model->inputs() != record.integer("model.inputs", 1, size_limit) ||
+      model->parameters() != record.integer("model.parameters", 1, size_limit))
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "user_model has other inputs, outputs, parameters or likelihood than the file's model");
+}
+
+}  // namespace
+
+template <class T>
+void write_model(RecordWriter& record, const Model<T>& model) {
+  const auto* network = dynamic_cast<const Network<T>*>(&model);
+  record.text("model.kind", kinds[network ? 0 : 1]);
+  record.text("model.likelihood", likelihoods[model.likelihood.kind() - BDL_GAUSSIAN]);
+  record.integer("model.inputs", model.inputs());
+  record.integer("model.outputs", model.outputs());
+  record.integer("model.parameters", model.parameters());
+  record.integer("model.noise_is_set", model.likelihood.noise_is_set() ? 1 : 0);
+  record.vector("model.noise_precision", model.likelihood.noise_precision());
+  if (network) write_network(record, *network);
+}
+
+template <class T>
+std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model) {
+  const auto kind = static_cast<bdl_likelihood>(record.word("model.likelihood", likelihoods) + BDL_GAUSSIAN);
+  const Index outputs = record.integer("model.outputs", kind == BDL_CATEGORICAL ? 2 : 1, size_limit);
+  Likelihood likelihood(kind, outputs);
+  std::shared_ptr<Model<T>> model;
+  if (record.word("model.kind", kinds) == 1) {
+    check_user_model(record, user_model.get(), likelihood);
+    model = std::move(user_model);
+  } else {
+    if (user_model) fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
+    model = read_network<T>(record, likelihood);
+  }
+  return model;
+}
+
+std::vector<double> read_noise_precision(const RecordReader& record, Index outputs) {
+  if (record.integer("model.noise_is_set", 0, 1) == 0) return {};
+  const Index count = record.shape("model.noise_precision", 1)[0];
+  if (count != 1 && count != outputs) fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
+  std::vector<double> noise(static_cast<std::size_t>(count));
+  record.positive_vector<double>("model.noise_precision", noise);
+  return noise;
+}
+
+template void write_model(RecordWriter&, const Model<float>&);
+template void write_model(RecordWriter&, const Model<double>&);
+template std::shared_ptr<Model<float>> read_model(const RecordReader&, std::shared_ptr<Model<float>>);
+template std::shared_ptr<Model<double>> read_model(const RecordReader&, std::shared_ptr<Model<double>>);
+
+}  // namespace bdl

@@ -1,0 +1,124 @@
+#include "base/error.hpp"
+#include "io/checkpoint.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index count_limit = INT64_C(1) << 52;
+
+/// Integer fields of the training state, once for writing and reading.
+template <class State, class Visit>
+void for_state(State& state, Visit&& visit) {
+  visit("state.step", state.step);
+  visit("state.learning_step", state.learning_step);
+  visit("state.plan_begin", state.plan.begin);
+  visit("state.plan_end", state.plan.end);
+  visit("state.epoch", state.epoch);
+  visit("state.batch", state.batch);
+  visit("state.batches", state.batches);
+  visit("state.fit_end_epoch", state.fit_end_epoch);
+  visit("state.running_steps", state.running_steps);
+}
+
+void write_options(RecordWriter& record, const Options& options) {
+  for (const OptionInfo& info : option_table()) {
+    const std::string key = std::string("option.") + info.name;
+    if (info.type == OptionType::real)
+      record.real(key, options.*info.real);
+    else if (info.type == OptionType::integer)
+      record.integer(key, options.*info.integer);
+    else
+      record.text(key, choice_word(info, options.*info.choice));
+  }
+}
+
+/// Options the file does not have (of an older version) keep their defaults.
+Options read_options(const RecordReader& record) {
+  Options options;
+  for (const OptionInfo& info : option_table()) {
+    const std::string key = std::string("option.") + info.name;
+    if (!record.has(key)) continue;
+    if (info.type == OptionType::real)
+      set_option(options, info, record.real(key));
+    else if (info.type == OptionType::integer)
+      set_option(options, info, record.integer(key, INT64_MIN, INT64_MAX));
+    else
+      set_option(options, info, record.text(key).c_str());
+  }
+  return options;
+}
+
+template <class T>
+void read_prior(const RecordReader& record, Prior<T>& prior) {
+  if (record.integer("prior.fixed", 0, 1) == 1) {
+    Buffer<T> precision(static_cast<Index>(prior.precision().size()));
+    record.positive_vector<T>("prior.precision", precision.first(static_cast<Index>(prior.precision().size())));
+    prior.fix(precision.first(static_cast<Index>(prior.precision().size())));
+    return;
+  }
+  std::vector<double> groups(prior.groups().size());
+  record.positive_vector<double>("prior.groups", groups);
+  prior.set_groups(groups);
+}
+
+template <class T>
+void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
+  TrainingState& state = optimizer.state;
+  for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
+  state.running_log_likelihood = record.real("state.running_log_likelihood");
+  if (state.batch > 0 && state.batch >= state.batches)
+    fail(Status::ERROR_FORMAT, "field state.batch is not below state.batches");
+  const Index dimension = optimizer.posterior()->dimension();
+  Buffer<T> momentum(dimension), mean(dimension), precision(dimension);
+  record.vector<T>("optimizer.momentum", momentum.first(dimension));
+  record.vector<T>("optimizer.initial_mean", mean.first(dimension));
+  record.positive_vector<T>("optimizer.initial_precision", precision.first(dimension));
+  optimizer.restore(momentum.first(dimension), mean.first(dimension), precision.first(dimension));
+}
+
+}  // namespace
+
+template <class T>
+void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
+  record.text("optimizer.method", optimizer.method().name);
+  record.integer("optimizer.data_size", optimizer.data_size());
+  write_options(record, optimizer.options());
+  for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
+  record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);
+  record.integer("prior.fixed", optimizer.prior().is_fixed() ? 1 : 0);
+  if (optimizer.prior().is_fixed())
+    record.vector("prior.precision", optimizer.prior().precision());
+  else
+    record.vector("prior.groups", optimizer.prior().groups());
+  record.vector("optimizer.momentum", optimizer.momentum());
+  record.vector("optimizer.initial_mean", optimizer.initial_mean());
+  record.vector("optimizer.initial_precision", optimizer.initial_precision());
+}
+
+template <class T>
+std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::shared_ptr<Model<T>> model,
+                                             std::shared_ptr<Posterior<T>> posterior) {
+  if (!posterior) fail(Status::ERROR_FORMAT, "the file has an optimizer without a posterior");
+  if (model && model->parameters() != posterior->dimension())
+    fail(Status::ERROR_FORMAT, "the file's model and posterior have different numbers of parameters");
+  try {
+    const Method& method = find_method(record.text("optimizer.method").c_str());
+    auto optimizer = std::make_shared<Optimizer<T>>(std::move(model), std::move(posterior), method,
+                                                    record.integer("optimizer.data_size", 1, count_limit));
+    optimizer->set_options(read_options(record));
+    read_prior(record, optimizer->prior());
+    read_state(record, *optimizer);
+    return optimizer;
+  } catch (const Error& error) {  // values the optimizer itself refuses
+    fail(Status::ERROR_FORMAT, "%s", error.what());
+  }
+}
+
+template void write_optimizer(RecordWriter&, const Optimizer<float>&);
+template void write_optimizer(RecordWriter&, const Optimizer<double>&);
+template std::shared_ptr<Optimizer<float>> read_optimizer(const RecordReader&, std::shared_ptr<Model<float>>,
+                                                          std::shared_ptr<Posterior<float>>);
+template std::shared_ptr<Optimizer<double>> read_optimizer(const RecordReader&, std::shared_ptr<Model<double>>,
+                                                           std::shared_ptr<Posterior<double>>);
+
+}  // namespace bdl

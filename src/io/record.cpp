@@ -1,0 +1,95 @@
+#include "io/record.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace bdl {
+namespace {
+
+/// Parses all of the text as a number.
+template <class Number>
+bool parse(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+Index parse_in_range(const std::string& key, std::string_view text, Index low, Index high) {
+  Index value = 0;
+  if (!parse(text, value) || value < low || value > high)
+    fail(Status::ERROR_FORMAT, "field %s is not an integer from %lld to %lld", key.c_str(), static_cast<long long>(low),
+         static_cast<long long>(high));
+  return value;
+}
+
+}  // namespace
+
+void RecordWriter::real(const std::string& key, double value) {
+  char text[64];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  metadata_[key] = std::string(text, result.ptr);
+}
+
+const std::string& RecordReader::text(const std::string& key) const {
+  const auto found = archive_.metadata().find(key);
+  if (found == archive_.metadata().end()) fail(Status::ERROR_FORMAT, "field %s is missing", key.c_str());
+  return found->second;
+}
+
+Index RecordReader::integer(const std::string& key, Index low, Index high) const {
+  return parse_in_range(key, text(key), low, high);
+}
+
+double RecordReader::real(const std::string& key) const {
+  double value = 0;
+  if (!parse(text(key), value) || !std::isfinite(value))
+    fail(Status::ERROR_FORMAT, "field %s is not a finite number", key.c_str());
+  return value;
+}
+
+Index RecordReader::word(const std::string& key, std::span<const char* const> words) const {
+  const auto found = std::ranges::find(words, text(key));
+  if (found == words.end()) fail(Status::ERROR_FORMAT, "field %s has an unknown value", key.c_str());
+  return found - words.begin();
+}
+
+std::vector<Index> RecordReader::integers(const std::string& key, Index low, Index high) const {
+  std::vector<Index> values;
+  std::string_view rest = text(key);
+  while (true) {
+    const std::size_t space = rest.find(' ');
+    values.push_back(parse_in_range(key, rest.substr(0, space), low, high));
+    if (space == rest.npos) return values;
+    rest.remove_prefix(space + 1);
+  }
+}
+
+const std::vector<Index>& RecordReader::shape(const std::string& name, std::size_t rank) const {
+  const std::vector<Index>& shape = archive_.at(name).shape;
+  if (shape.size() != rank)
+    fail(Status::ERROR_FORMAT, "tensor %s has %zu dimensions, expected %zu", name.c_str(), shape.size(), rank);
+  return shape;
+}
+
+template <class T>
+void RecordReader::vector(const std::string& name, std::span<T> out) const {
+  archive_.copy<T>(name, {static_cast<Index>(out.size())}, out);
+  if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
+    fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
+}
+
+template <class T>
+void RecordReader::positive_vector(const std::string& name, std::span<T> out) const {
+  vector(name, out);
+  if (!std::ranges::all_of(out, [](T value) { return value > 0; }))
+    fail(Status::ERROR_FORMAT, "tensor %s is not positive", name.c_str());
+}
+
+template void RecordReader::vector(const std::string&, std::span<float>) const;
+template void RecordReader::vector(const std::string&, std::span<double>) const;
+template void RecordReader::positive_vector(const std::string&, std::span<float>) const;
+template void RecordReader::positive_vector(const std::string&, std::span<double>) const;
+
+}  // namespace bdl

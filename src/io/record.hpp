@@ -1,0 +1,58 @@
+// Fields of a checkpoint: short values as text in the metadata, vectors as tensors. Reading trusts nothing.
+#pragma once
+
+#include <initializer_list>
+
+#include "io/safetensors.hpp"
+
+namespace bdl {
+
+class RecordWriter {
+ public:
+  void text(const std::string& key, const std::string& value) { metadata_[key] = value; }
+  void integer(const std::string& key, Index value) { metadata_[key] = std::to_string(value); }
+  /// Shortest text that reads back to the same bits.
+  void real(const std::string& key, double value);
+  template <class T>
+  void tensor(const std::string& name, std::vector<Index> shape, std::span<const T> values) {
+    tensors_.push_back(make_tensor<T>(name, std::move(shape), values));
+  }
+  template <class T>
+  void vector(const std::string& name, std::span<const T> values) {
+    tensor<T>(name, {static_cast<Index>(values.size())}, values);
+  }
+  const Metadata& metadata() const { return metadata_; }
+  std::span<const Tensor> tensors() const { return tensors_; }
+
+ private:
+  Metadata metadata_;
+  std::vector<Tensor> tensors_;  // views of memory that outlives the writer
+};
+
+/// Everything fails with ERROR_FORMAT naming the field.
+class RecordReader {
+ public:
+  explicit RecordReader(const TensorArchive& archive) : archive_(archive) {}
+  bool has(const std::string& key) const { return archive_.metadata().contains(key); }
+  const std::string& text(const std::string& key) const;
+  Index integer(const std::string& key, Index low, Index high) const;
+  double real(const std::string& key) const;
+  /// Position of the text among the words.
+  Index word(const std::string& key, std::span<const char* const> words) const;
+  /// Whitespace-separated integers.
+  std::vector<Index> integers(const std::string& key, Index low, Index high) const;
+  const TensorArchive& archive() const { return archive_; }
+  /// Shape of a tensor that must have `rank` dimensions.
+  const std::vector<Index>& shape(const std::string& name, std::size_t rank) const;
+  /// A finite vector of this length.
+  template <class T>
+  void vector(const std::string& name, std::span<T> out) const;
+  /// A finite and positive vector of this length.
+  template <class T>
+  void positive_vector(const std::string& name, std::span<T> out) const;
+
+ private:
+  const TensorArchive& archive_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,21 @@
+// Tails of the normal and Poisson distributions, each to about 1e-14 relative to itself.
+#pragma once
+
+namespace bdl {
+
+/// P(Z <= z).
+double normal_cdf(double z);
+
+/// z with P(Z <= z) = p, for p in (0, 1/2]; below 1e-300 it stays where it is there.
+double normal_quantile(double p);
+
+/// log P(Y = count) for Y ~ Poisson(rate).
+double log_poisson(double count, double rate);
+
+struct CountTails {
+  double at_most, above;  ///< P(Y <= count), P(Y > count)
+};
+
+CountTails poisson_tails(double count, double rate);
+
+}  // namespace bdl
