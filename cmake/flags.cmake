@@ -10,7 +10,7 @@ target_compile_options(bdl_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi>
   $<$<BOOL:${BDL_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC 12 sees overflows inside std::vector::insert and std::string at -O3 that are not there (GCC PR 105329, 107852).
+  # GCC 12 at -O3 reports overflows and overlaps inside std::vector::insert and std::string that are not there.
   target_compile_options(bdl_flags INTERFACE -Wno-stringop-overflow -Wno-restrict)
 endif()
 

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs the Debian packages that building and checking libbdl needs and that are missing. Root or sudo.
+# Installs the Debian packages that are missing: with argument "build" those that building needs, else also those
+# that checking needs. Root or sudo.
 set -eu
-wanted='build-essential cmake ninja-build pkg-config
-  libopenblas-dev liblapacke-dev librandom123-dev nlohmann-json3-dev libcmocka-dev
-  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg'
+wanted='build-essential cmake ninja-build
+  libopenblas-dev liblapacke-dev librandom123-dev nlohmann-json3-dev libcmocka-dev'
+[ "${1-}" = build ] || wanted="$wanted pkg-config
+  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg"
 
 missing=
 for package in $wanted; do

@@ -8,7 +8,7 @@ datasets=bostonHousing,concrete,energy,kin8nm,naval-propulsion-plant,power-plant
 [ "${1-}" = --datasets ] && { datasets=$2; shift 2; }
 [ -d "$data" ] || { echo "uci.sh: no folder $data; set BDL_DATA" >&2; exit 1; }
 if [ ! -x build/release/examples/uci ]; then
-  sh tests/packages.sh
+  sh tests/packages.sh build
   cmake --preset release
   cmake --build --preset release
 fi

@@ -8,15 +8,6 @@
 namespace bdl {
 namespace {
 
-/// mu - log(1 + mu) >= 0 without cancellation: with r = mu / (2 + mu), log(1 + mu) = 2 atanh(r).
-double log_excess(double mu) {
-  if (std::abs(mu) > 0.5) return mu - std::log1p(mu);
-  const double r = mu / (2 + mu), square = r * r;
-  double sum = 0, power = 1;
-  for (int k = 3; power > 1e-17; k += 2, power *= square) sum += power / k;
-  return r * mu - 2 * r * square * sum;
-}
-
 /// log Gamma(n + 1) - log(sqrt(2 pi n) (n / e)^n) for n >= 16.
 double stirling_remainder(double n) {
   const double s = 1 / (n * n);
@@ -44,16 +35,12 @@ constexpr std::array<double, temme_terms> temme_coefficients() {
 CountTails uniform_tails(double a, double mu) {
   static constexpr auto f = temme_coefficients();
   const double half_square = log_excess(mu), eta = std::copysign(std::sqrt(2 * half_square), mu);
-  double beta_next = 0, beta = 0, sum = 0;  // beta_{n+1}, beta_n
-  double beta_after = 0;
-  for (std::size_t n = temme_terms - 1; n-- > 0;) {
-    beta = static_cast<double>(n + 2) / a * beta_after + f[n + 1];
-    sum = sum * eta + beta;
-    if (n == 0) break;
-    beta_after = beta_next;
-    beta_next = beta;
-  }
-  const double series = sum / (1 + beta_next / a);
+  std::array<double, temme_terms + 1> beta{};
+  for (std::size_t n = temme_terms - 1; n-- > 0;)
+    beta[n] = static_cast<double>(n + 2) / a * beta[n + 2] + f[n + 1];
+  double series = 0;
+  for (std::size_t n = temme_terms - 1; n-- > 0;) series = series * eta + beta[n];
+  series /= 1 + beta[1] / a;
   const double correction = std::exp(-a * half_square) * series / std::sqrt(2 * std::numbers::pi * a);
   const double z = eta * std::sqrt(a / 2);
   return {std::erfc(z) / 2 + correction, std::erfc(-z) / 2 - correction};
@@ -80,7 +67,18 @@ double downward_sum(double start, double rate) {
 
 }  // namespace
 
-double normal_cdf(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
+/// With r = mu / (2 + mu), log(1 + mu) = 2 atanh(r).
+double log_excess(double mu) {
+  if (std::abs(mu) > 0.5) return mu - std::log1p(mu);
+  const double r = mu / (2 + mu), square = r * r;
+  double sum = 0, power = 1;
+  for (int k = 3; power > 1e-17; k += 2, power *= square) sum += power / k;
+  return r * mu - 2 * r * square * sum;
+}
+
+double normal_cdf(double z) {
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
 
 /// log P(Z <= z) is concave, and P(Z <= -r) <= exp(-r^2 / 2): Newton from there never overshoots.
 double normal_quantile(double p) {

@@ -3,6 +3,9 @@
 
 namespace bdl {
 
+/// mu - log(1 + mu) >= 0 without cancellation, mu > -1.
+double log_excess(double mu);
+
 /// P(Z <= z).
 double normal_cdf(double z);
 

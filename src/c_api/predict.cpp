@@ -1,0 +1,76 @@
+#include "bdl/predict.h"
+
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "predict/predict.hpp"
+
+namespace bdl {
+namespace {
+
+struct Arguments {
+  const bdl_model* model;
+  const bdl_posterior* posterior;
+  const bdl_matrix& x;
+  const bdl_predict_method& method;
+  int64_t samples;
+  uint64_t seed;
+};
+
+/// predict(query) in the arithmetic of the handles.
+template <class Predict>
+bdl_status answer(const char* function, const Arguments& a, Predict&& predict) {
+  return guard(function, [&] {
+    check_enum(a.method, BDL_MONTE_CARLO, BDL_QUADRATURE, "method");
+    with_both(a.model, a.posterior, [&](const auto& m, const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      predict(Query<T>{m, q, a.x, {a.method, a.samples, a.seed}});
+    });
+  });
+}
+
+}  // namespace
+}  // namespace bdl
+
+bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                       bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix mean,
+                       bdl_matrix epistemic_variance, bdl_matrix noise_variance) {
+  return bdl::answer("bdl_predict", {model, posterior, x, method, samples, seed}, [&](const auto& query) {
+    bdl::predict_moments(query, mean, epistemic_variance, noise_variance);
+  });
+}
+
+bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                 bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix levels,
+                                 bdl_matrix quantiles) {
+  return bdl::answer("bdl_predict_quantiles", {model, posterior, x, method, samples, seed},
+                     [&](const auto& query) { bdl::predict_quantiles(query, levels, quantiles); });
+}
+
+bdl_status bdl_predict_interval(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                bdl_predict_method method, int64_t samples, uint64_t seed, double probability,
+                                bdl_matrix lower, bdl_matrix upper) {
+  return bdl::answer("bdl_predict_interval", {model, posterior, x, method, samples, seed},
+                     [&](const auto& query) { bdl::predict_interval(query, probability, lower, upper); });
+}
+
+bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                               bdl_predict_method method, int64_t samples, uint64_t seed,
+                               bdl_matrix probabilities, bdl_matrix entropy, bdl_matrix mutual_information) {
+  return bdl::answer(
+      "bdl_predict_classes", {model, posterior, x, method, samples, seed},
+      [&](const auto& query) { bdl::predict_classes(query, probabilities, entropy, mutual_information); });
+}
+
+bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                   bdl_matrix y, bdl_predict_method method, int64_t samples, uint64_t seed,
+                                   bdl_matrix log_density) {
+  return bdl::answer("bdl_predict_log_density", {model, posterior, x, method, samples, seed},
+                     [&](const auto& query) { bdl::predict_log_density(query, y, log_density); });
+}
+
+bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                             int64_t samples, uint64_t seed, bdl_matrix draws) {
+  const bdl_predict_method method = BDL_MONTE_CARLO;
+  return bdl::answer("bdl_predict_draws", {model, posterior, x, method, samples, seed},
+                     [&](const auto& query) { bdl::predict_draws(query, draws); });
+}

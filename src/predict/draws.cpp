@@ -1,0 +1,89 @@
+#include <cmath>
+#include <vector>
+
+#include "predict/mixture_quantile.hpp"
+#include "predict/predict.hpp"
+#include "predict/result.hpp"
+
+namespace bdl {
+namespace {
+
+/// The class whose cumulative probability first exceeds u.
+double class_at(ConstSpan<double> probabilities, double u) {
+  double sum = 0;
+  for (std::size_t c = 0; c + 1 < probabilities.size(); ++c)
+    if (u < (sum += probabilities[c])) return static_cast<double>(c);
+  return static_cast<double>(probabilities.size() - 1);
+}
+
+/// Draws of y given f, each the inverse of a distribution function at its own random number.
+class Drawer {
+ public:
+  Drawer(const Likelihood& likelihood, const PredictSpec& spec)
+      : likelihood_(likelihood),
+        seed_(spec.seed),
+        random_(spec.samples * likelihood.targets()),
+        mean_(static_cast<std::size_t>(likelihood.outputs())),
+        variance_(mean_.size()) {}
+
+  /// Element (k, t) of out is target t of draw k for example i.
+  void operator()(Index i, const Mixture& mixture, MatrixView<double> out) {
+    const auto random = random_.matrix(out.rows, out.cols);
+    for (Index t = 0; t < out.cols; ++t) fill_random(i, t, random.column(t));
+    for (Index k = 0; k < out.rows; ++k) {
+      likelihood_.moments(mixture.f.column_data(k), mean_.data(), variance_.data());
+      for (Index t = 0; t < out.cols; ++t) out(k, t) = draw(static_cast<std::size_t>(t), random(k, t));
+    }
+  }
+
+ private:
+  /// The numbers depend on seed, example, target and draw only.
+  void fill_random(Index i, Index t, std::span<double> out) const {
+    const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
+                        static_cast<std::uint32_t>(t)};
+    if (likelihood_.kind() == BDL_GAUSSIAN)
+      fill_normal(key, 0, out);
+    else
+      fill_uniform(key, 0, out, 0.0, 1.0);
+  }
+
+  double draw(std::size_t t, double random) const {
+    switch (likelihood_.kind()) {
+      case BDL_GAUSSIAN:
+        return mean_[t] + std::sqrt(variance_[t]) * random;
+      case BDL_BERNOULLI:
+        return random < mean_[t] ? 1 : 0;
+      case BDL_CATEGORICAL:
+        return class_at(mean_, random);
+      default:
+        return poisson_quantile(mean_[t], tail_at(random));
+    }
+  }
+
+  const Likelihood& likelihood_;
+  std::uint64_t seed_;
+  Buffer<double> random_;
+  std::vector<double> mean_, variance_;  // of y given the current f
+};
+
+}  // namespace
+
+template <class T>
+void predict_draws(const Query<T>& query, const Array& draws) {
+  if (query.spec.method != BDL_MONTE_CARLO)
+    fail(Status::ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO");
+  check_query(query);
+  const Likelihood& likelihood = query.model.likelihood;
+  const Index samples = query.spec.samples, targets = likelihood.targets();
+  Result result(draws, query.x.rows, targets * samples, "draws");
+  Drawer draw(likelihood, query.spec);
+  visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+    draw(i, mixture, {result.row(i).data(), samples, targets});
+  });
+  write_results(result);
+}
+
+template void predict_draws(const Query<float>&, const Array&);
+template void predict_draws(const Query<double>&, const Array&);
+
+}  // namespace bdl

@@ -1,0 +1,164 @@
+#include "predict/mixture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "predict/logistic_rule.hpp"
+
+namespace bdl {
+namespace {
+
+/// The streams of draws count samples in 32 bits.
+constexpr Index most_samples = Index{1} << 31;
+constexpr Index most_samples_at_once = 64;
+
+Index fitting(Index limit, Index size, Index count) {
+  return std::clamp<Index>(limit / size, 1, count);
+}
+
+double finite(double value, const char* what, Index example) {
+  if (!std::isfinite(value))
+    fail(Status::ERROR_DIVERGED, "%s for example %lld is not finite", what, static_cast<long long>(example));
+  return value;
+}
+
+/// Copies one sample's outputs, C x examples, to component k of every example.
+template <class T>
+void store(ConstMatrixView<T> f, Index first, Index k, Index samples, Buffer<double>& all) {
+  for (Index i = 0; i < f.cols; ++i) {
+    double* component = all.data() + (i * samples + k) * f.rows;
+    for (Index c = 0; c < f.rows; ++c)
+      component[c] = finite(static_cast<double>(f(c, i)), "the model's output", first + i);
+  }
+}
+
+/// Components of equal weight, one per parameter vector; fill(k, thetas) writes the vectors k, k + 1, ...
+template <class T, class Fill>
+void visit_samples(const Query<T>& query, Index samples, Fill fill, const MixtureVisitor& visit,
+                   const ChunkLimits& limits) {
+  const Model<T>& model = query.model;
+  const Index outputs = model.outputs(), inputs = model.inputs(), dimension = model.parameters();
+  const Index chunk = fitting(limits.outputs, samples * outputs, query.x.rows);
+  const Index group = fitting(limits.parameters, dimension, std::min(samples, most_samples_at_once));
+  Buffer<T> x(inputs * chunk), thetas(dimension * group), f(outputs * chunk), scratch;
+  Buffer<double> all(outputs * samples * chunk);
+  const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
+  for (Index first = 0; first < query.x.rows; first += chunk) {
+    const Index count = std::min(chunk, query.x.rows - first);
+    gather(query.x, first, x.matrix(inputs, count));
+    for (Index k = 0; k < samples; ++k) {
+      const Index member = k % group;
+      const bool still_there = first > 0 && group == samples;
+      if (member == 0 && !still_there) fill(k, thetas.matrix(dimension, std::min(group, samples - k)));
+      const auto theta = thetas.matrix(dimension, group).column(member);
+      model.forward(theta, x.matrix(inputs, count), f.matrix(outputs, count), scratch);
+      store<T>(f.matrix(outputs, count), first, k, samples, all);
+    }
+    for (Index i = 0; i < count; ++i)
+      visit(first + i, {all.matrix(outputs, samples * count).columns(i * samples, samples), weights});
+  }
+}
+
+/// a_i = df_i / dtheta, constant for a generalised linear model: the input, and 1 at the bias.
+template <class T>
+void fill_directions(const Model<T>& model, ConstMatrixView<T> x, MatrixView<T> directions) {
+  for (Index i = 0; i < x.cols; ++i)
+    for (const ParameterBlock& block : model.blocks()) {
+      T* part = directions.column_data(i) + block.offset;
+      if (block.is_bias)
+        *part = 1;
+      else
+        std::ranges::copy(x.column(i), part);
+    }
+}
+
+template <class T>
+double dot(ConstSpan<T> a, ConstSpan<T> b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+  return sum;
+}
+
+/// Calls visit(i, m_i, v_i) with q(f_i) = N(m_i, v_i), m_i = a_i^T mu and v_i = a_i^T Sigma a_i.
+template <class T, class Visit>
+void visit_marginals(const Query<T>& query, Visit visit, const ChunkLimits& limits) {
+  const Model<T>& model = query.model;
+  const Index inputs = model.inputs(), dimension = model.parameters();
+  const Index chunk = fitting(limits.outputs, dimension, query.x.rows);
+  Buffer<T> x(inputs * chunk), a(dimension * chunk), solved(dimension * chunk), mean(chunk), scratch;
+  PosteriorScratch<T> posterior_scratch;
+  for (Index first = 0; first < query.x.rows; first += chunk) {
+    const Index count = std::min(chunk, query.x.rows - first);
+    const auto inputs_now = x.matrix(inputs, count), directions = a.matrix(dimension, count);
+    gather(query.x, first, inputs_now);
+    fill_directions<T>(model, inputs_now, directions);
+    model.forward(query.posterior.mean(), inputs_now, mean.matrix(1, count), scratch);
+    std::ranges::copy(a.first(directions.size()), solved.data());
+    query.posterior.solve(solved.matrix(dimension, count), posterior_scratch);
+    for (Index i = 0; i < count; ++i) {
+      const double v = dot<T>(directions.column(i), solved.matrix(dimension, count).column(i));
+      visit(first + i, finite(static_cast<double>(mean.data()[i]), "the model's output", first + i),
+            std::max(0.0, finite(v, "the variance of the model's output", first + i)));
+    }
+  }
+}
+
+template <class T>
+void visit_quadrature(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+  const bdl_likelihood kind = query.model.likelihood.kind();
+  NormalRule rule;
+  const auto visit_marginal = [&](Index i, double m, double v) {
+    if (kind == BDL_BERNOULLI) {
+      logistic_rule(m, v, rule);
+      return visit(i, {{rule.nodes.data(), 1, static_cast<Index>(rule.nodes.size())}, rule.weights});
+    }
+    if (kind == BDL_POISSON) finite(std::exp(m + v / 2), "the predictive mean", i);
+    const double one = 1;
+    visit(i, {{&m, 1, 1}, {&one, 1}, v});
+  };
+  visit_marginals(query, visit_marginal, limits);
+}
+
+}  // namespace
+
+template <class T>
+void check_query(const Query<T>& query) {
+  const PredictSpec& spec = query.spec;
+  if (spec.method == BDL_QUADRATURE && !query.model.is_single_index())
+    fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
+  if (spec.method == BDL_MONTE_CARLO && (spec.samples < 1 || spec.samples > most_samples))
+    fail(Status::ERROR_INVALID_ARGUMENT, "samples is %lld, expected 1 to %lld",
+         static_cast<long long>(spec.samples), static_cast<long long>(most_samples));
+  check_shape(query.x, -1, query.model.inputs(), "x");
+  check_finite(query.x, "x");
+}
+
+template <class T>
+void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+  const Posterior<T>& q = query.posterior;
+  switch (query.spec.method) {
+    case BDL_MONTE_CARLO: {
+      PosteriorScratch<T> scratch;
+      const auto draw = [&](Index k, MatrixView<T> thetas) {
+        sample(q, {query.spec.seed, Stream::prediction, 0, static_cast<std::uint32_t>(k)}, thetas, scratch);
+      };
+      return visit_samples(query, query.spec.samples, draw, visit, limits);
+    }
+    case BDL_PLUG_IN: {
+      const auto copy_mean = [&](Index, MatrixView<T> theta) { std::ranges::copy(q.mean(), theta.data); };
+      return visit_samples(query, 1, copy_mean, visit, limits);
+    }
+    case BDL_QUADRATURE:
+      return visit_quadrature(query, visit, limits);
+  }
+}
+
+#define BDL_INSTANTIATE(T)                    \
+  template void check_query(const Query<T>&); \
+  template void visit_mixtures(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,57 @@
+// Every predictive distribution is a mixture, p(y | x_i) = sum_k w_k p(y | f_ik): the methods differ only in
+// how f_ik and w_k arise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/array.hpp"
+#include "bdl/predict.h"
+#include "model/model.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+struct PredictSpec {
+  bdl_predict_method method;
+  Index samples;
+  std::uint64_t seed;
+};
+
+/// What every prediction is made from.
+template <class T>
+struct Query {
+  const Model<T>& model;
+  const Posterior<T>& posterior;
+  Array x;
+  PredictSpec spec;
+};
+
+/// The predictive distribution of one example. Where the integral over a Gaussian f has closed forms
+/// (quadrature with a Gaussian or Poisson likelihood) there is one component, of variance `spread` around f.
+struct Mixture {
+  ConstMatrixView<double> f;  // C x K
+  ConstSpan<double> weights;
+  double spread = 0;
+
+  Index components() const { return f.cols; }
+  double weight(Index k) const { return weights[static_cast<std::size_t>(k)]; }
+};
+
+/// Elements of outputs and of parameters that are held at a time, as far as one example and one draw allow.
+struct ChunkLimits {
+  Index outputs = Index{1} << 22;
+  Index parameters = Index{1} << 23;
+};
+
+using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;
+
+/// Fails unless x and spec suit the model.
+template <class T>
+void check_query(const Query<T>& query);
+
+/// Calls visit for one example after the other. Equal seeds give equal draws of the parameters, whatever x.
+template <class T>
+void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits = {});
+
+}  // namespace bdl

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "predict/predict.hpp"
+#include "predict/result.hpp"
+
+namespace bdl {
+namespace {
+
+struct MomentRows {
+  std::span<double> mean, epistemic, noise;  // C values each
+};
+
+/// The epistemic variance is computed from deviations, not as a difference of squares.
+void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
+                     const MomentRows& out) {
+  const Index outputs = mixture.f.rows, count = mixture.components();
+  scratch.reserve(outputs * (count + 1));
+  const auto means = scratch.matrix(outputs, count);
+  double* variances = scratch.data() + means.size();
+  for (const auto& row : {out.mean, out.epistemic, out.noise}) std::ranges::fill(row, 0.0);
+  for (Index k = 0; k < count; ++k) {
+    likelihood.moments(mixture.f.column_data(k), means.column_data(k), variances);
+    for (std::size_t c = 0; c < out.mean.size(); ++c) {
+      out.mean[c] += mixture.weight(k) * means.column(k)[c];
+      out.noise[c] += mixture.weight(k) * variances[c];
+    }
+  }
+  for (Index k = 0; k < count; ++k)
+    for (std::size_t c = 0; c < out.mean.size(); ++c) {
+      const double deviation = means.column(k)[c] - out.mean[c];
+      out.epistemic[c] += mixture.weight(k) * deviation * deviation;
+    }
+}
+
+/// What the variance v of f around its one component adds: y has the conditional mean f or e^f.
+void add_spread(const Likelihood& likelihood, double v, const MomentRows& out) {
+  if (likelihood.kind() == BDL_GAUSSIAN) {
+    out.epistemic[0] = v;
+  } else {  // Poisson: e^f is log-normal
+    out.mean[0] *= std::exp(v / 2);
+    out.noise[0] = out.mean[0];
+    out.epistemic[0] = out.mean[0] * out.mean[0] * std::expm1(v);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void predict_moments(const Query<T>& query, const Array& mean, const Array& epistemic_variance,
+                     const Array& noise_variance) {
+  check_query(query);
+  const Likelihood& likelihood = query.model.likelihood;
+  const Index rows = query.x.rows, outputs = likelihood.outputs();
+  Result means(mean, rows, outputs, "mean");
+  Result epistemic(epistemic_variance, rows, outputs, "epistemic_variance");
+  Result noise(noise_variance, rows, outputs, "noise_variance");
+  Buffer<double> scratch;
+  visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+    const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
+    mixture_moments(likelihood, mixture, scratch, out);
+    if (mixture.spread > 0) add_spread(likelihood, mixture.spread, out);
+  });
+  write_results(means, epistemic, noise);
+}
+
+template void predict_moments(const Query<float>&, const Array&, const Array&, const Array&);
+template void predict_moments(const Query<double>&, const Array&, const Array&, const Array&);
+
+}  // namespace bdl

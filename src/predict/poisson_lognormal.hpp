@@ -1,0 +1,15 @@
+// Counts y ~ Poisson(e^f) with f ~ N(m, v): the predictive distribution of Poisson regression under a
+// Gaussian.
+#pragma once
+
+#include "predict/special_functions.hpp"
+
+namespace bdl {
+
+/// log P(Y = count), v > 0.
+double log_poisson_lognormal(double m, double v, double count);
+
+/// P(Y <= count) and P(Y > count), v > 0; absolute errors near 1e-15.
+CountTails poisson_lognormal_tails(double m, double v, double count);
+
+}  // namespace bdl

@@ -1,0 +1,33 @@
+#include "predict/result.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace bdl {
+
+Result::Result(const Array& array, Index rows, Index cols, const char* name)
+    : array_(array), cols_(cols), name_(name) {
+  if (given(array)) check_output(array, rows, cols, name);
+  values_.resize(static_cast<std::size_t>((given(array) ? rows : 1) * cols));
+}
+
+std::span<double> Result::row(Index i) {
+  const Index first = given(array_) ? i * cols_ : 0;
+  return std::span(values_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols_));
+}
+
+void Result::check() const {
+  if (!given(array_)) return;
+  const double largest = array_.dtype == BDL_F32 ? double{std::numeric_limits<float>::max()}
+                                                 : std::numeric_limits<double>::max();
+  for (std::size_t k = 0; k < values_.size(); ++k)
+    if (!(std::abs(values_[k]) <= largest))
+      fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld", name_, values_[k],
+           static_cast<long long>(k) / cols_, static_cast<long long>(k) % cols_);
+}
+
+void Result::write() const {
+  if (given(array_)) scatter<double>({values_.data(), cols_, array_.rows}, array_);
+}
+
+}  // namespace bdl

@@ -1,0 +1,38 @@
+// What will be in one of the caller's output arrays: a call that fails has written nothing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+
+namespace bdl {
+
+class Result {
+ public:
+  /// Checks the array, unless it is not wanted.
+  Result(const Array& array, Index rows, Index cols, const char* name);
+
+  /// The values of example i, to be written once, examples in any order.
+  std::span<double> row(Index i);
+  double& operator()(Index i, Index column) { return row(i)[static_cast<std::size_t>(column)]; }
+
+  /// Fails with ERROR_DIVERGED unless every value is a number that the array's type can hold.
+  void check() const;
+  void write() const;
+
+ private:
+  Array array_;
+  Index cols_;
+  const char* name_;
+  std::vector<double> values_;  // of one example if the array is not wanted
+};
+
+/// Writes all if all are good.
+template <class... Results>
+void write_results(const Results&... results) {
+  (results.check(), ...);
+  (results.write(), ...);
+}
+
+}  // namespace bdl

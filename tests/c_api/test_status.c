@@ -1,0 +1,88 @@
+/* Status numbers and names, the library's own words about itself, and the last error. */
+#include "c_api_test.h"
+
+#define NAMED(status, number) \
+  { status, number, #status }
+
+static void test_names(void** state) {
+  const struct {
+    bdl_status status;
+    int number;
+    const char* name;
+  } statuses[] = {NAMED(BDL_OK, 0),
+                  NAMED(BDL_ERROR_INVALID_ARGUMENT, 1),
+                  NAMED(BDL_ERROR_SHAPE, 2),
+                  NAMED(BDL_ERROR_NOT_FINITE, 3),
+                  NAMED(BDL_ERROR_LABEL, 4),
+                  NAMED(BDL_ERROR_UNKNOWN_OPTION, 5),
+                  NAMED(BDL_ERROR_UNSUPPORTED, 6),
+                  NAMED(BDL_ERROR_OUT_OF_MEMORY, 7),
+                  NAMED(BDL_ERROR_FILE, 8),
+                  NAMED(BDL_ERROR_FORMAT, 9),
+                  NAMED(BDL_ERROR_DIVERGED, 10),
+                  NAMED(BDL_ERROR_CALLBACK, 11),
+                  NAMED(BDL_STOPPED, 12),
+                  NAMED(BDL_ERROR_INTERNAL, 13)};
+  const int unknown[] = {-1, 14, 255, -2147483647 - 1, 2147483647};
+  (void)state;
+  for (int i = 0; i < 14; ++i) {
+    assert_int_equal(statuses[i].status, statuses[i].number);
+    assert_string_equal(bdl_status_name(statuses[i].status), statuses[i].name);
+  }
+  for (int i = 0; i < 5; ++i) assert_string_equal(bdl_status_name((bdl_status)unknown[i]), "unknown status");
+}
+
+/* Numbers that compiled programs hold: they may never change. */
+static void test_pinned_numbers(void** state) {
+  (void)state;
+  assert_int_equal(BDL_F32, 1);
+  assert_int_equal(BDL_F64, 2);
+  assert_int_equal(BDL_I32, 3);
+  assert_int_equal(BDL_IDENTITY, 1);
+  assert_int_equal(BDL_SWISH, 9);
+  assert_int_equal(BDL_GAUSSIAN, 1);
+  assert_int_equal(BDL_POISSON, 4);
+  assert_int_equal(BDL_INIT_UNIFORM_FAN_IN, 1);
+  assert_int_equal(BDL_INIT_HE, 3);
+  assert_int_equal(BDL_MONTE_CARLO, 1);
+  assert_int_equal(BDL_QUADRATURE, 3);
+  assert_int_equal(BDL_OPTION_DOUBLE, 1);
+  assert_int_equal(BDL_OPTION_CHOICE, 3);
+  assert_int_equal(sizeof(bdl_matrix), sizeof(void*) + 2 * sizeof(int32_t) + 4 * sizeof(int64_t));
+  assert_int_equal(offsetof(bdl_matrix, rows), sizeof(void*) + 2 * sizeof(int32_t));
+}
+
+static void test_version(void** state) {
+  (void)state;
+  assert_string_equal(bdl_version(), BDL_VERSION_STRING);
+  assert_ptr_equal(bdl_version(), bdl_version());
+  assert_non_null(strstr(bdl_build_info(), BDL_VERSION_STRING));
+  assert_non_null(strstr(bdl_build_info(), "BLAS"));
+  assert_null(strchr(bdl_build_info(), '\n'));
+  assert_ptr_equal(bdl_build_info(), bdl_build_info());
+}
+
+static void test_last_error(void** state) {
+  bdl_model* model = NULL;
+  const int64_t sizes[] = {1, 1};
+  char message[512];
+  (void)state;
+  assert_string_equal(bdl_last_error(), "");
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  assert_string_equal(bdl_last_error(), "");
+  assert_int_equal(bdl_model_block(model, 9, NULL, NULL, NULL, NULL), BDL_ERROR_INVALID_ARGUMENT);
+  (void)snprintf(message, sizeof message, "%s", bdl_last_error());
+  assert_string_equal(message, "bdl_model_block: index is 9, expected 0 to 1");
+  OK(bdl_model_block(model, 0, NULL, NULL, NULL, NULL));
+  assert_string_equal(bdl_last_error(), message); /* a success leaves it alone */
+  assert_int_equal(bdl_model_block(NULL, 0, NULL, NULL, NULL, NULL), BDL_ERROR_INVALID_ARGUMENT);
+  assert_string_equal(bdl_last_error(), "bdl_model_block: model is NULL");
+  bdl_model_free(model);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
+      cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers), cmocka_unit_test(test_version)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// Products with tall matrices against dense ones: rows that are not a multiple of the block, above and below it.
+#include "linalg/tall.hpp"
+
+#include "support/check.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+/// A tall U (D x L) and a positive divisor, or none.
+template <class T>
+struct Problem {
+  Index dimension, rank;
+  bool divided;
+  Random random;
+  Padded<T> u, divisor;
+
+  Problem(Index rows, Index cols, bool with_divisor)
+      : dimension(rows), rank(cols), divided(with_divisor),
+        random(static_cast<std::uint64_t>(rows + 7 * cols)), u(random.normal(rows, cols), 3),
+        divisor(random.uniform(rows, 1, 0.5, 4)) {}
+  ConstSpan<T> divisor_or_none() const { return divided ? divisor.column() : ConstSpan<T>(); }
+  /// diag(divisor^power).
+  Dense weights(double power) const {
+    Dense d = divided ? divisor.dense() : Dense(dimension, 1, 1);
+    for (double& value : d.values) value = std::pow(value, power);
+    return diagonal_matrix(d);
+  }
+  Dense weighted_u(double power) const {
+    Dense out = u.dense();
+    const Dense d = divided ? divisor.dense() : Dense(dimension, 1, 1);
+    for (Index j = 0; j < rank; ++j)
+      for (Index i = 0; i < dimension; ++i) out(i, j) *= std::pow(d(i, 0), power);
+    return out;
+  }
+};
+
+template <class T, class Check>
+void for_each_problem(Check check) {
+  for (const Index dimension : {1, 5, 511, 512, 513, 1300})
+    for (const Index rank : {0, 1, 3, 8})
+      for (const bool divided : {false, true}) {
+        Problem<T> problem(dimension, rank, divided);
+        check(problem);
+      }
+}
+
+template <class T>
+void gram_is_u_t_d_inverse_u(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    TallScratch<T> scratch;
+    Padded<double> gram(poison(p.rank, p.rank), 2);
+    tall_gram<T>(p.u.get(), p.divisor_or_none(), gram.view(), scratch);
+    assert_close("G", gram.dense(), transposed(p.u.dense()) * p.weighted_u(-1), accuracy<T>);
+  });
+}
+
+template <class T>
+void projection_is_u_t_x(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    for (const Index columns : {0, 1, 4, 11}) {
+      TallScratch<T> scratch;
+      const Padded<T> x(p.random.normal(p.dimension, columns), 1);
+      Padded<double> product(poison(p.rank, columns), 1);
+      tall_project<T>(p.u.get(), x.get(), product.view(), scratch);
+      assert_close("P", product.dense(), transposed(p.u.dense()) * x.dense(), 4 * accuracy<T>);
+    }
+  });
+}
+
+template <class T>
+void expansion_adds_u_c_over_d(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    for (const Index columns : {0, 1, 4, 11}) {
+      TallScratch<T> scratch;
+      const Padded<double> c(rounded<T>(p.random.normal(p.rank, columns)), 1);
+      Padded<T> y(p.random.normal(p.dimension, columns), 2);
+      const Dense expected = y.dense() + p.weighted_u(-1) * c.dense();
+      tall_expand<T>(p.u.get(), c.get(), p.divisor_or_none(), y.view(), scratch);
+      assert_close("Y", y.dense(), expected, accuracy<T>);
+    }
+  });
+}
+
+template <class T>
+void solved_row_norms_go_through_the_triangle(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    TallScratch<T> scratch;
+    Dense lower(p.rank, p.rank);
+    for (Index j = 0; j < p.rank; ++j)
+      for (Index i = j; i < p.rank; ++i) lower(i, j) = i == j ? 2 : 0.3 * p.random.normal();
+    Padded<T> norms(poison(p.dimension, 1));
+    tall_solved_row_norms<T>(p.u.get(), p.divisor_or_none(), Padded<double>(lower, 1).get(), norms.column(), scratch);
+    const Dense solved = p.weighted_u(-1) * transposed(inverse_of(lower));
+    Dense expected(p.dimension, 1);
+    for (Index j = 0; j < p.rank; ++j)
+      for (Index i = 0; i < p.dimension; ++i) expected(i, 0) += solved(i, j) * solved(i, j);
+    assert_close("row norms", norms.dense(), expected, accuracy<T>);
+  });
+}
+
+template <class T>
+void row_squares_are_added(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    Padded<T> sums(p.random.normal(p.dimension, 1));
+    Dense expected = sums.dense();
+    for (Index j = 0; j < p.rank; ++j)
+      for (Index i = 0; i < p.dimension; ++i) expected(i, 0) -= 0.25 * p.u.dense()(i, j) * p.u.dense()(i, j);
+    add_row_squares<T>(p.u.get(), -0.25, sums.column());
+    assert_close("sums", sums.dense(), expected, accuracy<T>);
+  });
+}
+
+/// Many blocks of float products are summed in double: the error stays that of one block.
+void sums_over_rows_are_accumulated_in_double(void**) {
+  constexpr Index dimension = 400'000;
+  const Padded<float> ones(Dense(dimension, 1, 1.1));
+  TallScratch<float> scratch;
+  Padded<double> gram(Dense(1, 1)), product(Dense(1, 1));
+  tall_gram<float>(ones.get(), {}, gram.view(), scratch);
+  tall_project<float>(ones.get(), ones.get(), product.view(), scratch);
+  const double value = static_cast<double>(1.1f), expected = value * value * static_cast<double>(dimension);
+  assert_near("G", gram.dense()(0, 0), expected, 2e-6);
+  assert_near("P", product.dense()(0, 0), expected, 2e-6);
+}
+
+template <class T>
+void scratch_grows_to_what_it_states(void**) {
+  TallScratch<T> scratch;
+  scratch.reserve(3, 10);
+  assert_int_equal(TallScratch<T>::bytes(3, 10), (512 * 10 + 3 * 10) * sizeof(T));
+  scratch.block(512, 10)(511, 9) = 1;
+  scratch.small(3, 10)(2, 9) = 1;
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(gram_is_u_t_d_inverse_u<float>),
+      cmocka_unit_test(gram_is_u_t_d_inverse_u<double>),
+      cmocka_unit_test(projection_is_u_t_x<float>),
+      cmocka_unit_test(projection_is_u_t_x<double>),
+      cmocka_unit_test(expansion_adds_u_c_over_d<float>),
+      cmocka_unit_test(expansion_adds_u_c_over_d<double>),
+      cmocka_unit_test(solved_row_norms_go_through_the_triangle<float>),
+      cmocka_unit_test(solved_row_norms_go_through_the_triangle<double>),
+      cmocka_unit_test(row_squares_are_added<float>),
+      cmocka_unit_test(row_squares_are_added<double>),
+      cmocka_unit_test(sums_over_rows_are_accumulated_in_double),
+      cmocka_unit_test(scratch_grows_to_what_it_states<float>),
+      cmocka_unit_test(scratch_grows_to_what_it_states<double>),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,49 @@
+// The likelihoods of spec/core.md section 4 in every size that differs, with targets for them.
+#pragma once
+
+#include <vector>
+
+#include "model/likelihood.hpp"
+#include "support/dense.hpp"
+
+namespace bdl::testing {
+
+inline Likelihood gaussian(Index outputs, const std::vector<double>& precision) {
+  Likelihood out(BDL_GAUSSIAN, outputs);
+  out.set_noise_precision(precision);
+  return out;
+}
+
+inline std::vector<Likelihood> all_likelihoods() {
+  return {gaussian(1, {2.5}),
+          gaussian(3, {0.7}),
+          gaussian(3, {0.5, 2, 30}),
+          Likelihood(BDL_BERNOULLI, 1),
+          Likelihood(BDL_BERNOULLI, 3),
+          Likelihood(BDL_CATEGORICAL, 2),
+          Likelihood(BDL_CATEGORICAL, 4),
+          Likelihood(BDL_POISSON, 1),
+          Likelihood(BDL_POISSON, 2)};
+}
+
+/// Valid targets of one example.
+inline Dense random_targets(const Likelihood& likelihood, Random& random) {
+  Dense y(likelihood.targets(), 1);
+  for (double& value : y.values) switch (likelihood.kind()) {
+      case BDL_GAUSSIAN:
+        value = random.normal();
+        break;
+      case BDL_BERNOULLI:
+        value = random.uniform() < 0.5;
+        break;
+      case BDL_CATEGORICAL:
+        value = std::floor(random.uniform() * static_cast<double>(likelihood.outputs()));
+        break;
+      case BDL_POISSON:
+        value = std::floor(random.uniform() * 6);
+        break;
+    }
+  return y;
+}
+
+}  // namespace bdl::testing
