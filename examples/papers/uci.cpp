@@ -1,6 +1,7 @@
-// Regression on the UCI data sets of Gal and Ghahramani (2016) with their published splits: a network of one hidden layer
-// of 50 ReLU units, default options, no search. Prints test RMSE and log likelihood (per point, and the joint form that the
-// SLANG paper reports) with standard errors, beside the tuned figures of Mishkin et al. (2018), table 2.
+// Regression on the UCI data sets of Gal and Ghahramani (2016) with their published splits: a network of one
+// hidden layer of 50 ReLU units, default options, no search. Prints test RMSE and log likelihood (per point,
+// and the joint form that the SLANG paper reports) with standard errors, beside the tuned figures of Mishkin
+// et al. (2018), table 2.
 #include <bdl/bdl.h>
 
 #include <algorithm>
@@ -50,21 +51,22 @@ void check(bdl_status status) {
 }
 
 /// name=value of any option, for experiments; the published table uses none.
-void set_option(bdl_optimizer *opt, const std::string &assignment) {
+void set_option(bdl_optimizer* opt, const std::string& assignment) {
   const auto equals = assignment.find('=');
   const std::string name = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-  const char *known = nullptr;
+  const char* known = nullptr;
   bdl_option_type type;
   for (int64_t i = 0; bdl_option_describe(i, &known, &type, nullptr, nullptr, nullptr) == BDL_OK; ++i) {
     if (name != known) continue;
-    if (type == BDL_OPTION_DOUBLE) return check(bdl_optimizer_set_double(opt, known, std::atof(value.c_str())));
+    if (type == BDL_OPTION_DOUBLE)
+      return check(bdl_optimizer_set_double(opt, known, std::atof(value.c_str())));
     if (type == BDL_OPTION_INT) return check(bdl_optimizer_set_int(opt, known, std::atoll(value.c_str())));
     return check(bdl_optimizer_set_choice(opt, known, value.c_str()));
   }
   check(bdl_optimizer_set_double(opt, name.c_str(), 0));  // says which name is nearest
 }
 
-double log_mean_exp(const std::vector<double> &values) {
+double log_mean_exp(const std::vector<double>& values) {
   const double top = *std::max_element(values.begin(), values.end());
   double sum = 0;
   for (double value : values) sum += std::exp(value - top);
@@ -72,14 +74,17 @@ double log_mean_exp(const std::vector<double> &values) {
 }
 
 /// Both forms of the test log likelihood from the same posterior draws.
-void log_likelihoods(const bdl_model *model, const bdl_posterior *q, bdl_matrix x, bdl_matrix y, int samples, Score &score) {
+void log_likelihoods(const bdl_model* model, const bdl_posterior* q, bdl_matrix x, bdl_matrix y, int samples,
+                     Score& score) {
   const int64_t dimension = bdl_model_parameters(model), count = x.rows;
-  std::vector<double> theta(static_cast<std::size_t>(dimension)), log_density(static_cast<std::size_t>(count));
+  std::vector<double> theta(static_cast<std::size_t>(dimension)),
+      log_density(static_cast<std::size_t>(count));
   std::vector<std::vector<double>> by_point(static_cast<std::size_t>(count));
   std::vector<double> sums;
   for (int s = 0; s < samples; ++s) {
     check(bdl_posterior_sample(q, 1, s, bdl_f64(theta.data(), 1, dimension)));
-    check(bdl_model_log_likelihood(model, bdl_f64(theta.data(), 1, dimension), x, y, bdl_f64(log_density.data(), count, 1)));
+    check(bdl_model_log_likelihood(model, bdl_f64(theta.data(), 1, dimension), x, y,
+                                   bdl_f64(log_density.data(), count, 1)));
     sums.push_back(0);
     for (std::size_t i = 0; i < log_density.size(); ++i) {
       by_point[i].push_back(log_density[i]);
@@ -87,34 +92,40 @@ void log_likelihoods(const bdl_model *model, const bdl_posterior *q, bdl_matrix 
     }
   }
   score.joint = log_mean_exp(sums) / static_cast<double>(count);
-  for (const auto &values : by_point) score.per_point += log_mean_exp(values) / static_cast<double>(count);
+  for (const auto& values : by_point) score.per_point += log_mean_exp(values) / static_cast<double>(count);
 }
 
-Score run_split(const Settings &settings, const std::string &name, int split) {
+Score run_split(const Settings& settings, const std::string& name, int split) {
   const std::string path = settings.folder + "/" + name;
   dataset all = dataset_read((path + "/data.csv").c_str()), train, test;
   dataset_split(&all, (path + "/test_rows.csv").c_str(), split, &train, &test);
   const double sd = dataset_standardise(&train, &test);
   const int64_t d = train.cols - 1;
-  const auto features = [d](const dataset &part) { return bdl_strided(part.values, BDL_F64, part.rows, d, d + 1, 1); };
-  const auto target = [d](const dataset &part) { return bdl_strided(part.values + d, BDL_F64, part.rows, 1, d + 1, 1); };
+  const auto features = [d](const dataset& part) {
+    return bdl_strided(part.values, BDL_F64, part.rows, d, d + 1, 1);
+  };
+  const auto target = [d](const dataset& part) {
+    return bdl_strided(part.values + d, BDL_F64, part.rows, 1, d + 1, 1);
+  };
 
-  bdl_model *model = nullptr;
-  bdl_posterior *q = nullptr;
-  bdl_optimizer *opt = nullptr;
+  bdl_model* model = nullptr;
+  bdl_posterior* q = nullptr;
+  bdl_optimizer* opt = nullptr;
   const int64_t sizes[] = {d, 50, 1};
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), settings.rank, &q));
   check(bdl_optimizer_create(model, q, settings.method.c_str(), train.rows, &opt));
   check(bdl_optimizer_set_int(opt, "seed", split + 1));
-  for (const std::string &option : settings.options) set_option(opt, option);
+  for (const std::string& option : settings.options) set_option(opt, option);
   check(bdl_optimizer_fit(opt, features(train), target(train), settings.epochs, nullptr, nullptr));
 
   Score score;
   std::vector<double> mean(static_cast<std::size_t>(test.rows)), lower(mean), upper(mean);
-  const auto column = [&](std::vector<double> &v) { return bdl_f64(v.data(), test.rows, 1); };
-  check(bdl_predict(model, q, features(test), BDL_MONTE_CARLO, settings.samples, 1, column(mean), bdl_none(), bdl_none()));
-  check(bdl_predict_interval(model, q, features(test), BDL_MONTE_CARLO, settings.samples, 1, 0.9, column(lower), column(upper)));
+  const auto column = [&](std::vector<double>& v) { return bdl_f64(v.data(), test.rows, 1); };
+  check(bdl_predict(model, q, features(test), BDL_MONTE_CARLO, settings.samples, 1, column(mean), bdl_none(),
+                    bdl_none()));
+  check(bdl_predict_interval(model, q, features(test), BDL_MONTE_CARLO, settings.samples, 1, 0.9,
+                             column(lower), column(upper)));
   check(bdl_metric_rmse(column(mean), target(test), &score.rmse));
   check(bdl_metric_coverage(column(lower), column(upper), target(test), &score.coverage));
   log_likelihoods(model, q, features(test), target(test), settings.samples, score);
@@ -131,74 +142,92 @@ Score run_split(const Settings &settings, const std::string &name, int split) {
 }
 
 /// Splits are independent: handles of different threads never meet.
-std::vector<Score> run_splits(const Settings &settings, const std::string &name) {
+std::vector<Score> run_splits(const Settings& settings, const std::string& name) {
   std::vector<Score> scores(static_cast<std::size_t>(settings.splits));
   std::atomic<int> next{0};
   std::vector<std::thread> workers;
   for (int t = 0; t < settings.threads; ++t)
     workers.emplace_back([&] {
-      for (int split; (split = next++) < settings.splits;) scores[static_cast<std::size_t>(split)] = run_split(settings, name, split);
+      for (int split; (split = next++) < settings.splits;)
+        scores[static_cast<std::size_t>(split)] = run_split(settings, name, split);
     });
-  for (std::thread &worker : workers) worker.join();
+  for (std::thread& worker : workers) worker.join();
   return scores;
 }
 
-std::string mean_and_error(const std::vector<Score> &scores, double Score::*field) {
+std::string mean_and_error(const std::vector<Score>& scores, double Score::*field) {
   const auto n = static_cast<double>(scores.size());
   double mean = 0, squares = 0;
-  for (const Score &score : scores) mean += score.*field / n;
-  for (const Score &score : scores) squares += std::pow(score.*field - mean, 2);
+  for (const Score& score : scores) mean += score.*field / n;
+  for (const Score& score : scores) squares += std::pow(score.*field - mean, 2);
   char text[64];
   const int digits = std::abs(mean) < 0.1 ? 4 : 2;
-  std::snprintf(text, sizeof text, "%.*f +- %.*f", digits, mean, digits, n > 1 ? std::sqrt(squares / (n - 1) / n) : 0.0);
+  std::snprintf(text, sizeof text, "%.*f +- %.*f", digits, mean, digits,
+                n > 1 ? std::sqrt(squares / (n - 1) / n) : 0.0);
   return text;
 }
 
-std::vector<std::string> split_commas(const std::string &text) {
+std::vector<std::string> split_commas(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  for (std::size_t comma; (comma = text.find(',', begin)) != std::string::npos; begin = comma + 1) parts.push_back(text.substr(begin, comma - begin));
+  for (std::size_t comma; (comma = text.find(',', begin)) != std::string::npos; begin = comma + 1)
+    parts.push_back(text.substr(begin, comma - begin));
   parts.push_back(text.substr(begin));
   return parts;
 }
 
-Settings parse(int argc, char **argv) {
+Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string flag = argv[i], value = argv[i + 1];
-    if (flag == "--folder") settings.folder = value;
-    else if (flag == "--datasets") settings.datasets = split_commas(value);
-    else if (flag == "--splits") settings.splits = std::atoi(value.c_str());
-    else if (flag == "--epochs") settings.epochs = std::atoi(value.c_str());
-    else if (flag == "--rank") settings.rank = std::atoi(value.c_str());
-    else if (flag == "--samples") settings.samples = std::atoi(value.c_str());
-    else if (flag == "--threads") settings.threads = std::atoi(value.c_str());
-    else if (flag == "--method") settings.method = value;
-    else if (flag == "--option") settings.options.push_back(value);
-    else std::fprintf(stderr, "unknown flag %s\n", argv[i]), std::exit(2);
+    if (flag == "--folder")
+      settings.folder = value;
+    else if (flag == "--datasets")
+      settings.datasets = split_commas(value);
+    else if (flag == "--splits")
+      settings.splits = std::atoi(value.c_str());
+    else if (flag == "--epochs")
+      settings.epochs = std::atoi(value.c_str());
+    else if (flag == "--rank")
+      settings.rank = std::atoi(value.c_str());
+    else if (flag == "--samples")
+      settings.samples = std::atoi(value.c_str());
+    else if (flag == "--threads")
+      settings.threads = std::atoi(value.c_str());
+    else if (flag == "--method")
+      settings.method = value;
+    else if (flag == "--option")
+      settings.options.push_back(value);
+    else
+      std::fprintf(stderr, "unknown flag %s\n", argv[i]), std::exit(2);
   }
   return settings;
 }
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
-  std::printf("method %s, rank %d, %d epochs, %d splits, %d posterior draws; %s\n", settings.method.c_str(), settings.rank,
-              settings.epochs, settings.splits, settings.samples, bdl_build_info());
-  for (const std::string &name : settings.datasets) {
-    const auto row = std::find_if(std::begin(published), std::end(published), [&](const Published &p) { return name == p.name; });
+  std::printf("method %s, rank %d, %d epochs, %d splits, %d posterior draws; %s\n", settings.method.c_str(),
+              settings.rank, settings.epochs, settings.splits, settings.samples, bdl_build_info());
+  for (const std::string& name : settings.datasets) {
+    const auto row = std::find_if(std::begin(published), std::end(published),
+                                  [&](const Published& p) { return name == p.name; });
     if (row == std::end(published)) {
       std::fprintf(stderr, "no data set %s\n", name.c_str());
       return 2;
     }
     const double start = seconds_now();
     const std::vector<Score> scores = run_splits(settings, name);
-    std::printf("\n%-9s  %-18s %-16s %-16s\n", row->label, "libbdl (untuned)", "SLANG (tuned)", "dropout (tuned)");
-    std::printf("  RMSE     %-18s %-16s %-16s\n", mean_and_error(scores, &Score::rmse).c_str(), row->slang_rmse, row->dropout_rmse);
-    std::printf("  LL       %-18s %-16s %-16s\n", mean_and_error(scores, &Score::per_point).c_str(), "", row->dropout_ll);
+    std::printf("\n%-9s  %-18s %-16s %-16s\n", row->label, "libbdl (untuned)", "SLANG (tuned)",
+                "dropout (tuned)");
+    std::printf("  RMSE     %-18s %-16s %-16s\n", mean_and_error(scores, &Score::rmse).c_str(),
+                row->slang_rmse, row->dropout_rmse);
+    std::printf("  LL       %-18s %-16s %-16s\n", mean_and_error(scores, &Score::per_point).c_str(), "",
+                row->dropout_ll);
     std::printf("  joint LL %-18s %-16s\n", mean_and_error(scores, &Score::joint).c_str(), row->slang_ll);
-    std::printf("  90 %% intervals hold %s; %.1f s\n", mean_and_error(scores, &Score::coverage).c_str(), seconds_now() - start);
+    std::printf("  90 %% intervals hold %s; %.1f s\n", mean_and_error(scores, &Score::coverage).c_str(),
+                seconds_now() - start);
     std::fflush(stdout);
   }
   return 0;

@@ -54,13 +54,13 @@ extern "C" {
  * Version of the library at run time, as "0.1.0"; BDL_VERSION_STRING is the one compiled against.
  * The string is static. Since 0.1.
  */
-BDL_API const char *bdl_version(void);
+BDL_API const char* bdl_version(void);
 
 /**
  * How the library was built and which BLAS answers in this process, as one line of text, for
  * bug reports and benchmarks. The string is static. Since 0.1.
  */
-BDL_API const char *bdl_build_info(void);
+BDL_API const char* bdl_build_info(void);
 
 #ifdef __cplusplus
 }

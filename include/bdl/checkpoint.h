@@ -26,8 +26,8 @@ extern "C" {
  *                  arguments must be NULL or those handles. Not all three may be NULL
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
  */
-BDL_API bdl_status bdl_save(const char *path, const bdl_model *model, const bdl_posterior *posterior,
-                            const bdl_optimizer *optimizer);
+BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
+                            const bdl_optimizer* optimizer);
 
 /**
  * Reads a checkpoint; the file is not trusted. Training that goes on from it gives the same bits as
@@ -42,8 +42,8 @@ BDL_API bdl_status bdl_save(const char *path, const bdl_model *model, const bdl_
  *                   part is not wanted; wanting a part the file lacks is BDL_ERROR_FORMAT
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
  */
-BDL_API bdl_status bdl_load(const char *path, bdl_model *user_model, bdl_model **model,
-                            bdl_posterior **posterior, bdl_optimizer **optimizer);
+BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model,
+                            bdl_posterior** posterior, bdl_optimizer** optimizer);
 
 #ifdef __cplusplus
 }

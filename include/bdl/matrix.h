@@ -21,7 +21,7 @@ typedef enum bdl_dtype {
  * Pass bdl_none() for outputs that are not wanted. As an output it must not alias itself.
  */
 typedef struct bdl_matrix {
-  void *data;         /**< first element; NULL only in bdl_none() and for empty matrices */
+  void* data;         /**< first element; NULL only in bdl_none() and for empty matrices */
   int32_t dtype;      /**< a bdl_dtype */
   int32_t reserved;   /**< 0 */
   int64_t rows;       /**< number of rows (examples) */
@@ -31,10 +31,10 @@ typedef struct bdl_matrix {
 } bdl_matrix;
 
 /** Any layout. `data` is written only where a function says that the argument is an output. */
-static inline bdl_matrix bdl_strided(const void *data, bdl_dtype dtype, int64_t rows, int64_t cols,
+static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
                                      int64_t row_stride, int64_t col_stride) {
   bdl_matrix view;
-  view.data = (void *)data;
+  view.data = (void*)data;
   view.dtype = (int32_t)dtype;
   view.reserved = 0;
   view.rows = rows;
@@ -45,26 +45,28 @@ static inline bdl_matrix bdl_strided(const void *data, bdl_dtype dtype, int64_t 
 }
 
 /** Row-major doubles (C, NumPy). */
-static inline bdl_matrix bdl_f64(const double *data, int64_t rows, int64_t cols) {
+static inline bdl_matrix bdl_f64(const double* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_F64, rows, cols, cols, 1);
 }
 
 /** Row-major floats. */
-static inline bdl_matrix bdl_f32(const float *data, int64_t rows, int64_t cols) {
+static inline bdl_matrix bdl_f32(const float* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_F32, rows, cols, cols, 1);
 }
 
 /** Row-major 32-bit integers: labels and counts. */
-static inline bdl_matrix bdl_i32(const int32_t *data, int64_t rows, int64_t cols) {
+static inline bdl_matrix bdl_i32(const int32_t* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_I32, rows, cols, cols, 1);
 }
 
 /** Column-major matrix (Fortran, R, Julia) of any element type. */
-static inline bdl_matrix bdl_column_major(const void *data, bdl_dtype dtype, int64_t rows, int64_t cols) {
+static inline bdl_matrix bdl_column_major(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols) {
   return bdl_strided(data, dtype, rows, cols, 1, rows);
 }
 
 /** No matrix: an output that is not wanted, an input that is not given. */
-static inline bdl_matrix bdl_none(void) { return bdl_strided(NULL, BDL_F64, 0, 0, 0, 0); }
+static inline bdl_matrix bdl_none(void) {
+  return bdl_strided(NULL, BDL_F64, 0, 0, 0, 0);
+}
 
 #endif

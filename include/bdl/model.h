@@ -57,9 +57,9 @@ typedef enum bdl_initialization {
  * @param model      receives the new handle; free with bdl_model_free()
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
  */
-BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t *sizes, int32_t size_count,
+BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
                                         bdl_activation activation, int32_t bias, bdl_likelihood likelihood,
-                                        bdl_model **model);
+                                        bdl_model** model);
 
 /**
  * Callback: network outputs of a user's own model. Arrays have the model's dtype.
@@ -69,7 +69,8 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t *sizes, i
  * @param outputs    M x C, to be written
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */
-typedef int32_t (*bdl_outputs_fn)(void *user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs);
+typedef int32_t (*bdl_outputs_fn)(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
+                                  bdl_matrix outputs);
 
 /**
  * Callback: per-example gradient rows. Row i of `rows` is
@@ -81,7 +82,7 @@ typedef int32_t (*bdl_outputs_fn)(void *user_data, bdl_matrix parameters, bdl_ma
  * @param rows             M x D, to be written
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */
-typedef int32_t (*bdl_gradients_fn)(void *user_data, bdl_matrix parameters, bdl_matrix inputs,
+typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
                                     bdl_matrix output_gradients, bdl_matrix rows);
 
 /**
@@ -102,23 +103,23 @@ typedef int32_t (*bdl_gradients_fn)(void *user_data, bdl_matrix parameters, bdl_
  */
 BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
                                          bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
-                                         bdl_gradients_fn gradients_fn, void *user_data,
-                                         void (*destroy)(void *user_data), bdl_model **model);
+                                         bdl_gradients_fn gradients_fn, void* user_data,
+                                         void (*destroy)(void* user_data), bdl_model** model);
 
 /** Frees the handle. NULL is fine. Since 0.1. */
-BDL_API void bdl_model_free(bdl_model *model);
+BDL_API void bdl_model_free(bdl_model* model);
 
 /** Number of parameters D; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_model_parameters(const bdl_model *model);
+BDL_API int64_t bdl_model_parameters(const bdl_model* model);
 
 /** Number of inputs; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_model_inputs(const bdl_model *model);
+BDL_API int64_t bdl_model_inputs(const bdl_model* model);
 
 /** Number of outputs C; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_model_outputs(const bdl_model *model);
+BDL_API int64_t bdl_model_outputs(const bdl_model* model);
 
 /** Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_model_targets(const bdl_model *model);
+BDL_API int64_t bdl_model_targets(const bdl_model* model);
 
 /**
  * The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
@@ -130,8 +131,8 @@ BDL_API int64_t bdl_model_targets(const bdl_model *model);
  * @param rows   receives the number of rows of the block (outputs of the layer)
  * @param cols   receives the number of columns (inputs of the layer; 1 for a bias)
  */
-BDL_API bdl_status bdl_model_block(const bdl_model *model, int64_t index, const char **name, int64_t *offset,
-                                   int64_t *rows, int64_t *cols);
+BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
+                                   int64_t* rows, int64_t* cols);
 
 /**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
@@ -140,10 +141,10 @@ BDL_API bdl_status bdl_model_block(const bdl_model *model, int64_t index, const 
  * @param model     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
  * @param precision 1 x 1 or 1 x C, positive
  */
-BDL_API bdl_status bdl_model_set_noise_precision(bdl_model *model, bdl_matrix precision);
+BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
 /** Reads the noise precision into 1 x 1 (if it is shared) or 1 x C. Since 0.1. */
-BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model *model, bdl_matrix precision);
+BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision);
 
 /**
  * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
@@ -153,7 +154,7 @@ BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model *model, bdl_mat
  * @param seed       same seed, same parameters
  * @param parameters receives theta, 1 x D
  */
-BDL_API bdl_status bdl_model_initialize(const bdl_model *model, bdl_initialization scheme, uint64_t seed,
+BDL_API bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
                                         bdl_matrix parameters);
 
 /**
@@ -163,7 +164,7 @@ BDL_API bdl_status bdl_model_initialize(const bdl_model *model, bdl_initializati
  * @param x          n x inputs
  * @param outputs    receives n x C
  */
-BDL_API bdl_status bdl_model_evaluate(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+BDL_API bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                       bdl_matrix outputs);
 
 /**
@@ -174,7 +175,7 @@ BDL_API bdl_status bdl_model_evaluate(const bdl_model *model, bdl_matrix paramet
  * @param y              n x targets
  * @param log_likelihood receives n x 1, in nats
  */
-BDL_API bdl_status bdl_model_log_likelihood(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                             bdl_matrix y, bdl_matrix log_likelihood);
 
 /**
@@ -186,7 +187,7 @@ BDL_API bdl_status bdl_model_log_likelihood(const bdl_model *model, bdl_matrix p
  * @param y          n x targets
  * @param rows       receives n x D
  */
-BDL_API bdl_status bdl_model_gradient_rows(const bdl_model *model, bdl_matrix parameters, bdl_matrix x,
+BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                            bdl_matrix y, bdl_matrix rows);
 
 #ifdef __cplusplus

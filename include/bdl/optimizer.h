@@ -29,7 +29,7 @@ typedef enum bdl_option_type {
 } bdl_option_type;
 
 /** The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1. */
-BDL_API const char *bdl_method_name(int64_t index);
+BDL_API const char* bdl_method_name(int64_t index);
 
 /**
  * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
@@ -41,29 +41,30 @@ BDL_API const char *bdl_method_name(int64_t index);
  *                   the prior
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
  */
-BDL_API bdl_status bdl_optimizer_create(bdl_model *model, bdl_posterior *posterior, const char *method,
-                                        int64_t data_size, bdl_optimizer **optimizer);
+BDL_API bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,
+                                        int64_t data_size, bdl_optimizer** optimizer);
 
 /** Frees the handle. NULL is fine. Since 0.1. */
-BDL_API void bdl_optimizer_free(bdl_optimizer *optimizer);
+BDL_API void bdl_optimizer_free(bdl_optimizer* optimizer);
 
 /** Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer *optimizer, const char *name, double value);
+BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value);
 
 /** Sets an integer option or switch. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_set_int(bdl_optimizer *optimizer, const char *name, int64_t value);
+BDL_API bdl_status bdl_optimizer_set_int(bdl_optimizer* optimizer, const char* name, int64_t value);
 
 /** Sets a choice. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_set_choice(bdl_optimizer *optimizer, const char *name, const char *value);
+BDL_API bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, const char* value);
 
 /** Reads a real option. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_get_double(const bdl_optimizer *optimizer, const char *name, double *value);
+BDL_API bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value);
 
 /** Reads an integer option. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_get_int(const bdl_optimizer *optimizer, const char *name, int64_t *value);
+BDL_API bdl_status bdl_optimizer_get_int(const bdl_optimizer* optimizer, const char* name, int64_t* value);
 
 /** Reads a choice; the string is static. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_get_choice(const bdl_optimizer *optimizer, const char *name, const char **value);
+BDL_API bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* name,
+                                            const char** value);
 
 /**
  * Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are
@@ -75,8 +76,8 @@ BDL_API bdl_status bdl_optimizer_get_choice(const bdl_optimizer *optimizer, cons
  * @param range         receives the allowed values as text: "(0, inf)", "0 | 1", "cosine | power"
  * @param doc           receives one or two sentences
  */
-BDL_API bdl_status bdl_option_describe(int64_t index, const char **name, bdl_option_type *type,
-                                       const char **default_value, const char **range, const char **doc);
+BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type,
+                                       const char** default_value, const char** range, const char** doc);
 
 /**
  * Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
@@ -84,17 +85,17 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char **name, bdl_opt
  * @param optimizer an optimizer
  * @param precision 1 x D, positive
  */
-BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer *optimizer, bdl_matrix precision);
+BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision);
 
 /** Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer *optimizer, bdl_matrix precision);
+BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix precision);
 
 /**
  * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
  * U = 0, precision = option "initial_precision", step counter 0, momentum 0, scales as the options
  * say. fit and step do this by themselves when the posterior is blank. Since 0.1.
  */
-BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer *optimizer);
+BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 
 /**
  * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.
@@ -102,7 +103,7 @@ BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer *optimizer);
  * @param x         M x inputs, 1 <= M <= N
  * @param y         M x targets
  */
-BDL_API bdl_status bdl_optimizer_step(bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y);
+BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
 
 /**
  * One step from the caller's own gradient rows of -log p: M examples under S parameter samples make
@@ -111,7 +112,7 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer *optimizer, bdl_matrix x, bd
  * @param optimizer an optimizer, with or without a model
  * @param rows      n x D
  */
-BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer *optimizer, bdl_matrix rows);
+BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows);
 
 /**
  * Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
@@ -119,7 +120,7 @@ BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer *optimizer, bdl_matrix 
  * @return 0 to go on; positive: fit returns BDL_STOPPED; negative: fit returns BDL_ERROR_CALLBACK.
  *         Either way everything is as after the last completed step
  */
-typedef int32_t (*bdl_progress_fn)(void *user_data, const bdl_optimizer *optimizer);
+typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimizer);
 
 /**
  * Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
@@ -133,14 +134,14 @@ typedef int32_t (*bdl_progress_fn)(void *user_data, const bdl_optimizer *optimiz
  * @param user_data handed to progress
  * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step
  */
-BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
-                                     bdl_progress_fn progress, void *user_data);
+BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
+                                     bdl_progress_fn progress, void* user_data);
 
 /**
  * Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.
  * Any thread or signal handler may call it. Since 0.1.
  */
-BDL_API void bdl_optimizer_request_stop(bdl_optimizer *optimizer);
+BDL_API void bdl_optimizer_request_stop(bdl_optimizer* optimizer);
 
 /**
  * Where training is. Any out-pointer may be NULL. Since 0.1.
@@ -149,8 +150,8 @@ BDL_API void bdl_optimizer_request_stop(bdl_optimizer *optimizer);
  * @param planned   receives the number of steps after which the current plan ends (0: no plan)
  * @param epoch     receives the epochs completed by fit, fractions included
  */
-BDL_API bdl_status bdl_optimizer_progress(const bdl_optimizer *optimizer, int64_t *step, int64_t *planned,
-                                          double *epoch);
+BDL_API bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_t* step, int64_t* planned,
+                                          double* epoch);
 
 /**
  * The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.
@@ -159,8 +160,8 @@ BDL_API bdl_status bdl_optimizer_progress(const bdl_optimizer *optimizer, int64_
  *                                over the last epoch of steps (exponentially)
  * @param kl                      receives KL(q || prior) now. ELBO = expected_log_likelihood - kl
  */
-BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer *optimizer, double *expected_log_likelihood,
-                                              double *kl);
+BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* expected_log_likelihood,
+                                              double* kl);
 
 /**
  * The ELBO's two parts on given data. Since 0.1.
@@ -173,8 +174,9 @@ BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer *optimizer, do
  * @param expected_log_likelihood receives E_q[sum_i log p(y_i | x_i)] times N / n
  * @param kl                      receives KL(q || prior); may be NULL, as may the former
  */
-BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer *optimizer, bdl_matrix x, bdl_matrix y, int64_t samples,
-                                      uint64_t seed, double *expected_log_likelihood, double *kl);
+BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                      int64_t samples, uint64_t seed, double* expected_log_likelihood,
+                                      double* kl);
 
 /**
  * Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
@@ -183,7 +185,7 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer *optimizer, bdl_matrix
  * @param minibatch M; 0: as option "minibatch" says
  * @param bytes     receives the estimate
  */
-BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer *optimizer, int64_t minibatch, int64_t *bytes);
+BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 
 /**
  * Has training moved the posterior at all? Compares it with its state at initialisation (or at the
@@ -196,8 +198,8 @@ BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer *optimizer, int64_t 
  * @param message         receives a static sentence: what is wrong and what to change, or "" if both
  *                        have moved. Any out-pointer may be NULL
  */
-BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer *optimizer, double *mean_shift,
-                                          double *precision_shift, const char **message);
+BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift,
+                                          double* precision_shift, const char** message);
 
 #ifdef __cplusplus
 }

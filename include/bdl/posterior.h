@@ -28,22 +28,22 @@ typedef struct bdl_posterior bdl_posterior;
  * @param posterior  receives the handle; free with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
-                                                 bdl_posterior **posterior);
+                                                 bdl_posterior** posterior);
 
 /** New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1. */
-BDL_API bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior **posterior);
+BDL_API bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior);
 
 /** An independent copy. Since 0.1. */
-BDL_API bdl_status bdl_posterior_copy(const bdl_posterior *posterior, bdl_posterior **copy);
+BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
 
 /** Frees the handle. NULL is fine. Since 0.1. */
-BDL_API void bdl_posterior_free(bdl_posterior *posterior);
+BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 
 /** Number of parameters D; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_posterior_dimension(const bdl_posterior *posterior);
+BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
 /** Rank L of a low-rank posterior, D of a full one; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_posterior_rank(const bdl_posterior *posterior);
+BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
 /**
  * Sets a low-rank posterior. Since 0.1.
@@ -52,7 +52,7 @@ BDL_API int64_t bdl_posterior_rank(const bdl_posterior *posterior);
  * @param low_rank  U, D x L (bdl_none() for rank 0 or for U = 0)
  * @param diagonal  d, 1 x D, positive
  */
-BDL_API bdl_status bdl_posterior_set_low_rank(bdl_posterior *posterior, bdl_matrix mean, bdl_matrix low_rank,
+BDL_API bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
                                               bdl_matrix diagonal);
 
 /**
@@ -61,20 +61,20 @@ BDL_API bdl_status bdl_posterior_set_low_rank(bdl_posterior *posterior, bdl_matr
  * @param mean      mu, 1 x D
  * @param precision Sigma^-1, D x D, symmetric to rounding and positive definite
  */
-BDL_API bdl_status bdl_posterior_set_full(bdl_posterior *posterior, bdl_matrix mean, bdl_matrix precision);
+BDL_API bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision);
 
 /** Reads mu into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_mean(const bdl_posterior *posterior, bdl_matrix mean);
+BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean);
 
 /** Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1. */
-BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior *posterior, bdl_matrix low_rank,
+BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low_rank,
                                           bdl_matrix diagonal);
 
 /** Reads diag(Sigma^-1) into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior *posterior, bdl_matrix diagonal);
+BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix diagonal);
 
 /** Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior *posterior, bdl_matrix variance);
+BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix variance);
 
 /**
  * A block of Sigma. Since 0.1.
@@ -85,11 +85,13 @@ BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior *posterio
  * @param col_count  >= 1
  * @param covariance receives row_count x col_count
  */
-BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior *posterior, const int64_t *rows, int64_t row_count,
-                                            const int64_t *cols, int64_t col_count, bdl_matrix covariance);
+BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows,
+                                            int64_t row_count, const int64_t* cols, int64_t col_count,
+                                            bdl_matrix covariance);
 
 /** Sigma x for each row of `vectors` (k x D), into `solution` (k x D). Since 0.1. */
-BDL_API bdl_status bdl_posterior_solve(const bdl_posterior *posterior, bdl_matrix vectors, bdl_matrix solution);
+BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors,
+                                       bdl_matrix solution);
 
 /**
  * Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
@@ -99,18 +101,18 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior *posterior, bdl_matri
  * @param first     number of the first draw, 0 .. 2^32 - 1
  * @param samples   receives n x D
  */
-BDL_API bdl_status bdl_posterior_sample(const bdl_posterior *posterior, uint64_t seed, int64_t first,
+BDL_API bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                         bdl_matrix samples);
 
 /** log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1. */
-BDL_API bdl_status bdl_posterior_log_density(const bdl_posterior *posterior, bdl_matrix parameters,
+BDL_API bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
                                              bdl_matrix log_density);
 
 /** log det Sigma, in nats. Since 0.1. */
-BDL_API bdl_status bdl_posterior_log_det_covariance(const bdl_posterior *posterior, double *log_det);
+BDL_API bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det);
 
 /** Differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1. */
-BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior *posterior, double *entropy);
+BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy);
 
 /**
  * KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
@@ -118,10 +120,11 @@ BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior *posterior, double 
  * @param prior_precision 1 x 1 or 1 x D, positive
  * @param kl              receives the divergence
  */
-BDL_API bdl_status bdl_posterior_kl_prior(const bdl_posterior *posterior, bdl_matrix prior_precision, double *kl);
+BDL_API bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision,
+                                          double* kl);
 
 /** KL(q || p) in nats, of any two families over the same D and dtype. Since 0.1. */
-BDL_API bdl_status bdl_posterior_kl(const bdl_posterior *q, const bdl_posterior *p, double *kl);
+BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl);
 
 /**
  * One natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
@@ -136,8 +139,9 @@ BDL_API bdl_status bdl_posterior_kl(const bdl_posterior *q, const bdl_posterior 
  * @param curvature_rate  b in [0, 1)
  * @param prior_precision 1 x 1 or 1 x D, positive
  */
-BDL_API bdl_status bdl_posterior_update(bdl_posterior *posterior, bdl_matrix rows, double scale,
-                                        double learning_rate, double curvature_rate, bdl_matrix prior_precision);
+BDL_API bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, double scale,
+                                        double learning_rate, double curvature_rate,
+                                        bdl_matrix prior_precision);
 
 #ifdef __cplusplus
 }

@@ -39,7 +39,7 @@ typedef enum bdl_predict_method {
  * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
  * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood
  */
-BDL_API bdl_status bdl_predict(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
+BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix mean,
                                bdl_matrix epistemic_variance, bdl_matrix noise_variance);
 
@@ -50,7 +50,7 @@ BDL_API bdl_status bdl_predict(const bdl_model *model, const bdl_posterior *post
  * @param levels    1 x K probabilities in (0, 1)
  * @param quantiles receives n x (C K): column c K + k is output c at level k
  */
-BDL_API bdl_status bdl_predict_quantiles(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
+BDL_API bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                          bdl_predict_method method, int64_t samples, uint64_t seed,
                                          bdl_matrix levels, bdl_matrix quantiles);
 
@@ -60,7 +60,7 @@ BDL_API bdl_status bdl_predict_quantiles(const bdl_model *model, const bdl_poste
  * @param lower       receives n x C
  * @param upper       receives n x C
  */
-BDL_API bdl_status bdl_predict_interval(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
+BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                         bdl_predict_method method, int64_t samples, uint64_t seed,
                                         double probability, bdl_matrix lower, bdl_matrix upper);
 
@@ -72,7 +72,7 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model *model, const bdl_poster
  * @param mutual_information receives the part of the entropy due to not knowing theta (Houlsby et al.
  *                           2011), shape as entropy
  */
-BDL_API bdl_status bdl_predict_classes(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
+BDL_API bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                        bdl_predict_method method, int64_t samples, uint64_t seed,
                                        bdl_matrix probabilities, bdl_matrix entropy,
                                        bdl_matrix mutual_information);
@@ -82,9 +82,9 @@ BDL_API bdl_status bdl_predict_classes(const bdl_model *model, const bdl_posteri
  * @param y           n x targets
  * @param log_density receives n x 1
  */
-BDL_API bdl_status bdl_predict_log_density(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
-                                           bdl_matrix y, bdl_predict_method method, int64_t samples,
-                                           uint64_t seed, bdl_matrix log_density);
+BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_posterior* posterior,
+                                           bdl_matrix x, bdl_matrix y, bdl_predict_method method,
+                                           int64_t samples, uint64_t seed, bdl_matrix log_density);
 
 /**
  * Draws of y: for each example, draw k comes from parameter draw k (BDL_MONTE_CARLO only). For
@@ -92,7 +92,7 @@ BDL_API bdl_status bdl_predict_log_density(const bdl_model *model, const bdl_pos
  * @param samples number of draws S
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
  */
-BDL_API bdl_status bdl_predict_draws(const bdl_model *model, const bdl_posterior *posterior, bdl_matrix x,
+BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                      int64_t samples, uint64_t seed, bdl_matrix draws);
 
 #ifdef __cplusplus

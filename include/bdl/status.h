@@ -37,14 +37,14 @@ typedef enum bdl_status {
  * Name of a status, for example "BDL_ERROR_SHAPE"; "unknown status" for other numbers.
  * The string is static. Since 0.1.
  */
-BDL_API const char *bdl_status_name(bdl_status status);
+BDL_API const char* bdl_status_name(bdl_status status);
 
 /**
  * What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
  * has failed. Valid until the next failing call on this thread; successful calls leave it alone.
  * Since 0.1.
  */
-BDL_API const char *bdl_last_error(void);
+BDL_API const char* bdl_last_error(void);
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,8 @@ void check_shape(const Array& array, Index rows, Index cols, const char* name) {
 
 void check_output(const Array& array, Index rows, Index cols, const char* name) {
   check_shape(array, rows, cols, name);
-  if (array.dtype == BDL_I32) fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
+  if (array.dtype == BDL_I32)
+    fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
   const Index row_step = std::abs(array.row_stride), col_step = std::abs(array.col_stride);
   const bool rows_apart = array.rows == 1 || row_step >= (array.cols - 1) * col_step + 1;
   const bool cols_apart = array.cols == 1 || col_step >= (array.rows - 1) * row_step + 1;
@@ -79,8 +80,9 @@ void check_positive(const Array& array, const char* name) {
   for (Index i = 0; i < array.rows; ++i)
     for (Index j = 0; j < array.cols; ++j)
       if (const double value = element(array, i, j); !(value > 0 && std::isfinite(value)))
-        fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g at row %lld, column %lld, expected a positive finite number",
-             name, value, static_cast<long long>(i), static_cast<long long>(j));
+        fail(Status::ERROR_INVALID_ARGUMENT,
+             "%s is %g at row %lld, column %lld, expected a positive finite number", name, value,
+             static_cast<long long>(i), static_cast<long long>(j));
 }
 
 double element(const Array& array, Index row, Index col) {

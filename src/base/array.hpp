@@ -9,7 +9,9 @@ namespace bdl {
 
 using Array = bdl_matrix;
 
-inline bool given(const Array& array) { return array.rows != 0 || array.cols != 0 || array.data; }
+inline bool given(const Array& array) {
+  return array.rows != 0 || array.cols != 0 || array.data;
+}
 
 /// Fails with ERROR_SHAPE unless the array is rows x cols (a negative number allows any) with data in it.
 void check_shape(const Array& array, Index rows, Index cols, const char* name);

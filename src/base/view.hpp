@@ -20,7 +20,8 @@ struct MatrixView {
 
   MatrixView() = default;
   MatrixView(T* data_, Index rows_, Index cols_) : MatrixView(data_, rows_, cols_, rows_) {}
-  MatrixView(T* data_, Index rows_, Index cols_, Index ld_) : data(data_), rows(rows_), cols(cols_), ld(ld_) {}
+  MatrixView(T* data_, Index rows_, Index cols_, Index ld_)
+      : data(data_), rows(rows_), cols(cols_), ld(ld_) {}
 
   T& operator()(Index i, Index j) const { return data[i + j * ld]; }
   T* column_data(Index j) const { return data + j * ld; }
@@ -31,11 +32,7 @@ struct MatrixView {
   }
   Index size() const { return rows * cols; }
 
-  operator MatrixView<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, ld};
-  }
+  operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld}; }
 };
 
 template <class T>

@@ -19,12 +19,14 @@ auto object_of(const Handle* handle, const char* name) {
 }
 
 template <class T>
-void save(const char* path, const bdl_model* model, const bdl_posterior* posterior, const bdl_optimizer* optimizer) {
+void save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
+          const bdl_optimizer* optimizer) {
   const auto m = object_of<T>(model, "model");
   const auto q = object_of<T>(posterior, "posterior");
   const auto o = object_of<T>(optimizer, "optimizer");
   if (o && m && m != o->model()) fail(Status::ERROR_INVALID_ARGUMENT, "model is not the optimizer's own");
-  if (o && q && q != o->posterior()) fail(Status::ERROR_INVALID_ARGUMENT, "posterior is not the optimizer's own");
+  if (o && q && q != o->posterior())
+    fail(Status::ERROR_INVALID_ARGUMENT, "posterior is not the optimizer's own");
   save_checkpoint<T>(path, m.get(), q.get(), o.get());
 }
 
@@ -42,8 +44,8 @@ std::unique_ptr<Handle> wanted(Handle** out, const std::shared_ptr<Object>& obje
 }
 
 template <class T>
-void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
-          bdl_optimizer** optimizer) {
+void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
+          bdl_posterior** posterior, bdl_optimizer** optimizer) {
   const Checkpoint<T> parts = load_checkpoint<T>(archive, object_of<T>(user_model, "user_model"));
   auto m = wanted(model, parts.model, "model");
   auto q = wanted(posterior, parts.posterior, "posterior");

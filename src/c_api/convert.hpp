@@ -16,8 +16,8 @@ void check_enum(const Enum& value, int first, int last, const char* name) {
 
 inline void check_range(Index value, Index low, Index high, const char* name) {
   if (value < low || value > high)
-    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %lld, expected %lld to %lld", name, static_cast<long long>(value),
-         static_cast<long long>(low), static_cast<long long>(high));
+    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %lld, expected %lld to %lld", name,
+         static_cast<long long>(value), static_cast<long long>(low), static_cast<long long>(high));
 }
 
 /// visit(type tag) for a floating dtype.
@@ -47,7 +47,8 @@ Buffer<T> gathered_precision(const Array& array, Index dimension, const char* na
   check_shape(array, 1, array.cols == 1 ? 1 : dimension, name);
   check_positive(array, name);
   Buffer<T> values(dimension);
-  for (Index i = 0; i < dimension; ++i) values.data()[i] = static_cast<T>(element(array, 0, array.cols == 1 ? 0 : i));
+  for (Index i = 0; i < dimension; ++i)
+    values.data()[i] = static_cast<T>(element(array, 0, array.cols == 1 ? 0 : i));
   return values;
 }
 

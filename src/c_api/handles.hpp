@@ -33,7 +33,9 @@ decltype(auto) with(Handle* handle, const char* name, Visit&& visit) {
   return std::visit([&](auto& pointer) -> decltype(auto) { return visit(*pointer); }, handle->object);
 }
 
-inline const char* dtype_name(std::size_t variant_index) { return variant_index == 0 ? "f32" : "f64"; }
+inline const char* dtype_name(std::size_t variant_index) {
+  return variant_index == 0 ? "f32" : "f64";
+}
 
 /// visit(model, posterior), which must agree in arithmetic and number of parameters.
 template <class Model, class Posterior, class Visit>

@@ -23,7 +23,8 @@ void check_layer_sizes(ConstSpan<Index> sizes) {
     check_range(sizes[l], 1, blas_limit, "a layer's size");
     if (l > 0) parameters += sizes[l] * (sizes[l - 1] + 1);
     if (parameters > blas_limit)
-      fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters", static_cast<long long>(blas_limit));
+      fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters",
+           static_cast<long long>(blas_limit));
   }
 }
 
@@ -46,15 +47,17 @@ void evaluate(const Model<T>& model, const Array& parameters, const Array& x, Ma
 
 /// Row by row from the estimator of training, so that what the caller sees is what training uses.
 template <class T>
-void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y, const Array& rows) {
-  const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered<T>(x), y_columns = gathered<T>(y);
+void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y,
+                   const Array& rows) {
+  const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered<T>(x),
+                  y_columns = gathered<T>(y);
   const auto estimator = make_estimator(model);
   Buffer<T> result(x.rows * model.parameters());
   T one = 1;
   for (Index i = 0; i < x.rows; ++i) {
-    const auto estimate =
-        estimator->estimate(theta.matrix(model.parameters(), 1), x_columns.matrix(x.cols, x.rows).columns(i, 1),
-                            y_columns.matrix(y.cols, y.rows).columns(i, 1), CurvatureKind::empirical_fisher, one);
+    const auto estimate = estimator->estimate(
+        theta.matrix(model.parameters(), 1), x_columns.matrix(x.cols, x.rows).columns(i, 1),
+        y_columns.matrix(y.cols, y.rows).columns(i, 1), CurvatureKind::empirical_fisher, one);
     estimate.rows->sum(estimate.c, result.matrix(model.parameters(), x.rows).column(i));
   }
   scatter<T>(result.matrix(model.parameters(), x.rows), rows);
@@ -65,12 +68,14 @@ void gradient_rows(const Model<T>& model, const Array& parameters, const Array& 
 
 using namespace bdl;
 
-bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t size_count, bdl_activation activation,
-                                int32_t bias, bdl_likelihood likelihood, bdl_model** model) {
+bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
+                                bdl_activation activation, int32_t bias, bdl_likelihood likelihood,
+                                bdl_model** model) {
   return guard("bdl_model_create_mlp", [&] {
     not_null(sizes, "sizes");
     not_null(model, "model");
-    if (size_count < 2) fail(Status::ERROR_INVALID_ARGUMENT, "size_count is %d, expected at least 2", size_count);
+    if (size_count < 2)
+      fail(Status::ERROR_INVALID_ARGUMENT, "size_count is %d, expected at least 2", size_count);
     const ConstSpan<Index> widths(sizes, static_cast<std::size_t>(size_count));
     check_layer_sizes(widths);
     check_enum(activation, BDL_IDENTITY, BDL_SWISH, "activation");
@@ -78,14 +83,16 @@ bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t s
     const Likelihood density = checked_likelihood(likelihood, widths.back());
     with_dtype(dtype, [&](auto scalar) {
       using T = decltype(scalar);
-      *model = new bdl_model{std::shared_ptr<Model<T>>(std::make_shared<Network<T>>(widths, activation, bias != 0, density))};
+      *model = new bdl_model{
+          std::shared_ptr<Model<T>>(std::make_shared<Network<T>>(widths, activation, bias != 0, density))};
     });
   });
 }
 
 bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
-                                 bdl_likelihood likelihood, bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn,
-                                 void* user_data, void (*destroy)(void* user_data), bdl_model** model) {
+                                 bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
+                                 bdl_gradients_fn gradients_fn, void* user_data,
+                                 void (*destroy)(void* user_data), bdl_model** model) {
   return guard("bdl_model_create_user", [&] {
     not_null(outputs_fn, "outputs_fn");
     not_null(model, "model");
@@ -105,7 +112,9 @@ bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t output
   });
 }
 
-void bdl_model_free(bdl_model* model) { delete model; }
+void bdl_model_free(bdl_model* model) {
+  delete model;
+}
 
 int64_t bdl_model_parameters(const bdl_model* model) {
   return model ? std::visit([](const auto& m) { return m->parameters(); }, model->object) : 0;
@@ -123,14 +132,14 @@ int64_t bdl_model_targets(const bdl_model* model) {
   return model ? std::visit([](const auto& m) { return m->likelihood.targets(); }, model->object) : 0;
 }
 
-bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset, int64_t* rows,
-                           int64_t* cols) {
+bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
+                           int64_t* rows, int64_t* cols) {
   return guard("bdl_model_block", [&] {
     with(model, "model", [&](const auto& m) {
       const auto count = static_cast<Index>(m.blocks().size());
       if (index < 0 || index >= count)
-        fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, expected 0 to %lld", static_cast<long long>(index),
-             static_cast<long long>(count - 1));
+        fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, expected 0 to %lld",
+             static_cast<long long>(index), static_cast<long long>(count - 1));
       const ParameterBlock& block = m.blocks()[static_cast<std::size_t>(index)];
       if (name) *name = block.name.c_str();
       if (offset) *offset = block.offset;
@@ -143,7 +152,8 @@ bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** n
 bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision) {
   return guard("bdl_model_set_noise_precision", [&] {
     with(model, "model", [&](auto& m) {
-      if (m.likelihood.kind() != BDL_GAUSSIAN) fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
+      if (m.likelihood.kind() != BDL_GAUSSIAN)
+        fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
       check_shape(precision, 1, precision.cols == 1 ? 1 : m.outputs(), "precision");
       check_positive(precision, "precision");
       std::vector<double> values;
@@ -156,7 +166,8 @@ bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision)
 bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
   return guard("bdl_model_get_noise_precision", [&] {
     with(model, "model", [&](const auto& m) {
-      if (m.likelihood.kind() != BDL_GAUSSIAN) fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
+      if (m.likelihood.kind() != BDL_GAUSSIAN)
+        fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
       const auto values = m.likelihood.noise_precision();
       const auto count = static_cast<Index>(values.size());
       check_output(precision, 1, count, "precision");
@@ -181,7 +192,8 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
   });
 }
 
-bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix outputs) {
+bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                              bdl_matrix outputs) {
   return guard("bdl_model_evaluate", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
@@ -223,4 +235,3 @@ bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters
     });
   });
 }
-

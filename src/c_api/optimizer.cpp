@@ -26,7 +26,8 @@ const Model<T>& model_of(const Optimizer<T>& optimizer) {
 }
 
 template <class Value>
-bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type, Value value) {
+bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type,
+               Value value) {
   return guard(function, [&] {
     not_null(name, "name");
     with(optimizer, "optimizer", [&](auto& o) {
@@ -38,7 +39,8 @@ bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name,
 }
 
 template <class Read>
-bdl_status get(const char* function, const bdl_optimizer* optimizer, const char* name, OptionType type, Read&& read) {
+bdl_status get(const char* function, const bdl_optimizer* optimizer, const char* name, OptionType type,
+               Read&& read) {
   return guard(function, [&] {
     not_null(name, "name");
     with(optimizer, "optimizer", [&](const auto& o) { read(o.options(), find_option(name, type)); });
@@ -46,8 +48,8 @@ bdl_status get(const char* function, const bdl_optimizer* optimizer, const char*
 }
 
 template <class T>
-void create_optimizer(const bdl_model* model, const std::shared_ptr<Posterior<T>>& posterior, const Method& method,
-                      Index data_size, bdl_optimizer** optimizer) {
+void create_optimizer(const bdl_model* model, const std::shared_ptr<Posterior<T>>& posterior,
+                      const Method& method, Index data_size, bdl_optimizer** optimizer) {
   const auto* typed = model ? std::get_if<std::shared_ptr<Model<T>>>(&model->object) : nullptr;
   *optimizer = new bdl_optimizer{
       std::make_shared<Optimizer<T>>(typed ? *typed : nullptr, posterior, method, data_size)};
@@ -60,12 +62,13 @@ using namespace bdl;
 
 const char* bdl_method_name(int64_t index) {
   const auto methods = method_table();
-  return index >= 0 && index < static_cast<Index>(methods.size()) ? methods[static_cast<std::size_t>(index)].name
-                                                                   : nullptr;
+  return index >= 0 && index < static_cast<Index>(methods.size())
+             ? methods[static_cast<std::size_t>(index)].name
+             : nullptr;
 }
 
-bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method, int64_t data_size,
-                                bdl_optimizer** optimizer) {
+bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,
+                                int64_t data_size, bdl_optimizer** optimizer) {
   return guard("bdl_optimizer_create", [&] {
     not_null(posterior, "posterior");
     not_null(method, "method");
@@ -73,11 +76,14 @@ bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, cons
     check_range(data_size, 1, INT64_C(1) << 52, "data_size");
     const Method& row = find_method(method);
     if (model) with_both(model, posterior, [](auto&, auto&) {});
-    std::visit([&](const auto& q) { create_optimizer(model, q, row, data_size, optimizer); }, posterior->object);
+    std::visit([&](const auto& q) { create_optimizer(model, q, row, data_size, optimizer); },
+               posterior->object);
   });
 }
 
-void bdl_optimizer_free(bdl_optimizer* optimizer) { delete optimizer; }
+void bdl_optimizer_free(bdl_optimizer* optimizer) {
+  delete optimizer;
+}
 
 bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value) {
   return set("bdl_optimizer_set_double", optimizer, name, OptionType::real, value);
@@ -88,33 +94,37 @@ bdl_status bdl_optimizer_set_int(bdl_optimizer* optimizer, const char* name, int
 }
 
 bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, const char* value) {
-  if (!value) return guard("bdl_optimizer_set_choice", [] { fail(Status::ERROR_INVALID_ARGUMENT, "value is NULL"); });
+  if (!value)
+    return guard("bdl_optimizer_set_choice", [] { fail(Status::ERROR_INVALID_ARGUMENT, "value is NULL"); });
   return set("bdl_optimizer_set_choice", optimizer, name, OptionType::choice, value);
 }
 
 bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value) {
-  return get("bdl_optimizer_get_double", optimizer, name, OptionType::real, [&](const Options& o, const OptionInfo& info) {
-    not_null(value, "value");
-    *value = o.*info.real;
-  });
+  return get("bdl_optimizer_get_double", optimizer, name, OptionType::real,
+             [&](const Options& o, const OptionInfo& info) {
+               not_null(value, "value");
+               *value = o.*info.real;
+             });
 }
 
 bdl_status bdl_optimizer_get_int(const bdl_optimizer* optimizer, const char* name, int64_t* value) {
-  return get("bdl_optimizer_get_int", optimizer, name, OptionType::integer, [&](const Options& o, const OptionInfo& info) {
-    not_null(value, "value");
-    *value = o.*info.integer;
-  });
+  return get("bdl_optimizer_get_int", optimizer, name, OptionType::integer,
+             [&](const Options& o, const OptionInfo& info) {
+               not_null(value, "value");
+               *value = o.*info.integer;
+             });
 }
 
 bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* name, const char** value) {
-  return get("bdl_optimizer_get_choice", optimizer, name, OptionType::choice, [&](const Options& o, const OptionInfo& info) {
-    not_null(value, "value");
-    *value = choice_word(info, o.*info.choice);
-  });
+  return get("bdl_optimizer_get_choice", optimizer, name, OptionType::choice,
+             [&](const Options& o, const OptionInfo& info) {
+               not_null(value, "value");
+               *value = choice_word(info, o.*info.choice);
+             });
 }
 
-bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type, const char** default_value,
-                               const char** range, const char** doc) {
+bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type,
+                               const char** default_value, const char** range, const char** doc) {
   return guard("bdl_option_describe", [&] {
     const auto table = option_table();
     check_range(index, 0, static_cast<Index>(table.size()) - 1, "index");
@@ -150,7 +160,8 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix pr
 }
 
 bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer) {
-  return guard("bdl_optimizer_initialize", [&] { with(optimizer, "optimizer", [](auto& o) { o.initialize(); }); });
+  return guard("bdl_optimizer_initialize",
+               [&] { with(optimizer, "optimizer", [](auto& o) { o.initialize(); }); });
 }
 
 bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
@@ -191,18 +202,21 @@ void bdl_optimizer_request_stop(bdl_optimizer* optimizer) {
   if (optimizer) std::visit([](const auto& o) { o->stop_requested.store(true); }, optimizer->object);
 }
 
-bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_t* step, int64_t* planned, double* epoch) {
+bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_t* step, int64_t* planned,
+                                  double* epoch) {
   return guard("bdl_optimizer_progress", [&] {
     with(optimizer, "optimizer", [&](const auto& o) {
       if (step) *step = o.state.step;
       if (planned) *planned = o.state.plan.end;
-      const double part = o.state.batch == 0 ? 0 : static_cast<double>(o.state.batch) / static_cast<double>(o.state.batches);
+      const double part =
+          o.state.batch == 0 ? 0 : static_cast<double>(o.state.batch) / static_cast<double>(o.state.batches);
       if (epoch) *epoch = static_cast<double>(o.state.epoch) + part;
     });
   });
 }
 
-bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* expected_log_likelihood, double* kl) {
+bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* expected_log_likelihood,
+                                      double* kl) {
   return guard("bdl_optimizer_running_elbo", [&] {
     with(optimizer, "optimizer", [&](const auto& o) {
       model_of(o);

@@ -12,7 +12,8 @@ namespace {
 
 template <class T>
 const LowRankPosterior<T>& as_low_rank(const Posterior<T>& q) {
-  if (q.family() != Family::low_rank) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank family");
+  if (q.family() != Family::low_rank)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank family");
   return dynamic_cast<const LowRankPosterior<T>&>(q);
 }
 
@@ -46,7 +47,8 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
     std::swap(columns.row_stride, columns.col_stride);
     gather(columns, 0, u.matrix(dimension, rank));
   }
-  successor.set_precision(u.matrix(dimension, given(low_rank) ? rank : 0), gathered<T>(diagonal).first(dimension));
+  successor.set_precision(u.matrix(dimension, given(low_rank) ? rank : 0),
+                          gathered<T>(diagonal).first(dimension));
   replace(q, successor, mean);
 }
 
@@ -91,7 +93,8 @@ void update(Posterior<T>& q, const Array& rows, double scale, double learning_ra
   next->update(q, {&b, w, curvature_rate, prior.first(dimension), exact, {}}, workspace);
   for (std::size_t i = 0; i < direction.size(); ++i) direction[i] += prior.data()[i] * q.mean()[i];
   next->solve({direction.data(), dimension, 1}, workspace.scratch);
-  for (std::size_t i = 0; i < direction.size(); ++i) next->mean()[i] -= static_cast<T>(learning_rate) * direction[i];
+  for (std::size_t i = 0; i < direction.size(); ++i)
+    next->mean()[i] -= static_cast<T>(learning_rate) * direction[i];
   next->set_blank(false);
   q.swap(*next);
 }
@@ -133,7 +136,8 @@ void create(bdl_posterior** posterior, const bdl_dtype& dtype, Index dimension, 
 
 using namespace bdl;
 
-bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank, bdl_posterior** posterior) {
+bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
+                                         bdl_posterior** posterior) {
   return guard("bdl_posterior_create_low_rank", [&] {
     create(posterior, dtype, dimension, [&](auto scalar) {
       check_range(rank, 0, dimension, "rank");
@@ -159,7 +163,9 @@ bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** co
   });
 }
 
-void bdl_posterior_free(bdl_posterior* posterior) { delete posterior; }
+void bdl_posterior_free(bdl_posterior* posterior) {
+  delete posterior;
+}
 
 int64_t bdl_posterior_dimension(const bdl_posterior* posterior) {
   return posterior ? std::visit([](const auto& q) { return q->dimension(); }, posterior->object) : 0;
@@ -241,8 +247,9 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
       Buffer<double> block(row_count * col_count);
       PosteriorScratch<T> scratch;
       // One row of the array per column of the core: the block is computed transposed.
-      covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)}, {rows, static_cast<std::size_t>(row_count)},
-                          block.matrix(col_count, row_count), scratch);
+      covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
+                          {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
+                          scratch);
       scatter<double>(block.matrix(col_count, row_count), covariance);
     });
   });
@@ -263,7 +270,8 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
   });
 }
 
-bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first, bdl_matrix samples) {
+bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
+                                bdl_matrix samples) {
   return guard("bdl_posterior_sample", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       check_output(samples, -1, q.dimension(), "samples");
@@ -274,7 +282,8 @@ bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, i
   });
 }
 
-bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters, bdl_matrix log_density) {
+bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
+                                     bdl_matrix log_density) {
   return guard("bdl_posterior_log_density", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -285,7 +294,8 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
       Buffer<double> values(parameters.rows);
       PosteriorScratch<T> scratch;
       for (Index i = 0; i < parameters.rows; ++i)
-        values.data()[i] = bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
+        values.data()[i] =
+            bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
       scatter<double>(values.matrix(1, parameters.rows), log_density);
     });
   });
@@ -325,7 +335,9 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
       using T = typename std::remove_cvref_t<decltype(from)>::Scalar;
       not_null(p, "p");
       const auto* to = std::get_if<std::shared_ptr<Posterior<T>>>(&p->object);
-      if (!to) fail(Status::ERROR_SHAPE, "p is %s, q %s", dtype_name(p->object.index()), dtype_name(q->object.index()));
+      if (!to)
+        fail(Status::ERROR_SHAPE, "p is %s, q %s", dtype_name(p->object.index()),
+             dtype_name(q->object.index()));
       if ((*to)->dimension() != from.dimension())
         fail(Status::ERROR_SHAPE, "p has %lld parameters, q %lld", static_cast<long long>((*to)->dimension()),
              static_cast<long long>(from.dimension()));
@@ -341,11 +353,11 @@ bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, doubl
     if (!(scale > 0 && scale < HUGE_VAL))
       fail(Status::ERROR_INVALID_ARGUMENT, "scale is %g, expected a positive finite number", scale);
     if (!(learning_rate >= 0 && learning_rate < HUGE_VAL))
-      fail(Status::ERROR_INVALID_ARGUMENT, "learning_rate is %g, expected a finite number >= 0", learning_rate);
+      fail(Status::ERROR_INVALID_ARGUMENT, "learning_rate is %g, expected a finite number >= 0",
+           learning_rate);
     if (!(curvature_rate >= 0 && curvature_rate < 1))
       fail(Status::ERROR_INVALID_ARGUMENT, "curvature_rate is %g, expected [0, 1)", curvature_rate);
     with(posterior, "posterior",
          [&](auto& q) { update(q, rows, scale, learning_rate, curvature_rate, prior_precision); });
   });
 }
-

@@ -81,8 +81,8 @@ void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<d
   }
 }
 
-#define BDL_INSTANTIATE(T)      \
-  template class DenseRows<T>;  \
+#define BDL_INSTANTIATE(T)     \
+  template class DenseRows<T>; \
   template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

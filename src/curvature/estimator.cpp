@@ -26,14 +26,17 @@ class BatchEstimator : public Estimator<T> {
   }
 
  protected:
-  Index rows(const BatchSize& size) const { return size.examples * size.samples * seed_count(density_, size.kind); }
+  Index rows(const BatchSize& size) const {
+    return size.examples * size.samples * seed_count(density_, size.kind);
+  }
   void reserve_batch(const BatchSize& size) {
     outputs_.reserve(density_.outputs() * size.examples * size.samples);
     c_.reserve(rows(size));
     w_.reserve(rows(size));
   }
   Index batch_bytes(const BatchSize& size) const {
-    return static_cast<Index>(sizeof(T)) * (density_.outputs() * size.examples * size.samples + 2 * rows(size));
+    return static_cast<Index>(sizeof(T)) *
+           (density_.outputs() * size.examples * size.samples + 2 * rows(size));
   }
   const Likelihood& density_;
   Index columns_ = 0;
@@ -66,11 +69,12 @@ class NetworkEstimator final : public BatchEstimator<T> {
   }
   RowsCost cost(const BatchSize& size) const override {
     if (network_.is_single_index()) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
-    return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples, seed_count(this->density_, size.kind));
+    return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples,
+                                 seed_count(this->density_, size.kind));
   }
 
-  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, CurvatureKind kind,
-                       double scale) override {
+  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                       CurvatureKind kind, double scale) override {
     const BatchSize size{x.cols, thetas.cols, kind};
     const Index seeds = seed_count(this->density_, kind), count = this->rows(size);
     reserve(size);
@@ -120,8 +124,8 @@ class UserEstimator final : public BatchEstimator<T> {
     return DenseRows<T>::cost(model_.parameters(), this->rows(size));
   }
 
-  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, CurvatureKind kind,
-                       double scale) override {
+  Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                       CurvatureKind kind, double scale) override {
     const BatchSize size{x.cols, thetas.cols, kind};
     const Index count = this->rows(size);
     reserve(size);
@@ -136,7 +140,8 @@ class UserEstimator final : public BatchEstimator<T> {
     for (Index first = 0; first < count; first += x.cols)
       model_.gradient_rows(thetas.column(first / x.cols % thetas.cols), x, e.columns(first, x.cols),
                            rows.columns(first, x.cols));
-    return {&rows_, this->c_.first(count), this->w_.first(count), expected_log_likelihood<T>(this->density_, f, y)};
+    return {&rows_, this->c_.first(count), this->w_.first(count),
+            expected_log_likelihood<T>(this->density_, f, y)};
   }
 
  private:

@@ -1,5 +1,5 @@
-// Estimators of the expected gradient g = sum_r c_r b_r and curvature G = sum_r w_r b_r b_r^T of the negative log
-// likelihood over posterior samples (spec/core.md section 1).
+// Estimators of the expected gradient g = sum_r c_r b_r and curvature G = sum_r w_r b_r b_r^T of the negative
+// log likelihood over posterior samples (spec/core.md section 1).
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace bdl {
 
-/// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss Hessian
-/// (mc-ggn), of which the gradient is a combination.
+/// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
+/// Hessian (mc-ggn), of which the gradient is a combination.
 enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
 
 struct BatchSize {
@@ -22,8 +22,8 @@ struct BatchSize {
 template <class T>
 struct Estimate {
   Rows<T>* rows = nullptr;
-  ConstSpan<T> c, w;                  // scaled by N / (M S)
-  double expected_log_likelihood = 0; // (1/S) sum_is log p(y_i | x_i, theta_s), constants included
+  ConstSpan<T> c, w;                   // scaled by N / (M S)
+  double expected_log_likelihood = 0;  // (1/S) sum_is log p(y_i | x_i, theta_s), constants included
 };
 
 template <class T>
@@ -34,7 +34,8 @@ class Estimator {
   virtual Index bytes(const BatchSize& size) const = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
-  /// thetas: D x S; x: inputs x M; y: targets x M; scale: N / (M S). Views of the estimate live until the next call.
+  /// thetas: D x S; x: inputs x M; y: targets x M; scale: N / (M S). Views of the estimate live until the
+  /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                CurvatureKind kind, double scale) = 0;
   /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).

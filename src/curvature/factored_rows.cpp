@@ -23,7 +23,9 @@ ScratchSizes scratch_sizes(const std::vector<DenseLayer>& layers, Index examples
   return sizes;
 }
 
-double as_double(Index value) { return static_cast<double>(value); }
+double as_double(Index value) {
+  return static_cast<double>(value);
+}
 
 }  // namespace
 
@@ -128,7 +130,8 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
     const double bias = rows.layer.bias_offset < 0 ? 0 : 1;
     for (Index s = 0; s < count_; ++s) {
       const T* column = aa.column_data(s % inputs);
-      for (Index first = s - s % inputs; first < count_; first += inputs)  // runs of rows with distinct inputs
+      for (Index first = s - s % inputs; first < count_;
+           first += inputs)  // runs of rows with distinct inputs
         for (Index r = std::max(first, s); r < first + inputs; ++r) {
           const double term = (static_cast<double>(column[r - first]) + bias) * static_cast<double>(ee(r, s));
           out(r, s) = l == 0 ? term : out(r, s) + term;
@@ -179,12 +182,14 @@ void FactoredRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
         if (layer.bias_offset >= 0) row[static_cast<std::size_t>(layer.bias_offset + o)] = e[o];
       }
     }
-    add_weighted_outer<T>(MatrixView<T>(row.data(), dimension_, 1), w.subspan(static_cast<std::size_t>(r), 1), out);
+    add_weighted_outer<T>(MatrixView<T>(row.data(), dimension_, 1), w.subspan(static_cast<std::size_t>(r), 1),
+                          out);
   }
 }
 
 template <class T>
-RowsCost FactoredRows<T>::cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds) {
+RowsCost FactoredRows<T>::cost(const std::vector<DenseLayer>& layers, Index examples, Index samples,
+                               Index seeds) {
   const Index count = examples * samples * seeds;
   const double n = as_double(count);
   RowsCost cost{count, 0, 0, 2 * count * count * static_cast<Index>(sizeof(T))};

@@ -1,5 +1,6 @@
 // Rows of a network: in a dense layer with inputs A and output sensitivities E, row r is the outer product
-// e_r a_r^T (and e_r for the bias), so every operation is a matrix product of A and E (spec/core.md section 1).
+// e_r a_r^T (and e_r for the bias), so every operation is a matrix product of A and E (spec/core.md section
+// 1).
 #pragma once
 
 #include <vector>
@@ -9,8 +10,8 @@
 
 namespace bdl {
 
-/// One layer's share of the rows. Row r uses input column r mod a.cols: the first layer's inputs are the same for
-/// all Monte-Carlo samples and seeds, a hidden layer's for all seeds.
+/// One layer's share of the rows. Row r uses input column r mod a.cols: the first layer's inputs are the same
+/// for all Monte-Carlo samples and seeds, a hidden layer's for all seeds.
 template <class T>
 struct LayerRows {
   ConstMatrixView<T> a;  // inputs x (divisor of n)

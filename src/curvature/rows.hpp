@@ -1,4 +1,5 @@
-// Curvature rows b_r, r = 1..n, known through six operations (spec/core.md section 1): no D x n matrix is needed.
+// Curvature rows b_r, r = 1..n, known through six operations (spec/core.md section 1): no D x n matrix is
+// needed.
 #pragma once
 
 #include "base/view.hpp"

@@ -18,7 +18,8 @@ void fill_seeds(const Likelihood& likelihood, CurvatureKind kind, double scale, 
     for (Index j = 0; j < f.cols; ++j) {
       const Index row = k * f.cols + j;
       double coefficient = 0;
-      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row), &coefficient);
+      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row),
+                              &coefficient);
       c[static_cast<std::size_t>(row)] = static_cast<T>(scale * coefficient);
     }
 }
@@ -26,7 +27,8 @@ void fill_seeds(const Likelihood& likelihood, CurvatureKind kind, double scale, 
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
   double sum = 0;
-  for (Index j = 0; j < f.cols; ++j) sum += likelihood.log_density(f.column_data(j), y.column_data(j % y.cols));
+  for (Index j = 0; j < f.cols; ++j)
+    sum += likelihood.log_density(f.column_data(j), y.column_data(j % y.cols));
   return sum * static_cast<double>(y.cols) / static_cast<double>(f.cols);
 }
 
@@ -51,11 +53,11 @@ void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, st
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                         \
-  template void fill_seeds(const Likelihood&, CurvatureKind, double, ConstMatrixView<T>, ConstMatrixView<T>,       \
-                           MatrixView<T>, std::span<T>, std::span<T>);                                             \
-  template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);              \
-  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);                     \
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void fill_seeds(const Likelihood&, CurvatureKind, double, ConstMatrixView<T>, ConstMatrixView<T>, \
+                           MatrixView<T>, std::span<T>, std::span<T>);                                       \
+  template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);        \
+  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);               \
   template void merge_single_index(ConstMatrixView<T>, Index, std::span<T>, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -24,8 +24,9 @@ double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> 
 template <class T>
 void sum_squared_errors(ConstMatrixView<T> f, ConstMatrixView<T> y, std::span<double> out);
 
-/// Rows of one example under different samples and seeds are multiples of the same x_i in a single-index model:
-/// merges the n K seeds into M rows x_i with c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place (first M entries).
+/// Rows of one example under different samples and seeds are multiples of the same x_i in a single-index
+/// model: merges the n K seeds into M rows x_i with c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place
+/// (first M entries).
 template <class T>
 void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, std::span<T> w);
 

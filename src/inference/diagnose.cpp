@@ -10,13 +10,16 @@ constexpr double moved = 0.1;
 const char* advice(Index steps, bool mean_moved, bool precision_moved) {
   if (steps == 0) return "no step has been taken: the posterior is its initialisation";
   if (!mean_moved && !precision_moved)
-    return "mean and precision still are their initialisation: train for more steps, or raise learning_rate and "
+    return "mean and precision still are their initialisation: train for more steps, or raise learning_rate "
+           "and "
            "curvature_rate";
   if (!mean_moved)
-    return "the mean still is its initialisation (within 0.1 posterior standard deviations): train for more steps, "
+    return "the mean still is its initialisation (within 0.1 posterior standard deviations): train for more "
+           "steps, "
            "raise learning_rate, or lower initial_precision or the noise precision";
   if (!precision_moved)
-    return "the precision still is its initialisation: the predictive uncertainty is not learned; train for more steps "
+    return "the precision still is its initialisation: the predictive uncertainty is not learned; train for "
+           "more steps "
            "or raise curvature_rate";
   return "";
 }
@@ -37,7 +40,8 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   }
   const auto dimension = static_cast<double>(q.dimension());
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
-  return {mean_shift, precision_shift, advice(optimizer.state.step, mean_shift >= moved, precision_shift >= moved)};
+  return {mean_shift, precision_shift,
+          advice(optimizer.state.step, mean_shift >= moved, precision_shift >= moved)};
 }
 
 template Diagnosis diagnose(const Optimizer<float>&);

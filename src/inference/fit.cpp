@@ -13,7 +13,8 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index batches) {
     if (state.epoch >= state.fit_end_epoch)
       fail(Status::ERROR_INVALID_ARGUMENT, "epochs is 0, but there is no interrupted fit to finish");
     if (state.batches != batches)
-      fail(Status::ERROR_INVALID_ARGUMENT, "the interrupted fit has %lld minibatches an epoch, these data give %lld",
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the interrupted fit has %lld minibatches an epoch, these data give %lld",
            static_cast<long long>(state.batches), static_cast<long long>(batches));
     return;
   }
@@ -85,9 +86,9 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   optimizer.step(x.rows);
 }
 
-#define BDL_INSTANTIATE(T)                                                                         \
-  template void check_data(const Model<T>&, const Array&, const Array&);                           \
-  template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&);          \
+#define BDL_INSTANTIATE(T)                                                                \
+  template void check_data(const Model<T>&, const Array&, const Array&);                  \
+  template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
   template void step(Optimizer<T>&, const Array&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

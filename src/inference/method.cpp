@@ -15,7 +15,9 @@ constexpr Method table[] = {
 
 }  // namespace
 
-std::span<const Method> method_table() { return table; }
+std::span<const Method> method_table() {
+  return table;
+}
 
 const Method& find_method(const char* name) {
   std::string names;

@@ -31,10 +31,12 @@ ConstSpan<Index> Minibatches::batch(Index epoch, Index number) {
     fill_indices({seed_, Stream::minibatch, step, 0}, examples_, order_);
     return order_;
   }
-  if (epoch != shuffled_epoch_) fill_permutation({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), 0}, order_);
+  if (epoch != shuffled_epoch_)
+    fill_permutation({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), 0}, order_);
   shuffled_epoch_ = epoch;
   const Index first = number * examples_ / batches_, last = (number + 1) * examples_ / batches_;
-  return ConstSpan<Index>(order_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+  return ConstSpan<Index>(order_).subspan(static_cast<std::size_t>(first),
+                                          static_cast<std::size_t>(last - first));
 }
 
 }  // namespace bdl

@@ -1,4 +1,5 @@
-// Which examples a step of fit sees: a pure function of seed, epoch and position, so that a resumed run goes on exactly.
+// Which examples a step of fit sees: a pure function of seed, epoch and position, so that a resumed run goes
+// on exactly.
 #pragma once
 
 #include <vector>

@@ -31,8 +31,8 @@ constexpr double unplanned_epochs = 120;
 }  // namespace
 
 template <class T>
-Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
-                        Index data_size)
+Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior,
+                        const Method& method, Index data_size)
     : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
   options_.curvature = method.curvature;
   const Index dimension = posterior_->dimension();
@@ -106,7 +106,8 @@ template <class T>
 bool Optimizer<T>::learning_due(Index epoch_steps) const {
   const double from = options_.learn_from;
   if (state.plan.end > state.plan.begin) return plan_fraction(state.plan, state.step + 1) >= from;
-  return static_cast<double>(state.running_steps) >= from * unplanned_epochs * static_cast<double>(epoch_steps);
+  return static_cast<double>(state.running_steps) >=
+         from * unplanned_epochs * static_cast<double>(epoch_steps);
 }
 
 template <class T>
@@ -118,16 +119,19 @@ void Optimizer<T>::step(Index examples) {
   thetas_.reserve(dimension * samples);
   const auto thetas = thetas_.matrix(dimension, samples);
   sample(*posterior_,
-         {static_cast<std::uint64_t>(options_.seed), Stream::posterior_sample, static_cast<std::uint64_t>(state.step), 0},
+         {static_cast<std::uint64_t>(options_.seed), Stream::posterior_sample,
+          static_cast<std::uint64_t>(state.step), 0},
          thetas, scratch_);
-  const Estimate<T> estimate = estimator_->estimate(thetas, x, y, static_cast<CurvatureKind>(options_.curvature),
-                                                    1 / (part * static_cast<double>(samples)));
+  const Estimate<T> estimate =
+      estimator_->estimate(thetas, x, y, static_cast<CurvatureKind>(options_.curvature),
+                           1 / (part * static_cast<double>(samples)));
   take(*estimate.rows, estimate.c, estimate.w);
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   learn_scales(y, epoch_steps);
   commit();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
-  state.running_log_likelihood += weight * (estimate.expected_log_likelihood / part - state.running_log_likelihood);
+  state.running_log_likelihood +=
+      weight * (estimate.expected_log_likelihood / part - state.running_log_likelihood);
 }
 
 template <class T>
@@ -135,7 +139,8 @@ void Optimizer<T>::step_rows() {
   if (posterior_->is_blank()) initialize();
   const Index count = caller_rows_.count();
   c_.reserve(count);
-  std::ranges::fill(c_.first(count), static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
+  std::ranges::fill(c_.first(count),
+                    static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
   scales_.noise.clear();
   take(caller_rows_, c_.first(count), c_.first(count));
@@ -158,17 +163,20 @@ void Optimizer<T>::update_precision(Rows<T>& rows, ConstSpan<T> w, double rate) 
   std::ranges::transform(w, scaled.begin(), [rate](T value) { return static_cast<T>(rate) * value; });
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
                          static_cast<std::uint64_t>(state.step), 0};
-  next_->update(*posterior_, {&rows, scaled, rate, prior_.precision(), projection_options(options_), random}, workspace_);
+  next_->update(*posterior_, {&rows, scaled, rate, prior_.precision(), projection_options(options_), random},
+                workspace_);
 }
 
-/// m = gamma m + (1 - gamma) ghat; mu' = mu - alpha Sigma' (m / (1 - gamma^t) + lambda mu), Sigma' the new covariance.
+/// m = gamma m + (1 - gamma) ghat; mu' = mu - alpha Sigma' (m / (1 - gamma^t) + lambda mu), Sigma' the new
+/// covariance.
 template <class T>
 void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
   const Index dimension = posterior_->dimension();
   gradient_.reserve(dimension);
   next_momentum_.reserve(dimension);
   rows.sum(c, gradient_.first(dimension));
-  const double gamma = options_.momentum, unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
+  const double gamma = options_.momentum,
+               unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
   const auto lambda = prior_.precision(), mean = ConstSpan<T>(posterior_->mean());
   const auto step = next_->mean();
   for (std::size_t i = 0; i < mean.size(); ++i) {
@@ -182,7 +190,8 @@ void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
     squared_length += static_cast<double>(gradient_.data()[i]) * static_cast<double>(step[i]);
   const double length = rate * std::sqrt(squared_length / static_cast<double>(dimension));
   if (!std::isfinite(length))
-    fail(Status::ERROR_DIVERGED, "the gradient in step %lld is not finite", static_cast<long long>(state.step + 1));
+    fail(Status::ERROR_DIVERGED, "the gradient in step %lld is not finite",
+         static_cast<long long>(state.step + 1));
   const T scale = static_cast<T>(length > options_.max_step ? rate * options_.max_step / length : rate);
   for (std::size_t i = 0; i < mean.size(); ++i) step[i] = mean[i] - scale * step[i];
 }
@@ -216,12 +225,14 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   const Index dimension = posterior_->dimension(), t = sizeof(T);
   const BatchSize size{examples, options_.samples, static_cast<CurvatureKind>(options_.curvature)};
   const RowsCost cost = estimator_ ? estimator_->cost(size) : DenseRows<T>::cost(dimension, examples);
-  const Index batch = estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
-                                 : DenseRows<T>::bytes(dimension, examples);
+  const Index batch =
+      estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
+                 : DenseRows<T>::bytes(dimension, examples);
   const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
-  const Index samples = TallScratch<T>::bytes(posterior_->rank(), std::max<Index>(posterior_->rank(), options_.samples));
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch + t * vectors +
-         t * cost.count + samples;
+  const Index samples =
+      TallScratch<T>::bytes(posterior_->rank(), std::max<Index>(posterior_->rank(), options_.samples));
+  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
+         t * vectors + t * cost.count + samples;
 }
 
 template <class T>

@@ -21,9 +21,10 @@ struct TrainingState {
   Index step = 0;
   Index learning_step = 0;  ///< first step that learned scales; 0: none yet
   Plan plan;
-  Index epoch = 0, batch = 0, batches = 0;  ///< position of fit: completed epochs, batch within, batches per epoch
-  Index fit_end_epoch = 0;                  ///< epoch at which the current fit ends
-  double running_log_likelihood = 0;        ///< moving average, scaled to N
+  Index epoch = 0, batch = 0,
+        batches = 0;                  ///< position of fit: completed epochs, batch within, batches per epoch
+  Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
+  double running_log_likelihood = 0;  ///< moving average, scaled to N
   Index running_steps = 0;
 };
 
@@ -46,10 +47,11 @@ class Optimizer {
   Prior<T>& prior() { return prior_; }
 
   void initialize();
-  /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has set it.
+  /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has
+  /// set it.
   void start_noise(const Array& y);
-  /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example per column.
-  /// Taken whole or not at all.
+  /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example
+  /// per column. Taken whole or not at all.
   void step(Index examples);
   MatrixView<T> x_to_fill(Index examples);
   MatrixView<T> y_to_fill(Index examples);

@@ -15,9 +15,9 @@ namespace {
 constexpr OptionInfo table[] = {
 #define BDL_DOUBLE(name, value, low, high, range, doc) \
   {#name, OptionType::real, #value, range, doc, low, high, &Options::name, nullptr, nullptr},
-#define BDL_INT(name, value, low, high, range, doc)                                         \
-  {#name, OptionType::integer,        #value, range, doc, static_cast<double>(low), static_cast<double>(high), \
-   nullptr, &Options::name, nullptr},
+#define BDL_INT(name, value, low, high, range, doc)                                                       \
+  {#name,   OptionType::integer, #value, range, doc, static_cast<double>(low), static_cast<double>(high), \
+   nullptr, &Options::name,      nullptr},
 #define BDL_CHOICE(name, value, words, doc) \
   {#name, OptionType::choice, nullptr, words, doc, 0, 0, nullptr, nullptr, &Options::name},
 #include "inference/options.def"
@@ -68,18 +68,22 @@ const char* type_name(OptionType type) {
 
 }  // namespace
 
-std::span<const OptionInfo> option_table() { return table; }
+std::span<const OptionInfo> option_table() {
+  return table;
+}
 
 const OptionInfo& find_option(const char* name, OptionType type) {
   const auto infos = option_table();
   for (const OptionInfo& info : infos) {
     if (std::strcmp(info.name, name) != 0) continue;
     if (info.type != type)
-      fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %s, not %s", info.name, type_name(info.type), type_name(type));
+      fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %s, not %s", info.name, type_name(info.type),
+           type_name(type));
     return info;
   }
   const std::string_view wanted = std::string_view(name).substr(0, 60);
-  const auto nearest = std::ranges::min_element(infos, {}, [&](const OptionInfo& info) { return distance(wanted, info.name); });
+  const auto nearest = std::ranges::min_element(
+      infos, {}, [&](const OptionInfo& info) { return distance(wanted, info.name); });
   fail(Status::ERROR_UNKNOWN_OPTION, "no option \"%.60s\", did you mean \"%s\"?", name, nearest->name);
 }
 
@@ -92,8 +96,8 @@ void set_option(Options& options, const OptionInfo& info, double value) {
 void set_option(Options& options, const OptionInfo& info, std::int64_t value) {
   const auto real = static_cast<double>(value);
   if (!(real >= info.low && real <= info.high))
-    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %lld, expected %s", info.name, static_cast<long long>(value),
-         info.range);
+    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %lld, expected %s", info.name,
+         static_cast<long long>(value), info.range);
   options.*info.integer = value;
 }
 
@@ -101,7 +105,8 @@ void set_option(Options& options, const OptionInfo& info, const char* word) {
   const auto& words = words_of(info);
   const auto found = std::ranges::find(words, word);
   if (found == words.end())
-    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is \"%.60s\", expected %s", info.name, word, info.range);
+    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is \"%.60s\", expected %s", info.name, word,
+         info.range);
   options.*info.choice = static_cast<std::int32_t>(found - words.begin());
 }
 

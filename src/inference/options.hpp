@@ -23,7 +23,7 @@ struct OptionInfo {
   const char* name;
   OptionType type;
   const char* default_text;  // null for a choice
-  const char* range;  // for a choice: its words, separated by " | "
+  const char* range;         // for a choice: its words, separated by " | "
   const char* doc;
   double low, high;
   double Options::*real;
@@ -33,7 +33,8 @@ struct OptionInfo {
 
 std::span<const OptionInfo> option_table();
 
-/// Fails with ERROR_UNKNOWN_OPTION offering the nearest name, or ERROR_INVALID_ARGUMENT if the type is another.
+/// Fails with ERROR_UNKNOWN_OPTION offering the nearest name, or ERROR_INVALID_ARGUMENT if the type is
+/// another.
 const OptionInfo& find_option(const char* name, OptionType type);
 
 void set_option(Options& options, const OptionInfo& info, double value);

@@ -36,7 +36,8 @@ void Prior<T>::reset(const std::vector<ParameterBlock>& blocks_of_theta, const O
     if (group >= groups_.size()) groups_.resize(group + 1);
     if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
     const bool own = block.is_bias && biases_apart && options.bias_prior_precision > 0;
-    if (group_sizes_[group] == 0) groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
+    if (group_sizes_[group] == 0)
+      groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
     group_sizes_[group] += block.size();
     parts_.push_back({block.offset, block.size(), group});
     dimension_ += block.size();
@@ -65,7 +66,8 @@ void Prior<T>::mean_squares(ConstMatrixView<T> thetas, std::span<double> out) co
     for (const Part& part : parts_) {
       double sum = 0;
       const T* theta = thetas.column_data(s) + part.offset;
-      for (Index i = 0; i < part.size; ++i) sum += static_cast<double>(theta[i]) * static_cast<double>(theta[i]);
+      for (Index i = 0; i < part.size; ++i)
+        sum += static_cast<double>(theta[i]) * static_cast<double>(theta[i]);
       out[part.group] += sum;
     }
   for (std::size_t g = 0; g < out.size(); ++g)

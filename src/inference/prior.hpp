@@ -1,4 +1,5 @@
-// The prior N(0, diag(lambda)^-1): one precision per group of parameters, or one per parameter fixed by the caller.
+// The prior N(0, diag(lambda)^-1): one precision per group of parameters, or one per parameter fixed by the
+// caller.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,9 @@ double moved(double precision, double variance, double weight) {
 
 }  // namespace
 
-double scale_weight(double rate, Index k) { return std::max(rate, 1 / static_cast<double>(k + 10)); }
+double scale_weight(double rate, Index k) {
+  return std::max(rate, 1 / static_cast<double>(k + 10));
+}
 
 template <class T>
 void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
@@ -27,8 +29,8 @@ void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight
 }
 
 template <class T>
-void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y, double weight,
-                 Scales& scales) {
+void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
+                 double weight, Scales& scales) {
   scales.squares.resize(static_cast<std::size_t>(likelihood.outputs()));
   scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   estimator.squared_errors(y, scales.squares);
@@ -41,8 +43,8 @@ void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, Co
     scales.noise[c] = moved(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
 }
 
-#define BDL_INSTANTIATE(T)                                                                  \
-  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);          \
+#define BDL_INSTANTIATE(T)                                                         \
+  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&); \
   template void learn_noise(const Likelihood&, const Estimator<T>&, ConstMatrixView<T>, double, Scales&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

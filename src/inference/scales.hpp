@@ -1,5 +1,5 @@
-// Learning the scales (spec/core.md section 5): lambda = D / E[theta^T theta] per group and tau = N C / E[sum of squared
-// errors], as slow moving averages of 1 / lambda and 1 / tau. spec/defaults.md says when to start.
+// Learning the scales (spec/core.md section 5): lambda = D / E[theta^T theta] per group and tau = N C / E[sum
+// of squared errors], as slow moving averages of 1 / lambda and 1 / tau. spec/defaults.md says when to start.
 #pragma once
 
 #include "curvature/estimator.hpp"
@@ -12,16 +12,18 @@ struct Scales {
   std::vector<double> prior, noise, squares;
 };
 
-/// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight rate.
+/// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight
+/// rate.
 double scale_weight(double rate, Index k);
 
 /// Moves scales.prior towards 1 / E[theta^2] per group.
 template <class T>
 void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales);
 
-/// Moves scales.noise towards M / E[squared error], shared by the outputs or per output as the likelihood holds it.
+/// Moves scales.noise towards M / E[squared error], shared by the outputs or per output as the likelihood
+/// holds it.
 template <class T>
-void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y, double weight,
-                 Scales& scales);
+void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
+                 double weight, Scales& scales);
 
 }  // namespace bdl

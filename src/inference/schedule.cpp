@@ -8,7 +8,8 @@ namespace bdl {
 
 double plan_fraction(const Plan& plan, Index t) {
   if (plan.end <= plan.begin) return 0;
-  return std::clamp(static_cast<double>(t - 1 - plan.begin) / static_cast<double>(plan.end - plan.begin), 0.0, 1.0);
+  return std::clamp(static_cast<double>(t - 1 - plan.begin) / static_cast<double>(plan.end - plan.begin), 0.0,
+                    1.0);
 }
 
 double rate_factor(const Options& options, const Plan& plan, Index t) {

@@ -49,12 +49,15 @@ Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Mode
   }
   if (record.has("posterior.family")) parts.posterior = read_posterior<T>(record);
   if (record.has("optimizer.method")) parts.optimizer = read_optimizer(record, parts.model, parts.posterior);
-  if (!noise.empty()) parts.model->likelihood.set_noise_precision(noise);  // last: a user's model is the caller's
+  if (!noise.empty())
+    parts.model->likelihood.set_noise_precision(noise);  // last: a user's model is the caller's
   return parts;
 }
 
-template void save_checkpoint(const char*, const Model<float>*, const Posterior<float>*, const Optimizer<float>*);
-template void save_checkpoint(const char*, const Model<double>*, const Posterior<double>*, const Optimizer<double>*);
+template void save_checkpoint(const char*, const Model<float>*, const Posterior<float>*,
+                              const Optimizer<float>*);
+template void save_checkpoint(const char*, const Model<double>*, const Posterior<double>*,
+                              const Optimizer<double>*);
 template Checkpoint<float> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<float>>);
 template Checkpoint<double> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<double>>);
 

@@ -21,7 +21,8 @@ template <class T>
 void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>* posterior,
                      const Optimizer<T>* optimizer);
 
-/// Fails with ERROR_FORMAT unless the archive is a checkpoint that this version reads; true if it is in double.
+/// Fails with ERROR_FORMAT unless the archive is a checkpoint that this version reads; true if it is in
+/// double.
 bool checkpoint_is_double(const TensorArchive& archive);
 
 /// user_model: the model to use if the file's is a user's own, else null.

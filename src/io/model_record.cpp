@@ -30,7 +30,8 @@ std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelih
     parameters += sizes[l] * (sizes[l - 1] + 1);
     if (parameters > size_limit) fail(Status::ERROR_FORMAT, "field model.sizes gives too many parameters");
   }
-  const auto activation = static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
+  const auto activation =
+      static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
   return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);
 }
 
@@ -38,7 +39,8 @@ std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelih
 template <class T>
 void check_user_model(const RecordReader& record, const Model<T>* model, const Likelihood& likelihood) {
   if (!model)
-    fail(Status::ERROR_INVALID_ARGUMENT, "user_model is NULL, but the file's model is a user's own: pass that model");
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "user_model is NULL, but the file's model is a user's own: pass that model");
   if (model->likelihood.kind() != likelihood.kind() || model->outputs() != likelihood.outputs() ||
       model->inputs() != record.integer("model.inputs", 1, size_limit) ||
       model->parameters() != record.integer("model.parameters", 1, size_limit))
@@ -71,7 +73,8 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
     check_user_model(record, user_model.get(), likelihood);
     model = std::move(user_model);
   } else {
-    if (user_model) fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
+    if (user_model)
+      fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
     model = read_network<T>(record, likelihood);
   }
   return model;
@@ -80,7 +83,8 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
 std::vector<double> read_noise_precision(const RecordReader& record, Index outputs) {
   if (record.integer("model.noise_is_set", 0, 1) == 0) return {};
   const Index count = record.shape("model.noise_precision", 1)[0];
-  if (count != 1 && count != outputs) fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
+  if (count != 1 && count != outputs)
+    fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
   std::vector<double> noise(static_cast<std::size_t>(count));
   record.positive_vector<double>("model.noise_precision", noise);
   return noise;

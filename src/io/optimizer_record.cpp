@@ -52,7 +52,8 @@ template <class T>
 void read_prior(const RecordReader& record, Prior<T>& prior) {
   if (record.integer("prior.fixed", 0, 1) == 1) {
     Buffer<T> precision(static_cast<Index>(prior.precision().size()));
-    record.positive_vector<T>("prior.precision", precision.first(static_cast<Index>(prior.precision().size())));
+    record.positive_vector<T>("prior.precision",
+                              precision.first(static_cast<Index>(prior.precision().size())));
     prior.fix(precision.first(static_cast<Index>(prior.precision().size())));
     return;
   }
@@ -118,7 +119,8 @@ template void write_optimizer(RecordWriter&, const Optimizer<float>&);
 template void write_optimizer(RecordWriter&, const Optimizer<double>&);
 template std::shared_ptr<Optimizer<float>> read_optimizer(const RecordReader&, std::shared_ptr<Model<float>>,
                                                           std::shared_ptr<Posterior<float>>);
-template std::shared_ptr<Optimizer<double>> read_optimizer(const RecordReader&, std::shared_ptr<Model<double>>,
+template std::shared_ptr<Optimizer<double>> read_optimizer(const RecordReader&,
+                                                           std::shared_ptr<Model<double>>,
                                                            std::shared_ptr<Posterior<double>>);
 
 }  // namespace bdl

@@ -57,7 +57,8 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior) {
 template <class T>
 std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record) {
   const Index dimension = record.shape("posterior.mean", 1)[0];
-  if (dimension < 1 || dimension > INT32_MAX) fail(Status::ERROR_FORMAT, "tensor posterior.mean has a bad length");
+  if (dimension < 1 || dimension > INT32_MAX)
+    fail(Status::ERROR_FORMAT, "tensor posterior.mean has a bad length");
   std::shared_ptr<Posterior<T>> q;
   try {
     const bool full = record.word("posterior.family", families) == 1;

@@ -19,8 +19,8 @@ bool parse(std::string_view text, Number& number) {
 Index parse_in_range(const std::string& key, std::string_view text, Index low, Index high) {
   Index value = 0;
   if (!parse(text, value) || value < low || value > high)
-    fail(Status::ERROR_FORMAT, "field %s is not an integer from %lld to %lld", key.c_str(), static_cast<long long>(low),
-         static_cast<long long>(high));
+    fail(Status::ERROR_FORMAT, "field %s is not an integer from %lld to %lld", key.c_str(),
+         static_cast<long long>(low), static_cast<long long>(high));
   return value;
 }
 
@@ -69,7 +69,8 @@ std::vector<Index> RecordReader::integers(const std::string& key, Index low, Ind
 const std::vector<Index>& RecordReader::shape(const std::string& name, std::size_t rank) const {
   const std::vector<Index>& shape = archive_.at(name).shape;
   if (shape.size() != rank)
-    fail(Status::ERROR_FORMAT, "tensor %s has %zu dimensions, expected %zu", name.c_str(), shape.size(), rank);
+    fail(Status::ERROR_FORMAT, "tensor %s has %zu dimensions, expected %zu", name.c_str(), shape.size(),
+         rank);
   return shape;
 }
 

@@ -7,8 +7,12 @@
 namespace bdl {
 namespace {
 
-CBLAS_TRANSPOSE cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
-int to_int(Index size) { return static_cast<int>(size); }
+CBLAS_TRANSPOSE cblas(Op op) {
+  return op == Op::none ? CblasNoTrans : CblasTrans;
+}
+int to_int(Index size) {
+  return static_cast<int>(size);
+}
 /// BLAS wants a leading dimension >= 1 even for matrices without rows.
 template <class T>
 int stride(const MatrixView<T>& a) {
@@ -23,25 +27,26 @@ void scale(T beta, MatrixView<T> c) {
 
 }  // namespace
 
-#define BDL_DEFINE(T, gemm_, syrk_, trsm_)                                                                        \
-  void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta, MatrixView<T> c) {     \
-    const Index inner = op_a == Op::none ? a.cols : a.rows;                                                       \
-    if (inner == 0) return scale(beta, c);                                                                        \
-    if (c.rows == 0 || c.cols == 0) return;                                                                       \
-    gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha, a.data,  \
-          stride(a), b.data, stride(b), beta, c.data, stride(c));                                                 \
-  }                                                                                                               \
-  void syrk(Op op, T alpha, ConstMatrixView<T> a, T beta, MatrixView<T> c) {                                      \
-    const Index inner = op == Op::none ? a.cols : a.rows;                                                         \
-    if (inner == 0) return scale(beta, c);                                                                        \
-    if (c.rows == 0) return;                                                                                      \
-    syrk_(CblasColMajor, CblasLower, cblas(op), to_int(c.rows), to_int(inner), alpha, a.data, stride(a), beta,    \
-          c.data, stride(c));                                                                                     \
-  }                                                                                                               \
-  void solve_lower_right(Op op, ConstMatrixView<T> lower, MatrixView<T> b) {                                      \
-    if (b.rows == 0 || b.cols == 0) return;                                                                       \
-    trsm_(CblasColMajor, CblasRight, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols), T(1),   \
-          lower.data, stride(lower), b.data, stride(b));                                                          \
+#define BDL_DEFINE(T, gemm_, syrk_, trsm_)                                                                \
+  void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,                \
+            MatrixView<T> c) {                                                                            \
+    const Index inner = op_a == Op::none ? a.cols : a.rows;                                               \
+    if (inner == 0) return scale(beta, c);                                                                \
+    if (c.rows == 0 || c.cols == 0) return;                                                               \
+    gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha,  \
+          a.data, stride(a), b.data, stride(b), beta, c.data, stride(c));                                 \
+  }                                                                                                       \
+  void syrk(Op op, T alpha, ConstMatrixView<T> a, T beta, MatrixView<T> c) {                              \
+    const Index inner = op == Op::none ? a.cols : a.rows;                                                 \
+    if (inner == 0) return scale(beta, c);                                                                \
+    if (c.rows == 0) return;                                                                              \
+    syrk_(CblasColMajor, CblasLower, cblas(op), to_int(c.rows), to_int(inner), alpha, a.data, stride(a),  \
+          beta, c.data, stride(c));                                                                       \
+  }                                                                                                       \
+  void solve_lower_right(Op op, ConstMatrixView<T> lower, MatrixView<T> b) {                              \
+    if (b.rows == 0 || b.cols == 0) return;                                                               \
+    trsm_(CblasColMajor, CblasRight, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols), \
+          T(1), lower.data, stride(lower), b.data, stride(b));                                            \
   }
 
 BDL_DEFINE(float, cblas_sgemm, cblas_ssyrk, cblas_strsm)
@@ -50,8 +55,8 @@ BDL_DEFINE(double, cblas_dgemm, cblas_dsyrk, cblas_dtrsm)
 
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   if (b.rows == 0 || b.cols == 0) return;
-  cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols), 1.0,
-              lower.data, stride(lower), b.data, stride(b));
+  cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols),
+              1.0, lower.data, stride(lower), b.data, stride(b));
 }
 
 }  // namespace bdl

@@ -1,4 +1,5 @@
-// The BLAS this library uses, typed on views. Sizes are checked by the callers, once per handle: they fit 32 bits.
+// The BLAS this library uses, typed on views. Sizes are checked by the callers, once per handle: they fit 32
+// bits.
 #pragma once
 
 #include "base/view.hpp"

@@ -9,10 +9,13 @@
 namespace bdl {
 namespace {
 
-// A symmetric eigensolver runs about this many times slower per flop than gemm: half of it is bandwidth-bound.
+// A symmetric eigensolver runs about this many times slower per flop than gemm: half of it is
+// bandwidth-bound.
 constexpr double eigen_penalty = 6;
 
-double eigen_flops(Index n) { return eigen_penalty * 4.0 / 3.0 * std::pow(static_cast<double>(n), 3); }
+double eigen_flops(Index n) {
+  return eigen_penalty * 4.0 / 3.0 * std::pow(static_cast<double>(n), 3);
+}
 
 double gram_cost(const ProjectionSize& s) {
   return s.gram_flops + eigen_flops(s.cols) + 2 * s.product_flops * 2 * static_cast<double>(s.rank);
@@ -30,11 +33,13 @@ Index basis_columns(const ProjectionSize& s, const ProjectionOptions& options) {
 double randomized_cost(const ProjectionSize& s, const ProjectionOptions& options) {
   const auto columns = static_cast<double>(basis_columns(s, options)), rows = static_cast<double>(s.rows);
   const auto passes = static_cast<double>(options.passes);
-  return columns * 2 * s.product_flops * (2 * passes + 1) + eigen_penalty * 4 * rows * columns * columns * passes +
+  return columns * 2 * s.product_flops * (2 * passes + 1) +
+         eigen_penalty * 4 * rows * columns * columns * passes +
          static_cast<double>(s.cols) * columns * columns;
 }
 
-/// Columns of U = A Y have length sqrt(lambda); eigenvalues at rounding level of the largest carry no direction.
+/// Columns of U = A Y have length sqrt(lambda); eigenvalues at rounding level of the largest carry no
+/// direction.
 Index numerical_rank(ConstSpan<double> values, Index size, double epsilon) {
   Index rank = 0;
   const double floor = values.empty() ? 0 : values[0] * epsilon * static_cast<double>(size);
@@ -114,8 +119,8 @@ MatrixView<T> LowRankProjection<T>::start(const ProjectionSize& size, const Proj
 }
 
 template <class T>
-void LowRankProjection<T>::apply(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
-                                 MatrixView<T> u) {
+void LowRankProjection<T>::apply(Factor<T>& factor, const ProjectionSize& size,
+                                 const ProjectionOptions& options, MatrixView<T> u) {
   if (u.cols == 0) return;
   reserve(size, options);
   switch (choose_method(size, options)) {
@@ -177,7 +182,8 @@ void LowRankProjection<T>::by_range(Factor<T>& factor, Index columns, Index pass
   for (Index j = 0; j < columns; ++j)
     for (Index i = j; i < columns; ++i) {
       double sum = 0;
-      for (Index k = 0; k < size; ++k) sum += static_cast<double>(projected(i, k)) * static_cast<double>(projected(j, k));
+      for (Index k = 0; k < size; ++k)
+        sum += static_cast<double>(projected(i, k)) * static_cast<double>(projected(j, k));
       small(i, j) = sum;
     }
   eigen_.compute(small, std::min(u.cols, columns));

@@ -24,7 +24,8 @@ class Factor {
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
 };
 
-/// How the eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
+/// How the eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much
+/// dearer.
 enum class EigenMethod { automatic = 0, gram = 1, outer = 2, randomized = 3 };
 
 struct ProjectionOptions {
@@ -47,11 +48,12 @@ class LowRankProjection {
  public:
   void reserve(const ProjectionSize& size, const ProjectionOptions& options);
   static Index bytes(const ProjectionSize& size, const ProjectionOptions& options);
-  /// Where the randomized method starts: D x (L + oversampling), to be filled before apply() with the current U
-  /// (A changes by O(beta) per step, so few passes suffice) and random directions.
+  /// Where the randomized method starts: D x (L + oversampling), to be filled before apply() with the current
+  /// U (A changes by O(beta) per step, so few passes suffice) and random directions.
   MatrixView<T> start(const ProjectionSize& size, const ProjectionOptions& options);
   /// U = Q_L Lambda_L^1/2 of A A^T (D x L), columns zero where A's rank is smaller.
-  void apply(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options, MatrixView<T> u);
+  void apply(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
+             MatrixView<T> u);
 
  private:
   void by_gram(Factor<T>& factor, MatrixView<T> u);

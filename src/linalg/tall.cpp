@@ -10,19 +10,22 @@ namespace {
 
 template <class T>
 ConstSpan<T> part(ConstSpan<T> values, Index first, Index count) {
-  return values.empty() ? values : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  return values.empty() ? values
+                        : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-/// out = diag(divisor^-power) in.
+/// out = diag(scale(divisor)) in, the scales computed once for all columns.
 template <class T, class Scale>
 void scaled_copy(ConstMatrixView<T> in, ConstSpan<T> divisor, MatrixView<T> out, Scale scale) {
+  T factors[TallScratch<T>::block_rows];
+  for (std::size_t i = 0; i < divisor.size(); ++i) factors[i] = scale(divisor[i]);
   for (Index j = 0; j < in.cols; ++j) {
     const T* from = in.column_data(j);
     T* to = out.column_data(j);
     if (divisor.empty())
       std::copy_n(from, in.rows, to);
     else
-      for (Index i = 0; i < in.rows; ++i) to[i] = from[i] * scale(divisor[static_cast<std::size_t>(i)]);
+      for (Index i = 0; i < in.rows; ++i) to[i] = from[i] * factors[i];
   }
 }
 
@@ -78,12 +81,14 @@ void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gr
 }
 
 template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, MatrixView<double> product, TallScratch<T>& scratch) {
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, MatrixView<double> product,
+                  TallScratch<T>& scratch) {
   fill_zero(product);
   scratch.reserve(u.cols, x.cols);
   auto term = scratch.small(u.cols, x.cols);
   for_blocks<T>(u.rows, [&](Index first, Index count) {
-    gemm(Op::transpose, Op::none, T(1), u.block(first, 0, count, u.cols), x.block(first, 0, count, x.cols), T(0), term);
+    gemm(Op::transpose, Op::none, T(1), u.block(first, 0, count, u.cols), x.block(first, 0, count, x.cols),
+         T(0), term);
     add_to<T>(product, term);
   });
 }
@@ -122,7 +127,8 @@ void tall_solved_row_norms(ConstMatrixView<T> u, ConstSpan<T> divisor, ConstMatr
     scaled_copy(u.block(first, 0, count, u.cols), part(divisor, first, count), scaled,
                 [](T d) { return T(1) / d; });
     solve_lower_right(Op::transpose, small, scaled);
-    add_row_squares<T>(scaled, 1.0, row_norms.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+    add_row_squares<T>(scaled, 1.0,
+                       row_norms.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
   });
 }
 
@@ -135,14 +141,14 @@ void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                           \
-  template class TallScratch<T>;                                                                                     \
-  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch<T>&);                    \
-  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<double>, TallScratch<T>&);           \
-  template void tall_expand(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,                \
-                            TallScratch<T>&);                                                                        \
-  template void tall_solved_row_norms(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>,       \
-                                      TallScratch<T>&);                                                              \
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template class TallScratch<T>;                                                                           \
+  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch<T>&);          \
+  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<double>, TallScratch<T>&); \
+  template void tall_expand(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,      \
+                            TallScratch<T>&);                                                              \
+  template void tall_solved_row_norms(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>,           \
+                                      std::span<T>, TallScratch<T>&);                                      \
   template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -1,5 +1,5 @@
-// Products with tall, skinny D x L matrices (L << D), block of rows by block: each pass reads them once, and sums
-// over D are accumulated in double.
+// Products with tall, skinny D x L matrices (L << D), block of rows by block: each pass reads them once, and
+// sums over D are accumulated in double.
 #pragma once
 
 #include "base/view.hpp"
@@ -26,7 +26,8 @@ void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gr
 
 /// P = U^T X (L x k).
 template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, MatrixView<double> product, TallScratch<T>& scratch);
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, MatrixView<double> product,
+                  TallScratch<T>& scratch);
 
 /// Y = Y + diag(1 / divisor) U C for a small C (L x k); an empty divisor means 1.
 template <class T>

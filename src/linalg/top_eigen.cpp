@@ -11,8 +11,12 @@ namespace bdl {
 namespace {
 
 // dsyevr: 26 n is the documented minimum; the blocked reduction profits from up to nb = 64.
-Index real_work(Index n) { return std::max<Index>(1, (64 + 6) * n); }
-Index integer_work(Index n) { return std::max<Index>(1, 10 * n); }
+Index real_work(Index n) {
+  return std::max<Index>(1, (64 + 6) * n);
+}
+Index integer_work(Index n) {
+  return std::max<Index>(1, 10 * n);
+}
 
 void check_finite_lower(ConstMatrixView<double> a) {
   for (Index j = 0; j < a.cols; ++j)
@@ -43,16 +47,19 @@ void TopEigen::compute(MatrixView<double> a, Index count) {
   const auto n = static_cast<lapack_int>(size_), first = static_cast<lapack_int>(size_ - count + 1);
   int* support = integers_.data() + integer_work(size_);
   lapack_int found = 0;
-  const lapack_int info = LAPACKE_dsyevr_work(
-      LAPACK_COL_MAJOR, 'V', 'I', 'L', n, a.data, static_cast<lapack_int>(a.ld), 0.0, 0.0, first, n, 0.0, &found,
-      values_.data(), vectors_.data(), n, support, work_.data(), static_cast<lapack_int>(real_work(size_)),
-      integers_.data(), static_cast<lapack_int>(integer_work(size_)));
+  const lapack_int info =
+      LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'L', n, a.data, static_cast<lapack_int>(a.ld), 0.0, 0.0,
+                          first, n, 0.0, &found, values_.data(), vectors_.data(), n, support, work_.data(),
+                          static_cast<lapack_int>(real_work(size_)), integers_.data(),
+                          static_cast<lapack_int>(integer_work(size_)));
   if (info != 0 || found != static_cast<lapack_int>(count))
-    fail(Status::ERROR_DIVERGED, "the eigenvalue solver did not converge (LAPACK info %d)", static_cast<int>(info));
+    fail(Status::ERROR_DIVERGED, "the eigenvalue solver did not converge (LAPACK info %d)",
+         static_cast<int>(info));
   for (Index k = 0; k < count / 2; ++k) {
     std::swap(values_.data()[k], values_.data()[count - 1 - k]);
     auto vectors = vectors_.matrix(size_, count);
-    std::swap_ranges(vectors.column_data(k), vectors.column_data(k) + size_, vectors.column_data(count - 1 - k));
+    std::swap_ranges(vectors.column_data(k), vectors.column_data(k) + size_,
+                     vectors.column_data(count - 1 - k));
   }
 }
 

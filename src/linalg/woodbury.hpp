@@ -1,5 +1,6 @@
-// Sigma = (U U^T + diag(d))^-1 without a D x D matrix (spec/core.md section 2). Everything goes through the Cholesky
-// factor Bc of M = I + V^T V, V = diag(d)^-1/2 U: its eigenvalues are at least 1, so it exists for every U.
+// Sigma = (U U^T + diag(d))^-1 without a D x D matrix (spec/core.md section 2). Everything goes through the
+// Cholesky factor Bc of M = I + V^T V, V = diag(d)^-1/2 U: its eigenvalues are at least 1, so it exists for
+// every U.
 #pragma once
 
 #include "linalg/tall.hpp"
@@ -27,8 +28,10 @@ class Woodbury {
   void color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch<T>& scratch,
              Buffer<double>& small) const;
 
-  /// diag(Sigma) = 1/d - colwise squared norms of Bc^-1 (U/d)^T, kept above its lower bound 1 / diag(Sigma^-1).
-  void marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance, TallScratch<T>& scratch) const;
+  /// diag(Sigma) = 1/d - colwise squared norms of Bc^-1 (U/d)^T, kept above its lower bound 1 /
+  /// diag(Sigma^-1).
+  void marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance,
+                         TallScratch<T>& scratch) const;
 
  private:
   ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }

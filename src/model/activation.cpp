@@ -86,8 +86,8 @@ void activate(bdl_activation kind, MatrixView<T> z) {
   });
 }
 
-#define BDL_INSTANTIATE(T)                                               \
-  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>);  \
+#define BDL_INSTANTIATE(T)                                              \
+  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>); \
   template void activate(bdl_activation, MatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

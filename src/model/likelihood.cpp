@@ -7,7 +7,9 @@
 namespace bdl {
 namespace {
 
-double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
+double softplus(double z) {
+  return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+}
 
 double logistic(double z) {
   const double e = std::exp(-std::abs(z));
@@ -28,7 +30,9 @@ double log_sum_exp(const T* f, Index count) {
   return top + std::log(sum);
 }
 
-bool is_label(double value, double upper) { return value >= 0 && value < upper && value == std::floor(value); }
+bool is_label(double value, double upper) {
+  return value >= 0 && value < upper && value == std::floor(value);
+}
 
 const char* label_range(bdl_likelihood kind) {
   switch (kind) {
@@ -54,14 +58,14 @@ void Likelihood::check_targets(const Array& y, Index rows, const char* name) con
   check_shape(y, rows, targets(), name);
   check_finite(y, name);
   if (kind_ == BDL_GAUSSIAN) return;
-  const double upper = kind_ == BDL_BERNOULLI   ? 2
+  const double upper = kind_ == BDL_BERNOULLI     ? 2
                        : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
                                                   : HUGE_VAL;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j)
       if (const double value = element(y, i, j); !is_label(value, upper))
-        fail(Status::ERROR_LABEL, "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
-             static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
+        fail(Status::ERROR_LABEL, "%s is %g at row %lld, column %lld (counting from 0), expected %s", name,
+             value, static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
 }
 
 template <class T>
@@ -152,10 +156,10 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
   *coefficient = slope / root;
 }
 
-#define BDL_INSTANTIATE(T)                                                          \
-  template double Likelihood::log_density(const T*, const T*) const;                \
-  template void Likelihood::moments(const T*, double*, double*) const;              \
-  template void Likelihood::gradient(const T*, const T*, T*) const;                 \
+#define BDL_INSTANTIATE(T)                                             \
+  template double Likelihood::log_density(const T*, const T*) const;   \
+  template void Likelihood::moments(const T*, double*, double*) const; \
+  template void Likelihood::gradient(const T*, const T*, T*) const;    \
   template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -1,5 +1,5 @@
-// p(y | f) for the likelihoods of spec/core.md section 4: densities, and the seeds that back-propagation turns into
-// gradient and curvature rows.
+// p(y | f) for the likelihoods of spec/core.md section 4: densities, and the seeds that back-propagation
+// turns into gradient and curvature rows.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// What is learned: outputs f(x; theta) with a likelihood. Networks and the caller's own models derive from it.
+// What is learned: outputs f(x; theta) with a likelihood. Networks and the caller's own models derive from
+// it.
 #pragma once
 
 #include <string>
@@ -31,7 +32,8 @@ class Model {
   virtual bool is_single_index() const { return false; }
 
   /// F (C x M) = f(X; theta) for the columns of X (inputs x M). `scratch` grows as needed.
-  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const = 0;
+  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
+                       Buffer<T>& scratch) const = 0;
 
   Likelihood likelihood;
 

@@ -25,7 +25,8 @@ Network<T>::Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias
   for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
     const std::string name = "layer" + std::to_string(l);
     DenseLayer layer{sizes[l], sizes[l + 1], offset, -1};
-    this->blocks_.push_back({name + ".weight", offset, layer.outputs, layer.inputs, static_cast<Index>(l), false});
+    this->blocks_.push_back(
+        {name + ".weight", offset, layer.outputs, layer.inputs, static_cast<Index>(l), false});
     offset += layer.inputs * layer.outputs;
     if (bias) {
       layer.bias_offset = offset;
@@ -38,10 +39,12 @@ Network<T>::Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias
 }
 
 template <class T>
-void Network<T>::affine(const DenseLayer& layer, const T* theta, ConstMatrixView<T> a, MatrixView<T> z) const {
+void Network<T>::affine(const DenseLayer& layer, const T* theta, ConstMatrixView<T> a,
+                        MatrixView<T> z) const {
   T beta = 0;
   if (layer.bias_offset >= 0) {
-    for (Index j = 0; j < z.cols; ++j) std::copy_n(theta + layer.bias_offset, layer.outputs, z.column_data(j));
+    for (Index j = 0; j < z.cols; ++j)
+      std::copy_n(theta + layer.bias_offset, layer.outputs, z.column_data(j));
     beta = 1;
   }
   const ConstMatrixView<T> weight_t(theta + layer.weight_offset, layer.inputs, layer.outputs);
@@ -49,13 +52,15 @@ void Network<T>::affine(const DenseLayer& layer, const T* theta, ConstMatrixView
 }
 
 template <class T>
-void Network<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const {
+void Network<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
+                         Buffer<T>& scratch) const {
   Index width = 0;
   for (const DenseLayer& layer : layers_) width = std::max(width, layer.outputs);
   scratch.reserve(2 * width * x.cols);
   ConstMatrixView<T> a = x;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
-    const MatrixView<T> z(scratch.data() + static_cast<Index>(l % 2) * width * x.cols, layers_[l].outputs, x.cols);
+    const MatrixView<T> z(scratch.data() + static_cast<Index>(l % 2) * width * x.cols, layers_[l].outputs,
+                          x.cols);
     affine(layers_[l], theta.data(), a, z);
     activate(activation_, z);
     a = z;
@@ -86,7 +91,8 @@ Index Network<T>::tape_bytes(Index examples, Index samples, Index seeds) const {
 }
 
 template <class T>
-void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f) const {
+void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape,
+                         MatrixView<T> f) const {
   tape.examples = x.cols;
   tape.samples = thetas.cols;
   tape.x = x;
@@ -114,7 +120,8 @@ void Network<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds)
     const auto derivative = tape.derivatives[l - 1].matrix(layer.inputs, total);
     for (Index block = 0; block < tape.samples * seeds; ++block) {
       const Index sample = block % tape.samples, first = block * tape.examples;
-      const ConstMatrixView<T> weight_t(thetas.column_data(sample) + layer.weight_offset, layer.inputs, layer.outputs);
+      const ConstMatrixView<T> weight_t(thetas.column_data(sample) + layer.weight_offset, layer.inputs,
+                                        layer.outputs);
       const auto e = inner.columns(first, tape.examples);
       gemm(Op::none, Op::none, T(1), weight_t, outer.columns(first, tape.examples), T(0), e);
       const T* slope = derivative.column_data(sample * tape.examples);
@@ -134,7 +141,8 @@ void Network<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::
     };
     const StreamKey key{seed, Stream::initialization, 0, 0};
     const auto weights = part(layer.weight_offset, count);
-    const double bound = scheme == BDL_INIT_XAVIER ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
+    const double bound =
+        scheme == BDL_INIT_XAVIER ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
     if (scheme == BDL_INIT_HE) {
       fill_normal(key, layer.weight_offset, weights);
       for (T& value : weights) value *= static_cast<T>(std::sqrt(2 / fan_in));

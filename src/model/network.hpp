@@ -1,5 +1,5 @@
-// Multilayer perceptrons. Layer l has weights W (outputs x inputs, row-major in theta, i.e. W^T column-major) and
-// perhaps a bias; examples are columns: Z = W A + b.
+// Multilayer perceptrons. Layer l has weights W (outputs x inputs, row-major in theta, i.e. W^T column-major)
+// and perhaps a bias; examples are columns: Z = W A + b.
 #pragma once
 
 #include "model/model.hpp"

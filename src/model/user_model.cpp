@@ -11,7 +11,8 @@ Array as_row(ConstSpan<T> theta) {
 }
 
 void check_answer(std::int32_t answer, const char* which) {
-  if (answer != 0) fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0", which, answer);
+  if (answer != 0)
+    fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0", which, answer);
 }
 
 }  // namespace
@@ -30,14 +31,17 @@ UserModel<T>::~UserModel() {
 
 template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&) const {
-  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_array<T>(f)), "outputs");
+  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_array<T>(f)),
+               "outputs");
 }
 
 template <class T>
 void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
                                  MatrixView<T> rows) const {
-  if (!callbacks_.gradients) fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
-  check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds), as_array<T>(rows)),
+  if (!callbacks_.gradients)
+    fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
+  check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
+                                    as_array<T>(rows)),
                "gradients");
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))

@@ -23,7 +23,8 @@ class UserModel final : public Model<T> {
   void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;
   /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
-  void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds, MatrixView<T> rows) const;
+  void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
+                     MatrixView<T> rows) const;
 
  private:
   UserCallbacks callbacks_;

@@ -24,7 +24,8 @@ bool FullPosterior<T>::factorize() {
 
 template <class T>
 void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
-  for (Index j = 0; j < precision.cols; ++j) std::ranges::copy(precision.column(j), square(precision_).column_data(j));
+  for (Index j = 0; j < precision.cols; ++j)
+    std::ranges::copy(precision.column(j), square(precision_).column_data(j));
   mirror_lower(square(precision_));
   if (!factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision is not positive definite");
 }
@@ -48,7 +49,8 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index FullPosterior<T>::bytes() const {
-  return this->dimension_ * (static_cast<Index>(sizeof(T)) + 2 * this->dimension_ * static_cast<Index>(sizeof(double)));
+  return this->dimension_ *
+         (static_cast<Index>(sizeof(T)) + 2 * this->dimension_ * static_cast<Index>(sizeof(double)));
 }
 
 template <class T>
@@ -59,7 +61,8 @@ void FullPosterior<T>::set_isotropic(double precision) {
 }
 
 template <class T>
-void FullPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>& update, UpdateWorkspace<T>&) {
+void FullPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
+                              UpdateWorkspace<T>&) {
   const auto old = dynamic_cast<const FullPosterior&>(from).precision();
   const auto next = square(precision_);
   for (Index j = 0; j < next.cols; ++j) {
@@ -68,7 +71,8 @@ void FullPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>
   }
   update.rows->add_outer(update.w, next);
   mirror_lower(next);
-  if (!factorize()) fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+  if (!factorize())
+    fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
 }
 
 template <class T>
@@ -78,7 +82,8 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), column.data);
     cholesky_solve(lower(), column);
-    std::ranges::transform(column.column(0), x.column_data(k), [](double value) { return static_cast<T>(value); });
+    std::ranges::transform(column.column(0), x.column_data(k),
+                           [](double value) { return static_cast<T>(value); });
   }
 }
 
@@ -90,7 +95,8 @@ void FullPosterior<T>::color(MatrixView<T> eps, PosteriorScratch<T>& scratch) co
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
     solve_lower_left(Op::transpose, lower(), column);
-    std::ranges::transform(column.column(0), eps.column_data(k), [](double value) { return static_cast<T>(value); });
+    std::ranges::transform(column.column(0), eps.column_data(k),
+                           [](double value) { return static_cast<T>(value); });
   }
 }
 
@@ -99,7 +105,8 @@ void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&)
   Buffer<double> inverse(this->dimension_ * this->dimension_);
   const auto covariance = inverse.matrix(this->dimension_, this->dimension_);
   cholesky_inverse(lower(), covariance);
-  for (Index i = 0; i < this->dimension_; ++i) out[static_cast<std::size_t>(i)] = static_cast<T>(covariance(i, i));
+  for (Index i = 0; i < this->dimension_; ++i)
+    out[static_cast<std::size_t>(i)] = static_cast<T>(covariance(i, i));
 }
 
 template <class T>
@@ -113,7 +120,8 @@ double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>&) const {
   double sum = 0;
   for (Index j = 0; j < this->dimension_; ++j) {
     double dot = 0;
-    for (Index i = 0; i < this->dimension_; ++i) dot += precision()(i, j) * static_cast<double>(x[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < this->dimension_; ++i)
+      dot += precision()(i, j) * static_cast<double>(x[static_cast<std::size_t>(i)]);
     sum += dot * static_cast<double>(x[static_cast<std::size_t>(j)]);
   }
   return sum;
@@ -127,7 +135,8 @@ double FullPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch
     std::fill_n(column.data(), this->dimension_, T(0));
     column.data()[j] = 1;
     q.solve(column.matrix(this->dimension_, 1), scratch);
-    for (Index i = 0; i < this->dimension_; ++i) trace += precision()(i, j) * static_cast<double>(column.data()[i]);
+    for (Index i = 0; i < this->dimension_; ++i)
+      trace += precision()(i, j) * static_cast<double>(column.data()[i]);
   }
   return trace;
 }

@@ -1,4 +1,5 @@
-// Full covariance: Sigma^-1 = P dense, held and factorised in double. For small D, and the reference for the others.
+// Full covariance: Sigma^-1 = P dense, held and factorised in double. For small D, and the reference for the
+// others.
 #pragma once
 
 #include "posterior/posterior.hpp"
@@ -20,7 +21,8 @@ class FullPosterior final : public Posterior<T> {
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;
-  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace) override;
+  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
+              UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
@@ -32,7 +34,9 @@ class FullPosterior final : public Posterior<T> {
 
  private:
   [[nodiscard]] bool factorize();
-  MatrixView<double> square(Buffer<double>& buffer) { return buffer.matrix(this->dimension_, this->dimension_); }
+  MatrixView<double> square(Buffer<double>& buffer) {
+    return buffer.matrix(this->dimension_, this->dimension_);
+  }
   ConstMatrixView<double> lower() const { return lower_.matrix(this->dimension_, this->dimension_); }
   Buffer<double> precision_, lower_;  // P and its Cholesky factor C
   double log_det_ = 0;

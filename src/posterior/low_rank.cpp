@@ -18,7 +18,8 @@ template <class T>
 void LowRankPosterior<T>::set_precision(ConstMatrixView<T> u, ConstSpan<T> d) {
   std::ranges::copy(d, d_.data());
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
-  for (Index k = 0; k < u.cols; ++k) std::ranges::copy(u.column(k), u_.matrix(this->dimension_, rank_).column_data(k));
+  for (Index k = 0; k < u.cols; ++k)
+    std::ranges::copy(u.column(k), u_.matrix(this->dimension_, rank_).column_data(k));
   TallScratch<T> scratch;
   factorize(scratch);
 }
@@ -70,7 +71,8 @@ void LowRankPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate
       const auto start = workspace.projection.start(size, update.projection);
       StreamKey key = update.random;
       for (Index k = 0; k < start.cols; ++k, ++key.sample) {
-        const bool warm = k < rank_ && std::ranges::any_of(old.u().column(k), [](T value) { return value != 0; });
+        const bool warm =
+            k < rank_ && std::ranges::any_of(old.u().column(k), [](T value) { return value != 0; });
         if (warm)
           std::ranges::copy(old.u().column(k), start.column_data(k));
         else
@@ -84,8 +86,8 @@ void LowRankPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate
   factorize(workspace.scratch.tall);
 }
 
-/// d' = (1 - beta) d + beta lambda + Delta, Delta = rowsums(A^2) - rowsums(U'^2) >= 0 (clipped at rounding); on entry
-/// d_ holds sum_r w_r b_r^2.
+/// d' = (1 - beta) d + beta lambda + Delta, Delta = rowsums(A^2) - rowsums(U'^2) >= 0 (clipped at rounding);
+/// on entry d_ holds sum_r w_r b_r^2.
 template <class T>
 void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update) {
   const auto d = d_.first(this->dimension_);

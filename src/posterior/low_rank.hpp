@@ -22,7 +22,8 @@ class LowRankPosterior final : public Posterior<T> {
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;
-  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace) override;
+  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
+              UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;

@@ -68,8 +68,8 @@ double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scr
 }
 
 template <class T>
-void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols, MatrixView<double> out,
-                      PosteriorScratch<T>& scratch) {
+void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols,
+                      MatrixView<double> out, PosteriorScratch<T>& scratch) {
   Buffer<T> column(q.dimension());
   const auto unit = column.matrix(q.dimension(), 1);
   for (std::size_t j = 0; j < cols.size(); ++j) {
@@ -81,14 +81,14 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                     \
-  template class Posterior<T>;                                                                                 \
-  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);                   \
-  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);                        \
-  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);                        \
-  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);                          \
-  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>, MatrixView<double>,  \
-                                 PosteriorScratch<T>&);
+#define BDL_INSTANTIATE(T)                                                                   \
+  template class Posterior<T>;                                                               \
+  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&); \
+  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);      \
+  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);      \
+  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);        \
+  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>,    \
+                                 MatrixView<double>, PosteriorScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

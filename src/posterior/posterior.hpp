@@ -19,8 +19,8 @@ struct PosteriorScratch {
   Buffer<double> small;
 };
 
-/// Sigma^-1 <- project((1 - rate) Sigma^-1 + sum_r w_r b_r b_r^T + rate diag(prior precision)); the weights hold the
-/// rate and N / (M S) already (spec/slang.md).
+/// Sigma^-1 <- project((1 - rate) Sigma^-1 + sum_r w_r b_r b_r^T + rate diag(prior precision)); the weights
+/// hold the rate and N / (M S) already (spec/slang.md).
 template <class T>
 struct PrecisionUpdate {
   Rows<T>* rows;
@@ -60,9 +60,10 @@ class Posterior {
 
   /// Sigma^-1 = precision I; the mean stays.
   virtual void set_isotropic(double precision) = 0;
-  /// This posterior's precision becomes the update of `from`'s (same family, another object); the mean is not touched.
-  /// Fails with ERROR_DIVERGED if the result is not finite and positive definite.
-  virtual void update(const Posterior& from, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace) = 0;
+  /// This posterior's precision becomes the update of `from`'s (same family, another object); the mean is not
+  /// touched. Fails with ERROR_DIVERGED if the result is not finite and positive definite.
+  virtual void update(const Posterior& from, const PrecisionUpdate<T>& update,
+                      UpdateWorkspace<T>& workspace) = 0;
   virtual Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const = 0;
 
   /// X = Sigma X.
@@ -95,7 +96,8 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 
 double entropy(Index dimension, double log_det_covariance);
 
-/// KL(q || N(0, diag(precision)^-1)) = 1/2 [sum lambda (Sigma_ii + mu_i^2) - D - sum log lambda - log|Sigma|].
+/// KL(q || N(0, diag(precision)^-1)) = 1/2 [sum lambda (Sigma_ii + mu_i^2) - D - sum log lambda -
+/// log|Sigma|].
 template <class T>
 double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch);
 
@@ -105,7 +107,7 @@ double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scr
 
 /// out(i, j) = Sigma(rows_i, cols_j).
 template <class T>
-void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols, MatrixView<double> out,
-                      PosteriorScratch<T>& scratch);
+void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols,
+                      MatrixView<double> out, PosteriorScratch<T>& scratch);
 
 }  // namespace bdl

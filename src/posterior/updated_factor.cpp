@@ -6,7 +6,8 @@
 namespace bdl {
 
 template <class T>
-UpdatedFactor<T>::UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace)
+UpdatedFactor<T>::UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update,
+                                UpdateWorkspace<T>& workspace)
     : u_(u), keep_(std::sqrt(1 - update.rate)), rows_(*update.rows), w_(update.w), workspace_(workspace) {
   const Index n = rows_.count();
   workspace.root_weights.reserve(n);
@@ -42,7 +43,8 @@ void UpdatedFactor<T>::gram(MatrixView<double> out) {
   for (Index j = 0; j < rank; ++j) {
     for (Index i = j; i < rank; ++i) out(i, j) *= keep_ * keep_;
     for (Index r = 0; r < n; ++r)
-      out(rank + r, j) = keep_ * static_cast<double>(root_w_[static_cast<std::size_t>(r)]) * static_cast<double>(projected(j, r));
+      out(rank + r, j) = keep_ * static_cast<double>(root_w_[static_cast<std::size_t>(r)]) *
+                         static_cast<double>(projected(j, r));
   }
   for (Index s = 0; s < n; ++s) {
     const double root = static_cast<double>(root_w_[static_cast<std::size_t>(s)]);
@@ -56,7 +58,8 @@ void UpdatedFactor<T>::outer(MatrixView<double> out) {
   for (Index j = 0; j < out.cols; ++j)
     for (Index i = j; i < out.rows; ++i) {
       double sum = 0;
-      for (Index k = 0; k < u_.cols; ++k) sum += static_cast<double>(u_(i, k)) * static_cast<double>(u_(j, k));
+      for (Index k = 0; k < u_.cols; ++k)
+        sum += static_cast<double>(u_(i, k)) * static_cast<double>(u_(j, k));
       out(i, j) = keep_ * keep_ * sum;
     }
   rows_.add_outer(w_, out);

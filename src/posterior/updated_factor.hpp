@@ -1,4 +1,5 @@
-// A = [sqrt(1 - beta) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection (spec/slang.md).
+// A = [sqrt(1 - beta) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection
+// (spec/slang.md).
 #pragma once
 
 #include "posterior/posterior.hpp"

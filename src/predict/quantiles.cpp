@@ -24,9 +24,10 @@ double quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, T
 
 std::vector<Tail> checked_tails(const Array& levels) {
   check_shape(levels, 1, -1, "levels");
+  check_finite(levels, "levels");
   std::vector<Tail> tails;
   for (Index k = 0; k < levels.cols; ++k) {
-    check_probability(element(levels, 0, k), "a level");
+    check_probability(element(levels, 0, k), "levels");
     tails.push_back(tail_at(element(levels, 0, k)));
   }
   return tails;

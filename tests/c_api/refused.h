@@ -73,6 +73,10 @@ static inline bdl_matrix spoiled(int64_t rows, int64_t cols, int64_t row, int64_
   return bdl_f64(values, rows, cols);
 }
 
+static inline double not_finite(int number) {
+  return number == 0 ? (double)NAN : number == 1 ? (double)INFINITY : -(double)INFINITY;
+}
+
 typedef struct bad_matrix {
   bdl_matrix matrix;
   bdl_status status;
@@ -148,12 +152,11 @@ static inline bad_matrix bad_output(int number, bdl_matrix m, const char* name) 
 #define REFUSES_INPUTS(name, rows, cols, call)                                                              \
   do {                                                                                                      \
     char place[120];                                                                                        \
-    const double not_finite[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};                         \
     REFUSES_SHAPES(name, rows, cols, call)                                                                  \
     (void)snprintf(place, sizeof place, "%s is not finite at row %d, column %d", name, (int)(rows)-1,       \
                    (int)(cols)-1);                                                                          \
     for (int number = 0; number < 3; ++number) {                                                            \
-      const bdl_matrix wrong = spoiled(rows, cols, (rows)-1, (cols)-1, not_finite[number]);                 \
+      const bdl_matrix wrong = spoiled(rows, cols, (rows)-1, (cols)-1, not_finite(number));                 \
       refused_at(BDL_ERROR_NOT_FINITE, place, call, #call, __FILE__, __LINE__);                             \
     }                                                                                                       \
   } while (0)

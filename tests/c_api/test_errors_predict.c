@@ -3,6 +3,8 @@
 
 enum { N = 4, C = 2, D = 17 };
 
+#define MC BDL_MONTE_CARLO, 3, 1 /* method, samples, seed */
+
 static trained gaussian, classes, counts, two_classes;
 
 static int setup(void** state) {
@@ -24,75 +26,86 @@ static int teardown(void** state) {
   return 0;
 }
 
-/* Calls of the six functions that are correct but for one thing. */
-#define MC BDL_MONTE_CARLO, 3, 1
-#define PREDICT(m, q, x, how) bdl_predict(m, q, x, how, into(N, C), bdl_none(), bdl_none())
-#define QUANTILES(m, q, x, how) bdl_predict_quantiles(m, q, x, how, given(1, 1), into(N, C))
-#define INTERVAL(m, q, x, how) bdl_predict_interval(m, q, x, how, 0.9, into(N, C), bdl_f64(out.matrix + 100, N, C))
-#define CLASSES(m, q, x, how) bdl_predict_classes(m, q, x, how, into(N, C), bdl_none(), bdl_none())
-#define LOG_DENSITY(m, q, x, how) bdl_predict_log_density(m, q, x, given(N, C), how, into(N, 1))
-#define DRAWS(m, q, x, samples) bdl_predict_draws(m, q, x, samples, 1, into(N, 3 * C))
+/* The six functions with correct outputs; classes are asked of a model that has them. */
+typedef bdl_status (*prediction)(const bdl_model*, const bdl_posterior*, bdl_matrix x, int method, int64_t samples);
 
-#define ALL_BUT_DRAWS(status, fragment, m, c, q, x, how) \
-  do {                                                   \
-    REFUSED(status, fragment, PREDICT(m, q, x, how));     \
-    REFUSED(status, fragment, QUANTILES(m, q, x, how));   \
-    REFUSED(status, fragment, INTERVAL(m, q, x, how));    \
-    REFUSED(status, fragment, LOG_DENSITY(m, q, x, how)); \
-    REFUSED(status, fragment, CLASSES(c, q, x, how));     \
-  } while (0)
-
-static void test_null(void** state) {
-  const bdl_matrix x = given(N, INPUTS);
-  const bdl_model* m = gaussian.model;
-  (void)state;
-  ALL_BUT_DRAWS(INVALID, "model is NULL", NULL, NULL, gaussian.posterior, x, MC);
-  ALL_BUT_DRAWS(INVALID, "posterior is NULL", m, two_classes.model, NULL, x, MC);
-  REFUSED(INVALID, "model is NULL", DRAWS(NULL, gaussian.posterior, x, 3));
-  REFUSED(INVALID, "posterior is NULL", DRAWS(m, NULL, x, 3));
+static bdl_status predict(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  const bdl_matrix none = bdl_none();
+  return bdl_predict(m, q, x, (bdl_predict_method)method, samples, 1, into(N, C), none, none);
+}
+static bdl_status quantiles(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  return bdl_predict_quantiles(m, q, x, (bdl_predict_method)method, samples, 1, given(1, 1), into(N, C));
+}
+static bdl_status interval(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  const bdl_matrix upper = bdl_f64(out.matrix + 100, N, C);
+  return bdl_predict_interval(m, q, x, (bdl_predict_method)method, samples, 1, 0.9, into(N, C), upper);
+}
+static bdl_status log_density(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  return bdl_predict_log_density(m, q, x, given(N, C), (bdl_predict_method)method, samples, 1, into(N, 1));
+}
+static bdl_status class_of(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  const bdl_model* c = m == gaussian.model ? two_classes.model : m;
+  const bdl_matrix none = bdl_none();
+  return bdl_predict_classes(c, q, x, (bdl_predict_method)method, samples, 1, into(N, C), none, none);
+}
+static bdl_status draws(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  (void)method;
+  return bdl_predict_draws(m, q, x, samples, 1, into(N, 3 * C));
 }
 
-static void test_handles_that_differ(void** state) {
+static const struct {
+  const char* name;
+  prediction call;
+} predictions[] = {{"bdl_predict(", predict},           {"bdl_predict_quantiles(", quantiles},
+                   {"bdl_predict_interval(", interval}, {"bdl_predict_log_density(", log_density},
+                   {"bdl_predict_classes(", class_of},  {"bdl_predict_draws(", draws}};
+enum { PREDICTIONS = 6, WITH_METHOD = 5 };
+
+static void all_refuse(int count, bdl_status status, const char* fragment, const bdl_model* m, const bdl_posterior* q,
+                       bdl_matrix x, int method, int64_t samples) {
+  for (int i = 0; i < count; ++i)
+    refused_at(status, fragment, predictions[i].call(m, q, x, method, samples), predictions[i].name, __FILE__, __LINE__);
+}
+
+static void test_handles(void** state) {
   const bdl_matrix x = given(N, INPUTS);
+  const bdl_model* m = gaussian.model;
   bdl_posterior *single, *small;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F32, D, 2, &single));
   OK(bdl_posterior_create_full(BDL_F64, D - 1, &small));
-  ALL_BUT_DRAWS(BDL_ERROR_SHAPE, "posterior is f32, the model f64", gaussian.model, two_classes.model, single, x, MC);
-  ALL_BUT_DRAWS(BDL_ERROR_SHAPE, "posterior has 16 parameters, the model 17", gaussian.model, two_classes.model, small, x, MC);
-  REFUSED(BDL_ERROR_SHAPE, "posterior is f32", DRAWS(gaussian.model, single, x, 3));
-  REFUSED(BDL_ERROR_SHAPE, "posterior has 16 parameters", DRAWS(gaussian.model, small, x, 3));
+  all_refuse(PREDICTIONS, INVALID, "model is NULL", NULL, gaussian.posterior, x, BDL_MONTE_CARLO, 3);
+  all_refuse(PREDICTIONS, INVALID, "posterior is NULL", m, NULL, x, BDL_MONTE_CARLO, 3);
+  all_refuse(PREDICTIONS, BDL_ERROR_SHAPE, "posterior is f32, the model f64", m, single, x, BDL_MONTE_CARLO, 3);
+  all_refuse(PREDICTIONS, BDL_ERROR_SHAPE, "posterior has 16 parameters, the model 17", m, small, x, BDL_MONTE_CARLO, 3);
   bdl_posterior_free(single);
   bdl_posterior_free(small);
 }
 
 static void test_methods(void** state) {
   const bdl_matrix x = given(N, INPUTS);
-  const bdl_model *m = gaussian.model, *c = two_classes.model;
+  const bdl_model* m = gaussian.model;
   const bdl_posterior* q = gaussian.posterior;
   (void)state;
-#define METHOD(number, samples) (bdl_predict_method)number, samples, 1
-  ALL_BUT_DRAWS(INVALID, "method is 0", m, c, q, x, METHOD(0, 3));
-  ALL_BUT_DRAWS(INVALID, "method is 4", m, c, q, x, METHOD(4, 3));
-  ALL_BUT_DRAWS(INVALID, "samples is 0", m, c, q, x, METHOD(BDL_MONTE_CARLO, 0));
-  ALL_BUT_DRAWS(INVALID, "samples is -1", m, c, q, x, METHOD(BDL_MONTE_CARLO, -1));
-  ALL_BUT_DRAWS(INVALID, "samples is 9223372036854775807", m, c, q, x, METHOD(BDL_MONTE_CARLO, INT64_MAX));
-  ALL_BUT_DRAWS(BDL_ERROR_UNSUPPORTED, "generalised linear", m, c, q, x, METHOD(BDL_QUADRATURE, 0));
-  REFUSED(INVALID, "samples is 0", DRAWS(m, q, x, 0));
-  REFUSED(INVALID, "samples is -7", DRAWS(m, q, x, -7));
-  REFUSED(INVALID, "samples is 9223372036854775807", DRAWS(m, q, x, INT64_MAX));
+  all_refuse(WITH_METHOD, INVALID, "method is 0", m, q, x, 0, 3);
+  all_refuse(WITH_METHOD, INVALID, "method is 4", m, q, x, 4, 3);
+  all_refuse(PREDICTIONS, INVALID, "samples is 0", m, q, x, BDL_MONTE_CARLO, 0);
+  all_refuse(PREDICTIONS, INVALID, "samples is -1", m, q, x, BDL_MONTE_CARLO, -1);
+  all_refuse(PREDICTIONS, INVALID, "samples is 9223372036854775807", m, q, x, BDL_MONTE_CARLO, INT64_MAX);
+  all_refuse(WITH_METHOD, BDL_ERROR_UNSUPPORTED, "quadrature needs", m, q, x, BDL_QUADRATURE, 0);
 }
 
 static void test_inputs(void** state) {
-  const bdl_model *m = gaussian.model, *c = two_classes.model;
+  const bdl_model* m = gaussian.model;
   const bdl_posterior* q = gaussian.posterior;
   (void)state;
-  REFUSES_INPUTS("x", N, INPUTS, PREDICT(m, q, wrong, MC));
-  REFUSES_INPUTS("x", N, INPUTS, QUANTILES(m, q, wrong, MC));
-  REFUSES_INPUTS("x", N, INPUTS, INTERVAL(m, q, wrong, MC));
-  REFUSES_INPUTS("x", N, INPUTS, CLASSES(c, q, wrong, MC));
-  REFUSES_INPUTS("x", N, INPUTS, LOG_DENSITY(m, q, wrong, MC));
-  REFUSES_INPUTS("x", N, INPUTS, DRAWS(m, q, wrong, 3));
+  for (int i = 0; i < BAD_SHAPES; ++i) {
+    const bad_matrix b = bad_shape(i, given(N, INPUTS), "x");
+    all_refuse(PREDICTIONS, b.status, b.fragment, m, q, b.matrix, BDL_MONTE_CARLO, 3);
+  }
+  for (int i = 0; i < 3; ++i)
+    all_refuse(PREDICTIONS, BDL_ERROR_NOT_FINITE, "x is not finite at row 3, column 1", m, q,
+               spoiled(N, INPUTS, N - 1, 1, not_finite(i)), BDL_MONTE_CARLO, 3);
   REFUSES_INPUTS("y", N, C, bdl_predict_log_density(m, q, given(N, INPUTS), wrong, MC, into(N, 1)));
 }
 
@@ -129,12 +142,12 @@ static void test_levels(void** state) {
   const double bad_levels[] = {0, 1, -0.1, 1.1, (double)INFINITY};
   (void)state;
   for (int i = 0; i < 5; ++i) {
-    REFUSED(i < 4 ? INVALID : BDL_ERROR_NOT_FINITE, "levels is ",
+    REFUSED(INVALID, "level",
             bdl_predict_quantiles(m, q, x, MC, spoiled(1, 3, 0, 2, bad_levels[i]), into(N, 3 * C)));
     REFUSED(INVALID, "probability is ", bdl_predict_interval(m, q, x, MC, bad_levels[i], l, u));
   }
   REFUSED(INVALID, "probability is ", bdl_predict_interval(m, q, x, MC, (double)NAN, l, u));
-  REFUSED(BDL_ERROR_NOT_FINITE, "levels is not finite at row 0, column 1",
+  REFUSED(INVALID, "level",
           bdl_predict_quantiles(m, q, x, MC, spoiled(1, 2, 0, 1, (double)NAN), into(N, 2 * C)));
   REFUSED(BDL_ERROR_SHAPE, "levels has 2 rows", bdl_predict_quantiles(m, q, x, MC, given(2, 1), into(N, C)));
   REFUSED(BDL_ERROR_SHAPE, "levels is empty", bdl_predict_quantiles(m, q, x, MC, bdl_none(), into(N, C)));
@@ -160,15 +173,15 @@ static void test_quadrature(void** state) {
   (void)state;
   OK(bdl_model_create_mlp(BDL_F64, two_outputs, 2, BDL_RELU, 1, BDL_GAUSSIAN, &m));
   OK(bdl_posterior_create_full(BDL_F64, bdl_model_parameters(m), &q));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "", PREDICT(m, q, given(N, INPUTS), METHOD(BDL_QUADRATURE, 0)));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "", bdl_predict(counts.model, counts.posterior, given(N, INPUTS), METHOD(BDL_QUADRATURE, 0), into(N, 1), bdl_none(), bdl_none()));
+  refused_at(BDL_ERROR_UNSUPPORTED, "quadrature needs", predict(m, q, given(N, INPUTS), BDL_QUADRATURE, 0), "bdl_predict(", __FILE__, __LINE__);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "", bdl_predict(counts.model, counts.posterior, given(N, INPUTS), BDL_QUADRATURE, 0, 1, into(N, 1), bdl_none(), bdl_none()));
   bdl_model_free(m);
   bdl_posterior_free(q);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_null),    cmocka_unit_test(test_handles_that_differ), cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_handles), cmocka_unit_test(test_methods),
       cmocka_unit_test(test_inputs),  cmocka_unit_test(test_outputs),             cmocka_unit_test(test_levels),
       cmocka_unit_test(test_likelihoods), cmocka_unit_test(test_quadrature)};
   return cmocka_run_group_tests(tests, setup, teardown);

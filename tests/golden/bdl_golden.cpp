@@ -1,5 +1,6 @@
-// bdl_golden FILE: replays a golden file through the public C API and prints the largest error per problem; exit status 1
-// above 1e-9. Each format has its reader; this is "slang-golden-1": gradient rows in, posterior out.
+// bdl_golden FILE: replays a golden file through the public C API and prints the largest error per problem;
+// exit status 1 above 1e-9. Each format has its reader; this is "slang-golden-1": gradient rows in, posterior
+// out.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +23,9 @@ void check(bdl_status status) {
   if (status != BDL_OK) throw std::runtime_error(bdl_last_error());
 }
 
-bdl_matrix row(const Vector& v) { return bdl_f64(v.data(), 1, static_cast<std::int64_t>(v.size())); }
+bdl_matrix row(const Vector& v) {
+  return bdl_f64(v.data(), 1, static_cast<std::int64_t>(v.size()));
+}
 
 Vector flatten(const Json& matrix) {
   Vector flat;
@@ -93,24 +96,28 @@ double replay(const Json& problem) {
   check(bdl_posterior_create_low_rank(BDL_F64, dim, rank, &q_handle));
   const std::unique_ptr<bdl_posterior, decltype(&bdl_posterior_free)> q(q_handle, bdl_posterior_free);
   const Vector precision(static_cast<std::size_t>(dim), problem.at("initial_precision").get<double>());
-  check(bdl_posterior_set_low_rank(q.get(), row(problem.at("mean").get<Vector>()), bdl_none(), row(precision)));
+  check(
+      bdl_posterior_set_low_rank(q.get(), row(problem.at("mean").get<Vector>()), bdl_none(), row(precision)));
   bdl_optimizer* optimizer_handle = nullptr;
   check(bdl_optimizer_create(nullptr, q.get(), "slang", size, &optimizer_handle));
-  const std::unique_ptr<bdl_optimizer, decltype(&bdl_optimizer_free)> optimizer(optimizer_handle, bdl_optimizer_free);
+  const std::unique_ptr<bdl_optimizer, decltype(&bdl_optimizer_free)> optimizer(optimizer_handle,
+                                                                                bdl_optimizer_free);
   set_options(optimizer.get(), problem);
   double worst = 0;
   std::size_t compared = 0;
   for (std::size_t t = 0; t < problem.at("rows").size(); ++t) {
     const Json& rows = problem.at("rows")[t];
     const Vector flat = flatten(rows);
-    check(bdl_optimizer_step_rows(optimizer.get(), bdl_f64(flat.data(), static_cast<std::int64_t>(rows.size()), dim)));
+    check(bdl_optimizer_step_rows(optimizer.get(),
+                                  bdl_f64(flat.data(), static_cast<std::int64_t>(rows.size()), dim)));
     for (const Json& expected : problem.at("expected")) {
       if (expected.at("step").get<std::size_t>() != t + 1) continue;
       worst = std::max(worst, compare(q.get(), expected, problem.at("prior_precision").get<Vector>()));
       ++compared;
     }
   }
-  if (compared == 0 || compared != problem.at("expected").size()) throw std::runtime_error("a step has no rows");
+  if (compared == 0 || compared != problem.at("expected").size())
+    throw std::runtime_error("a step has no rows");
   return worst;
 }
 
@@ -118,8 +125,8 @@ bool replay_slang(const Json& file) {
   bool passed = !file.at("problems").empty();
   for (const Json& problem : file.at("problems")) {
     const double worst = replay(problem);
-    std::printf("slang dim=%d rank=%d largest_error=%.3g %s\n", problem.at("dim").get<int>(), problem.at("rank").get<int>(),
-                worst, worst <= tolerance ? "ok" : "FAILED");
+    std::printf("slang dim=%d rank=%d largest_error=%.3g %s\n", problem.at("dim").get<int>(),
+                problem.at("rank").get<int>(), worst, worst <= tolerance ? "ok" : "FAILED");
     passed = passed && worst <= tolerance;
   }
   return passed;

@@ -1,0 +1,179 @@
+// The six row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and without
+// bias, several samples and seeds.
+#include "curvature/dense_rows.hpp"
+#include "curvature/factored_rows.hpp"
+#include "support/naive_network.hpp"
+
+#include "support/check.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+struct Shape {
+  NaiveNetwork network;
+  Index examples, samples, seeds;
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> out;
+  for (const bool bias : {false, true})
+    for (const auto& sizes : std::vector<std::vector<Index>>{
+             {1, 1}, {3, 1}, {4, 3}, {2, 5, 1}, {3, 1, 2}, {4, 6, 3, 2}, {2, 3, 4, 5, 3}})
+      for (const auto& [examples, samples, seeds] :
+           {std::tuple<Index, Index, Index>{1, 1, 1}, {3, 1, 1}, {1, 4, 1}, {4, 3, 1}, {1, 1, 3}, {3, 2, 3}})
+        out.push_back({{sizes, BDL_TANH, bias}, examples, samples, seeds});
+  return out;
+}
+
+/// A tape with random seeds, back-propagated, and B (D x n) written out.
+template <class T>
+struct Problem {
+  Random random;
+  Network<T> network;
+  Padded<T> thetas, x;
+  Tape<T> tape;
+  Dense b;
+
+  explicit Problem(const Shape& shape)
+      : random(static_cast<std::uint64_t>(shape.network.parameters() + shape.samples)),
+        network(shape.network.sizes, shape.network.activation, shape.network.bias,
+                Likelihood(BDL_GAUSSIAN, shape.network.sizes.back())),
+        thetas(random.normal(network.parameters(), shape.samples, 0.8)), x(random.normal(network.inputs(), shape.examples)),
+        b(network.parameters(), 0) {
+    const Index columns = shape.examples * shape.samples, outputs = network.outputs();
+    Padded<T> f(poison(outputs, columns)), e(random.normal(outputs, columns * shape.seeds));
+    network.reserve(tape, shape.examples, shape.samples, shape.seeds);
+    network.forward(thetas.get(), x.get(), tape, f.view());
+    std::copy_n(e.get().data, e.get().size(), tape.sensitivities.back().data());
+    network.backward(thetas.get(), tape, shape.seeds);
+    for (Index r = 0; r < columns * shape.seeds; ++r)
+      b = beside(b, shape.network.row(columns_of(thetas.dense(), r % columns / shape.examples, 1),
+                                      columns_of(x.dense(), r % shape.examples, 1), columns_of(e.dense(), r, 1)));
+  }
+};
+
+Dense lower_part(Dense a, double above) {
+  for (Index j = 0; j < a.cols; ++j)
+    for (Index i = 0; i < j; ++i) a(i, j) = above;
+  return a;
+}
+
+/// sum, sum_squares and add_outer: what weights the rows.
+template <class T>
+void check_weighted(Rows<T>& rows, const Dense& b, Random& random, double tolerance) {
+  const Padded<T> c(random.normal(b.cols, 1)), w(random.uniform(b.cols, 1, 0.1, 2));
+  Padded<T> sum(poison(b.rows, 1)), squares(poison(b.rows, 1));
+  rows.sum(c.column(), sum.column());
+  rows.sum_squares(w.column(), squares.column());
+  assert_close("sum", sum.dense(), b * c.dense(), tolerance);
+  const Dense weighted = b * diagonal_matrix(w.dense()) * transposed(b);
+  assert_close("sum of squares", squares.dense(), diagonal_of(weighted), tolerance);
+  Padded<double> outer(lower_part(Dense(b.rows, b.rows, 1), 7), 2);
+  rows.add_outer(w.column(), outer.view());
+  assert_close("outer", lower_part(outer.dense(), 0), lower_part(weighted + Dense(b.rows, b.rows, 1), 0), tolerance);
+  if (b.rows > 1) assert_true(outer.dense()(0, b.rows - 1) == 7);  // the upper triangle is not touched
+}
+
+template <class T>
+void check_products(Rows<T>& rows, const Dense& b, Random& random, double tolerance) {
+  Padded<double> gram(Dense(b.cols, b.cols, not_a_number), 3);
+  rows.gram(gram.view());
+  assert_close("gram", lower_part(gram.dense(), 0), lower_part(transposed(b) * b, 0), tolerance);
+  for (const Index columns : {0, 1, 3}) {
+    const Padded<T> u(random.normal(b.rows, columns), 2), weights(random.normal(b.cols, columns), 1);
+    Padded<T> projected(poison(columns, b.cols), 2), combined(poison(b.rows, columns), 3);
+    rows.project(u.get(), projected.view());
+    rows.combine(weights.get(), combined.view());
+    assert_close("project", projected.dense(), transposed(u.dense()) * b, tolerance);
+    assert_close("combine", combined.dense(), b * weights.dense(), tolerance);
+  }
+}
+
+template <class T>
+void check_all(Rows<T>& rows, const Dense& b, Random& random) {
+  assert_int_equal(rows.dimension(), b.rows);
+  assert_int_equal(rows.count(), b.cols);
+  assert_int_equal(rows.cost().count, b.cols);
+  const double tolerance = sizeof(T) == 8 ? 1e-12 : 3e-5;
+  check_weighted(rows, b, random, tolerance);
+  check_products(rows, b, random, tolerance);
+}
+
+template <class T>
+void factored_rows_are_the_rows_written_out(void**) {
+  FactoredRows<T> rows;  // one object for all shapes: it points at one tape after another
+  for (const Shape& shape : shapes()) {
+    Problem<T> problem(shape);
+    rows.assign(problem.network, problem.tape, shape.seeds);
+    check_all<T>(rows, problem.b, problem.random);
+  }
+}
+
+template <class T>
+void dense_rows_are_the_rows_written_out(void**) {
+  DenseRows<T> rows;
+  for (const auto& [dimension, count] : {std::pair<Index, Index>{1, 1}, {7, 1}, {1, 5}, {30, 11}, {4, 9}}) {
+    Random random(static_cast<std::uint64_t>(dimension));
+    const Dense b = rounded<T>(random.normal(dimension, count));
+    const auto matrix = rows.resize(dimension, count);
+    for (Index j = 0; j < count; ++j)
+      for (Index i = 0; i < dimension; ++i) matrix(i, j) = static_cast<T>(b(i, j));
+    check_all<T>(rows, b, random);
+  }
+}
+
+template <class T>
+void no_row_is_a_sum_of_zero(void**) {
+  DenseRows<T> rows;
+  rows.resize(4, 0);
+  Random random(1);
+  check_all<T>(rows, Dense(4, 0), random);
+}
+
+/// Generalised linear models: rows are the inputs themselves.
+template <class T>
+void a_single_layer_takes_given_factors(void**) {
+  for (const bool bias : {false, true}) {
+    Random random(2);
+    const std::vector<Index> sizes{3, 2};
+    const Network<T> network(sizes, BDL_TANH, bias, Likelihood(BDL_GAUSSIAN, 2));
+    const Padded<T> a(random.normal(3, 5)), e(random.normal(2, 5));
+    Dense b(network.parameters(), 5);
+    for (Index r = 0; r < 5; ++r)
+      for (Index o = 0; o < 2; ++o) {
+        for (Index i = 0; i < 3; ++i) b(o * 3 + i, r) = e.dense()(o, r) * a.dense()(i, r);
+        if (bias) b(6 + o, r) = e.dense()(o, r);
+      }
+    FactoredRows<T> rows;
+    rows.assign_single(network, a.get(), e.get());
+    check_all<T>(rows, b, random);
+  }
+}
+
+/// The cost model sees that a shared input is multiplied once: less than for separate inputs.
+void shared_inputs_cost_less(void**) {
+  const std::vector<DenseLayer> wide{{1000, 2, 0, -1}};
+  const RowsCost shared = FactoredRows<double>::cost(wide, 10, 8, 1), separate = FactoredRows<double>::cost(wide, 80, 1, 1);
+  assert_true(shared.count == 80 && separate.count == 80);
+  assert_true(shared.gram_flops < separate.gram_flops / 8 && shared.product_flops < separate.product_flops / 7);
+  assert_true(shared.gram_bytes == 2 * 80 * 80 * 8);
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(factored_rows_are_the_rows_written_out<float>),
+      cmocka_unit_test(factored_rows_are_the_rows_written_out<double>),
+      cmocka_unit_test(dense_rows_are_the_rows_written_out<float>),
+      cmocka_unit_test(dense_rows_are_the_rows_written_out<double>),
+      cmocka_unit_test(no_row_is_a_sum_of_zero<float>),
+      cmocka_unit_test(no_row_is_a_sum_of_zero<double>),
+      cmocka_unit_test(a_single_layer_takes_given_factors<float>),
+      cmocka_unit_test(a_single_layer_takes_given_factors<double>),
+      cmocka_unit_test(shared_inputs_cost_less),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

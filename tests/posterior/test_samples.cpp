@@ -1,0 +1,89 @@
+// Draws: their moments, and that they depend on nothing but posterior and key. Every statistical assertion rejects a
+// correct sampler with a probability below 1e-6 (over the choice of the seed, which is fixed).
+#include "support/posteriors.hpp"
+
+#include "support/check.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+template <class T>
+Dense draws(const Posterior<T>& q, const StreamKey& key, Index count, Index padding = 0) {
+  PosteriorScratch<T> scratch;
+  Padded<T> thetas(poison(q.dimension(), count), padding);
+  sample(q, key, thetas.view(), scratch);
+  return thetas.dense();
+}
+
+constexpr StreamKey key{11, Stream::posterior_sample, 5, 0};
+
+/// For n draws of dimension D: n |C^T (mean - mu)|^2 is chi-square(D), and each entry of the whitened covariance is
+/// off by less than 6 of its standard errors sqrt(2 / n) or sqrt(1 / n): two-sided 2e-9 each.
+template <class T>
+void moments_are_those_of_the_posterior(void**) {
+  constexpr Index count = 20'000, dimension = 6;
+  for (const Belief<T>& belief : beliefs<T>(dimension, 15)) {
+    const Dense thetas = draws(*belief.q, key, count);
+    const Dense root = transposed(cholesky_of(belief.precision));  // whitens: root Sigma root^T = I
+    Dense mean(dimension, 1), moments(dimension, dimension);
+    for (Index s = 0; s < count; ++s) {
+      const Dense z = root * (columns_of(thetas, s, 1) - belief.mean);
+      mean = mean + z;
+      moments = moments + z * transposed(z);
+    }
+    const double n = static_cast<double>(count);
+    for (Index i = 0; i < dimension; ++i) {
+      assert_true(std::abs(mean(i, 0)) < 6 * std::sqrt(n));
+      for (Index j = 0; j < dimension; ++j)
+        assert_true(std::abs(moments(i, j) - (i == j ? n : 0)) < 6 * std::sqrt(n * (i == j ? 2 : 1)));
+    }
+  }
+}
+
+/// theta_s = mu + F eps_s with eps_s the stream of sample key.sample + s.
+template <class T>
+void draws_are_the_colored_stream(void**) {
+  for (const Belief<T>& belief : beliefs<T>(9, 16)) {
+    PosteriorScratch<T> scratch;
+    Padded<T> f(identity(9)), eps(Dense(9, 3));
+    belief.q->color(f.view(), scratch);
+    for (Index s = 0; s < 3; ++s)
+      fill_normal<T>({key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 0, eps.view().column(s));
+    Dense expected = f.dense() * eps.dense();
+    for (Index s = 0; s < 3; ++s)
+      for (Index i = 0; i < 9; ++i) expected(i, s) += belief.mean(i, 0);
+    assert_close(belief.name.c_str(), draws(*belief.q, key, 3), expected, sizeof(T) == 8 ? 1e-12 : 1e-5);
+  }
+}
+
+template <class T>
+void draws_depend_on_posterior_and_key_alone(void**) {
+  for (const Belief<T>& belief : beliefs<T>(13, 17)) {
+    const Dense first = draws(*belief.q, key, 4);
+    assert_same("again", draws(*belief.q, key, 4), first);
+    assert_same("of a clone", draws(*belief.q->clone(), key, 4), first);
+    assert_close("in padded columns", draws(*belief.q, key, 4, 3), first, sizeof(T) == 8 ? 1e-14 : 1e-6);
+    StreamKey later = key;
+    later.sample = 2;  // samples are numbered: a later start continues the sequence
+    assert_close("from the third on", draws(*belief.q, later, 2), columns_of(first, 2, 2), sizeof(T) == 8 ? 1e-14 : 1e-6);
+    for (const StreamKey& other : {StreamKey{12, key.stream, key.step, 0}, StreamKey{key.seed, Stream::prediction, key.step, 0},
+                                   StreamKey{key.seed, key.stream, 6, 0}})
+      assert_true(max_abs(draws(*belief.q, other, 4) - first) > 0.01);
+  }
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(moments_are_those_of_the_posterior<float>),
+      cmocka_unit_test(moments_are_those_of_the_posterior<double>),
+      cmocka_unit_test(draws_are_the_colored_stream<float>),
+      cmocka_unit_test(draws_are_the_colored_stream<double>),
+      cmocka_unit_test(draws_depend_on_posterior_and_key_alone<float>),
+      cmocka_unit_test(draws_depend_on_posterior_and_key_alone<double>),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,75 @@
+// Posteriors of both families together with their dense mean, precision and covariance.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "posterior/full.hpp"
+#include "posterior/low_rank.hpp"
+#include "support/dense.hpp"
+
+namespace bdl::testing {
+
+template <class T>
+struct Belief {
+  std::string name;
+  std::unique_ptr<Posterior<T>> q;
+  Dense mean, precision, covariance;
+};
+
+/// The precision that a posterior holds, by its own numbers.
+template <class T>
+Dense dense_precision(const Posterior<T>& q) {
+  if (const auto* full = dynamic_cast<const FullPosterior<T>*>(&q)) return dense_of(full->precision());
+  const auto& low_rank = dynamic_cast<const LowRankPosterior<T>&>(q);
+  const Dense u = dense_of(low_rank.u());
+  return u * transposed(u) + diagonal_matrix(column_of(low_rank.d()));
+}
+
+template <class T>
+Belief<T> belief_of(std::string name, std::unique_ptr<Posterior<T>> q, const Dense& mean) {
+  for (Index i = 0; i < mean.rows; ++i) q->mean()[static_cast<std::size_t>(i)] = static_cast<T>(mean(i, 0));
+  const Dense precision = dense_precision(*q);
+  return {std::move(name), std::move(q), column_of(std::as_const(*q).mean()), precision, inverse_of(precision)};
+}
+
+template <class T>
+std::unique_ptr<LowRankPosterior<T>> low_rank_of(const Dense& u, const Dense& d) {
+  auto q = std::make_unique<LowRankPosterior<T>>(u.rows, u.cols);
+  std::vector<T> factor(u.values.size()), diagonal(d.values.size());
+  std::transform(u.values.begin(), u.values.end(), factor.begin(), [](double v) { return static_cast<T>(v); });
+  std::transform(d.values.begin(), d.values.end(), diagonal.begin(), [](double v) { return static_cast<T>(v); });
+  q->set_precision({factor.data(), u.rows, u.cols}, diagonal);
+  return q;
+}
+
+template <class T>
+std::unique_ptr<FullPosterior<T>> full_of(const Dense& precision) {
+  auto q = std::make_unique<FullPosterior<T>>(precision.rows);
+  q->set_precision({precision.values.data(), precision.rows, precision.rows});
+  return q;
+}
+
+/// Both families, ranks 0 to D, deficient and zero factors, all of one dimension.
+template <class T>
+std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Belief<T>> out;
+  const auto d = [&] { return random.uniform(dimension, 1, 0.5, 3); };
+  const auto mean = [&] { return random.normal(dimension, 1); };
+  const auto add = [&](const char* name, const Dense& u) {
+    out.push_back(belief_of<T>(name, low_rank_of<T>(u, d()), mean()));
+  };
+  const Dense column = random.normal(dimension, 1);
+  add("diagonal", Dense(dimension, 0));
+  add("rank 3", random.normal(dimension, std::min<Index>(3, dimension)));
+  add("zero factor", Dense(dimension, std::min<Index>(2, dimension)));
+  add("deficient factor", beside(column, 2.0 * column));
+  add("rank D", random.normal(dimension, dimension));
+  const Dense root = random.normal(dimension, dimension);
+  out.push_back(belief_of<T>("full", full_of<T>(root * transposed(root) + identity(dimension)), mean()));
+  return out;
+}
+
+}  // namespace bdl::testing
