@@ -11,8 +11,9 @@
 namespace bdl {
 namespace {
 
-constexpr double reach = 9;      // of N(0, 1): exp(-9^2 / 2) < 1e-17
-constexpr double exponent = 37;  // exp(-37) < 1e-16
+constexpr double reach = 9;       // of N(0, 1): exp(-9^2 / 2) < 1e-17
+constexpr double exponent = 37;   // exp(-37) < 1e-16
+constexpr double underflow = 39;  // exp(-39^2 / 2) is no double
 
 /// In t, f = m + s t. The edge a = pi / (2 s) costs exp(a^2 / 2) for the complex Gaussian.
 double linear_step(double strip) {
@@ -54,7 +55,7 @@ void logistic_rule(double m, double v, NormalRule& rule) {
   const double s = std::sqrt(v), r = std::abs(m) / s;
   const double shift = std::copysign(std::min(2 * s, r), -m);
   const double low = std::min(0.0, shift) - reach, high = std::max(0.0, shift) + reach;
-  const bool bends = r < 2 * s + reach;
+  const bool bends = r < std::min(2 * s + reach, underflow);
   if (s < 1 || !bends) {
     const double h = linear_step(bends ? std::numbers::pi / (2 * s) : reach);
     place_nodes(low, high, h, [&](double t) { add(m + s * t, std::exp(-t * t / 2)); });

@@ -27,18 +27,18 @@ static inline void ok_at(bdl_status got, const char* call, const char* file, int
 enum { ROWS = 24, INPUTS = 2, MOST_OUTPUTS = 3, MOST_PARAMETERS = 21 };
 
 /* Made-up data that every likelihood finds something in. */
-typedef struct data {
+typedef struct dataset {
   double x[ROWS * INPUTS];
   double y[ROWS * MOST_OUTPUTS];
   int64_t targets;
-} data;
+} dataset;
 
 static inline int64_t outputs_for(bdl_likelihood likelihood) {
   return likelihood == BDL_CATEGORICAL ? 3 : likelihood == BDL_POISSON ? 1 : 2;
 }
 
-static inline data data_for(bdl_likelihood likelihood) {
-  data d;
+static inline dataset data_for(bdl_likelihood likelihood) {
+  dataset d;
   memset(&d, 0, sizeof d);
   d.targets = likelihood == BDL_CATEGORICAL ? 1 : outputs_for(likelihood);
   for (int i = 0; i < ROWS; ++i) {
@@ -56,12 +56,12 @@ static inline data data_for(bdl_likelihood likelihood) {
   return d;
 }
 
-static inline bdl_matrix x_of(const data* d) { return bdl_f64(d->x, ROWS, INPUTS); }
-static inline bdl_matrix y_of(const data* d) { return bdl_f64(d->y, ROWS, d->targets); }
+static inline bdl_matrix x_of(const dataset* d) { return bdl_f64(d->x, ROWS, INPUTS); }
+static inline bdl_matrix y_of(const dataset* d) { return bdl_f64(d->y, ROWS, d->targets); }
 
 /* A network with its posterior, after a few steps of training. */
 typedef struct trained {
-  data data;
+  dataset data;
   bdl_model* model;
   bdl_posterior* posterior;
   bdl_optimizer* optimizer;

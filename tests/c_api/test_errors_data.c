@@ -90,7 +90,7 @@ static void test_not_finite(void** state) {
   for (int k = 0; k < 4; ++k) {
     trained t = trained_create(BDL_F64, all[k], 2);
     const int64_t cols = t.data.targets;
-    data nan = t.data, inf = t.data;
+    dataset nan = t.data, inf = t.data;
     nan.y[5 * cols] = (double)NAN;
     inf.y[6 * cols] = (double)INFINITY;
     all_refuse(&t, y_of(&nan), BDL_ERROR_NOT_FINITE, "y is not finite at row 5, column 0");
@@ -105,7 +105,7 @@ static void test_not_finite(void** state) {
 /* Doubles beyond the range of float do not get into a model of floats. */
 static void test_float_range(void** state) {
   trained t = trained_create(BDL_F32, BDL_GAUSSIAN, 2);
-  data huge = t.data;
+  dataset huge = t.data;
   (void)state;
   watch(&t);
   huge.y[5] = 1e300;

@@ -110,8 +110,8 @@ void poisson_lognormal_is_exact(void**) {
   for (const CountCase& c : count_cases) {
     assert_close(log_poisson_lognormal(c.m, c.v, c.count), c.log_probability, 1e-14, 1e-14);
     const CountTails tails = poisson_lognormal_tails(c.m, c.v, c.count);
-    assert_near(tails.at_most, c.at_most, 2e-15);
-    assert_near(tails.above, c.above, 2e-15);
+    assert_near(tails.at_most, c.at_most, 5e-15);
+    assert_near(tails.above, c.above, 5e-15);
   }
   // Far from the mode, with counts that no fixed set of nodes would reach.
   assert_close(log_poisson_lognormal(10, 0.25, 20000), -10.148014126242029, 1e-13);
