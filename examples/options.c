@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 /* A cell of a Markdown table, in which a bar must be escaped. */
-static void print_cell(const char *text) {
+static void print_cell(const char* text) {
   printf(" ");
   for (; *text; ++text) printf(*text == '|' ? "\\%c" : "%c", *text);
   printf(" |");
@@ -12,11 +12,16 @@ static void print_cell(const char *text) {
 int main(void) {
   const char *name, *default_value, *range, *doc;
   bdl_option_type type;
-  printf("# Options of an optimizer\n\n"
-         "Set with `bdl_optimizer_set_double`, `_int` or `_choice`; printed by `build/release/examples/options`.\n\n"
-         "| option | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n");
+  printf(
+      "# Options of an optimizer\n\n"
+      "Set with `bdl_optimizer_set_double`, `_int` or `_choice`; printed by "
+      "`build/release/examples/options`.\n\n"
+      "| option | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n");
   for (int64_t i = 0; bdl_option_describe(i, &name, &type, &default_value, &range, &doc) == BDL_OK; ++i) {
-    printf("| `%s` | %s |", name, type == BDL_OPTION_DOUBLE ? "double" : type == BDL_OPTION_INT ? "int" : "choice");
+    printf("| `%s` | %s |", name,
+           type == BDL_OPTION_DOUBLE ? "double"
+           : type == BDL_OPTION_INT  ? "int"
+                                     : "choice");
     print_cell(default_value);
     print_cell(range);
     print_cell(doc);

@@ -79,9 +79,17 @@ for step in install headers pkg-config cmake dlopen; do
   check "package: $step" sh tests/install/check.sh $step $release "$work"
 done
 
-section 'examples'
-[ -f examples/quickstart.c ] && check 'quickstart under valgrind' memcheck $release/examples/quickstart
-[ -f examples/run.sh ] && check 'examples' sh examples/run.sh
+section 'golden file, examples, documents'
+check 'golden file' $release/tests/bdl_golden tests/golden/slang.json
+check 'examples/run.sh' sh examples/run.sh
+check 'quickstart under valgrind' memcheck $release/examples/quickstart
+mkdir -p "$work/data/uci/yacht"
+gzip -c examples/data/yacht.csv >"$work/data/uci/yacht/data.csv.gz"
+gzip -c examples/data/yacht_test_rows.csv >"$work/data/uci/yacht/test_rows.csv.gz"
+check 'UCI benchmark, small run' env BDL_DATA="$work/data" sh examples/papers/uci.sh --datasets yacht --splits 1 --epochs 20
+check 'step benchmark, small run' $release/bench/bdl_bench slang --quick
+$release/examples/options >"$work/options.md"
+check 'docs/options.md is the table' diff "$work/options.md" docs/options.md
 
 suite asan
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.

@@ -182,18 +182,15 @@ void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
   for (std::size_t i = 0; i < mean.size(); ++i) {
     T& m = next_momentum_.data()[i];
     m = static_cast<T>(gamma) * momentum_.data()[i] + static_cast<T>(1 - gamma) * gradient_.data()[i];
-    step[i] = gradient_.data()[i] = static_cast<T>(unbias) * m + lambda[i] * mean[i];
+    step[i] = static_cast<T>(unbias) * m + lambda[i] * mean[i];
   }
   next_->solve({step.data(), dimension, 1}, scratch_);
-  double squared_length = 0;  // of the step in posterior standard deviations
-  for (std::size_t i = 0; i < mean.size(); ++i)
-    squared_length += static_cast<double>(gradient_.data()[i]) * static_cast<double>(step[i]);
-  const double length = rate * std::sqrt(squared_length / static_cast<double>(dimension));
-  if (!std::isfinite(length))
-    fail(Status::ERROR_DIVERGED, "the gradient in step %lld is not finite",
-         static_cast<long long>(state.step + 1));
-  const T scale = static_cast<T>(length > options_.max_step ? rate * options_.max_step / length : rate);
-  for (std::size_t i = 0; i < mean.size(); ++i) step[i] = mean[i] - scale * step[i];
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    step[i] = mean[i] - static_cast<T>(rate) * step[i];
+    if (!std::isfinite(step[i]))
+      fail(Status::ERROR_DIVERGED, "parameter %zu is not finite after step %lld", i,
+           static_cast<long long>(state.step + 1));
+  }
 }
 
 template <class T>

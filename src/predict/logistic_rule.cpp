@@ -53,7 +53,7 @@ void logistic_rule(double m, double v, NormalRule& rule) {
   // The integrand's mass lies between t = 0 and where it is for exp(2 f), beyond which the logistic bends at
   // f = 0.
   const double s = std::sqrt(v), r = std::abs(m) / s;
-  const double shift = std::copysign(std::min(2 * s, r), -m);
+  const double shift = std::copysign(std::min({2 * s, r, underflow}), -m);
   const double low = std::min(0.0, shift) - reach, high = std::max(0.0, shift) + reach;
   const bool bends = r < std::min(2 * s + reach, underflow);
   if (s < 1 || !bends) {

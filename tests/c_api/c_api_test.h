@@ -13,7 +13,14 @@
 
 #include "bdl/bdl.h"
 
-#include <cmocka.h> /* last: it defines fail() */
+/* Last: it defines fail(). */
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include <cmocka.h>
+#ifdef __cplusplus
+}
+#endif
 
 /* The call must succeed. */
 #define OK(call) ok_at((call), #call, __FILE__, __LINE__)

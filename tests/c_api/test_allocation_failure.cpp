@@ -165,7 +165,8 @@ bdl_status set_posterior(trained& t) {
   for (int64_t i = 0; i < d; ++i) identity[i * d + i] = 1;
   if (bdl_posterior_rank(t.posterior) == d)
     return bdl_posterior_set_full(t.posterior, in(1, d), bdl_f64(identity, d, d));
-  return bdl_posterior_set_low_rank(t.posterior, in(1, d), in(d, bdl_posterior_rank(t.posterior)), in(1, d));
+  const int64_t rank = bdl_posterior_rank(t.posterior);
+  return bdl_posterior_set_low_rank(t.posterior, in(1, d), rank > 0 ? in(d, rank) : bdl_none(), in(1, d));
 }
 
 const Case changes[] = {
@@ -251,9 +252,9 @@ long fail_each(const Case& c, const Setting& s, bool all_later, bool may_keep_me
     allocator::arm(k, all_later ? LONG_MAX : k);
     status = c.call(t);
     allocator::disarm();
+    if (status != BDL_OK) assert_reported(c, status);
     const snapshot now = snapshot_of(&t);
     const snapshot& wanted = status == BDL_OK ? expected : before;
-    if (status != BDL_OK) assert_reported(c, status);
     if (memcmp(&now, &wanted, sizeof now) != 0) fail_msg("%s, allocation %ld: wrong state", c.function, k);
     if (!may_keep_memory) assert_int_equal(allocator::live, live);
     assert_true(k < 10000);

@@ -88,7 +88,7 @@ static void test_values(void** state) {
   REFUSED(INVALID, "\"curvature_rate\" is 1, expected [0, 1)", bdl_optimizer_set_double(o, "curvature_rate", 1));
   REFUSED(INVALID, "\"momentum\" is 1, expected [0, 1)", bdl_optimizer_set_double(o, "momentum", 1));
   REFUSED(INVALID, "\"prior_precision\" is 0, expected (0, inf)", bdl_optimizer_set_double(o, "prior_precision", 0));
-  REFUSED(INVALID, "\"max_step\" is 0", bdl_optimizer_set_double(o, "max_step", 0));
+  REFUSED(INVALID, "\"scale_rate\" is 0", bdl_optimizer_set_double(o, "scale_rate", 0));
   REFUSED(INVALID, "\"scale_rate\" is 0, expected (0, 1]", bdl_optimizer_set_double(o, "scale_rate", 0));
   REFUSED(INVALID, "\"samples\" is 0, expected 1, 2, ...", bdl_optimizer_set_int(o, "samples", 0));
   REFUSED(INVALID, "\"minibatch\" is -1", bdl_optimizer_set_int(o, "minibatch", -1));

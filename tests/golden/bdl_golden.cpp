@@ -83,7 +83,6 @@ double compare(const bdl_posterior* q, const Json& expected, const Vector& prior
 
 void set_options(bdl_optimizer* optimizer, const Json& problem) {
   check(bdl_optimizer_set_choice(optimizer, "schedule", "power"));
-  check(bdl_optimizer_set_double(optimizer, "max_step", 1e300));
   for (const char* name : {"learning_rate", "curvature_rate", "decay", "momentum"})
     check(bdl_optimizer_set_double(optimizer, name, problem.at(name).get<double>()));
   check(bdl_optimizer_set_prior(optimizer, row(problem.at("prior_precision").get<Vector>())));

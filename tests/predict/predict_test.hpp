@@ -14,7 +14,7 @@
 
 namespace bdl::testing {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN(),
                  infinity = std::numeric_limits<double>::infinity();
 
 /// |z| > 5 has probability 6e-7.
@@ -67,7 +67,7 @@ inline Table rows_of(const Table& table, Index first, Index count) {
 /// Filled with NaN, so that an element that is not written shows.
 inline Table output(Index rows, Index cols) {
   Table table(rows, cols);
-  std::fill(table.values.begin(), table.values.end(), nan);
+  std::fill(table.values.begin(), table.values.end(), quiet_nan);
   return table;
 }
 

@@ -73,7 +73,7 @@ void logistic_rule_is_exact(void**) {
 void logistic_rule_is_a_normal_distribution(void**) {
   NormalRule rule;
   for (const double v : {1e-30, 1e-4, 0.5, 0.999, 1.0, 7.0, 500.0, 1e10})
-    for (const double standardised : {-60.0, -25.0, -6.0, -1.0, 0.0, 0.3, 5.0, 12.0, 30.0}) {
+    for (const double standardised : {-1e4, -60.0, -25.0, -6.0, -1.0, 0.0, 0.3, 5.0, 12.0, 30.0, 38.9}) {
       const double s = std::sqrt(v), m = standardised * s;
       logistic_rule(m, v, rule);
       assert_true(rule.nodes.size() < 4000);

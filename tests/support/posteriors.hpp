@@ -30,8 +30,8 @@ Dense dense_precision(const Posterior<T>& q) {
 template <class T>
 Belief<T> belief_of(std::string name, std::unique_ptr<Posterior<T>> q, const Dense& mean) {
   for (Index i = 0; i < mean.rows; ++i) q->mean()[static_cast<std::size_t>(i)] = static_cast<T>(mean(i, 0));
-  const Dense precision = dense_precision(*q);
-  return {std::move(name), std::move(q), column_of(std::as_const(*q).mean()), precision, inverse_of(precision)};
+  const Dense precision = dense_precision(*q), held = column_of(std::as_const(*q).mean());
+  return {std::move(name), std::move(q), held, precision, inverse_of(precision)};
 }
 
 template <class T>

@@ -1,0 +1,188 @@
+/* Options: the table describes itself, values go in and come out, and the prior and methods follow them. */
+#include "c_api_test.h"
+
+static trained t;
+
+static int setup(void** state) {
+  (void)state;
+  t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  return 0;
+}
+
+static int teardown(void** state) {
+  (void)state;
+  trained_free(&t);
+  return 0;
+}
+
+static void check_default(const char* name, bdl_option_type type, const char* text, const char* range) {
+  double real = 0;
+  int64_t integer = 0;
+  const char* word = NULL;
+  if (strcmp(name, "curvature") == 0) return; /* the method's own */
+  if (type == BDL_OPTION_DOUBLE) {
+    OK(bdl_optimizer_get_double(t.optimizer, name, &real));
+    assert_true(real == strtod(text, NULL));
+    OK(bdl_optimizer_set_double(t.optimizer, name, real));
+  } else if (type == BDL_OPTION_INT) {
+    OK(bdl_optimizer_get_int(t.optimizer, name, &integer));
+    assert_true(integer == strtoll(text, NULL, 10));
+    OK(bdl_optimizer_set_int(t.optimizer, name, integer));
+  } else {
+    OK(bdl_optimizer_get_choice(t.optimizer, name, &word));
+    assert_string_equal(word, text);
+    assert_non_null(strstr(range, word));
+    OK(bdl_optimizer_set_choice(t.optimizer, name, word));
+  }
+}
+
+static void test_table(void** state) {
+  const char *name, *text, *range, *doc, *again;
+  bdl_option_type type;
+  int64_t count = 0;
+  (void)state;
+  while (bdl_option_describe(count, &name, &type, &text, &range, &doc) == BDL_OK) {
+    assert_true(strlen(name) > 2 && strlen(text) > 0 && strlen(range) > 2 && strlen(doc) > 10);
+    assert_in_range(type, BDL_OPTION_DOUBLE, BDL_OPTION_CHOICE);
+    check_default(name, type, text, range);
+    OK(bdl_option_describe(count, &again, NULL, NULL, NULL, NULL));
+    assert_ptr_equal(name, again); /* static */
+    ++count;
+  }
+  assert_true(count >= 20);
+}
+
+/* Each word that the range of a choice names is accepted, and read back. */
+static void test_choices(void** state) {
+  const char *name, *range;
+  bdl_option_type type;
+  (void)state;
+  for (int64_t i = 0; bdl_option_describe(i, &name, &type, NULL, &range, NULL) == BDL_OK; ++i) {
+    char words[200];
+    int count = 0;
+    if (type != BDL_OPTION_CHOICE) continue;
+    (void)snprintf(words, sizeof words, "%s", range);
+    for (char* word = strtok(words, " |"); word; word = strtok(NULL, " |"), ++count) {
+      const char* value = NULL;
+      OK(bdl_optimizer_set_choice(t.optimizer, name, word));
+      OK(bdl_optimizer_get_choice(t.optimizer, name, &value));
+      assert_string_equal(value, word);
+    }
+    assert_true(count >= 2);
+  }
+}
+
+static void test_round_trip(void** state) {
+  const int64_t seeds[] = {0, -1, INT64_MAX, -INT64_MAX};
+  const double rates[] = {0, 1e-300, 0.1, 1e6};
+  double real = -1;
+  int64_t integer = -1;
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    OK(bdl_optimizer_set_int(t.optimizer, "seed", seeds[i]));
+    OK(bdl_optimizer_get_int(t.optimizer, "seed", &integer));
+    assert_true(integer == seeds[i]);
+    OK(bdl_optimizer_set_double(t.optimizer, "learning_rate", rates[i]));
+    OK(bdl_optimizer_get_double(t.optimizer, "learning_rate", &real));
+    assert_true(real == rates[i]);
+  }
+}
+
+static void test_methods(void** state) {
+  const char* const curvatures[] = {"empirical_fisher", "gauss_newton"};
+  const char* const names[] = {"slang", "slang-ggn"};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    bdl_optimizer* o;
+    const char* curvature = NULL;
+    assert_string_equal(bdl_method_name(i), names[i]);
+    OK(bdl_optimizer_create(t.model, t.posterior, bdl_method_name(i), ROWS, &o));
+    OK(bdl_optimizer_get_choice(o, "curvature", &curvature));
+    assert_string_equal(curvature, curvatures[i]);
+    bdl_optimizer_free(o);
+  }
+  assert_null(bdl_method_name(2));
+}
+
+/* The two methods differ in nothing else: option "curvature" turns one into the other. */
+static void test_curvature_makes_the_method(void** state) {
+  trained ggn = untrained_create(BDL_F64, BDL_GAUSSIAN, 2), fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  bdl_optimizer* slang;
+  snapshot a, b, c;
+  (void)state;
+  OK(bdl_optimizer_create(fisher.model, fisher.posterior, "slang", ROWS, &slang));
+  bdl_optimizer_free(fisher.optimizer);
+  fisher.optimizer = slang;
+  OK(bdl_optimizer_fit(ggn.optimizer, x_of(&ggn.data), y_of(&ggn.data), 2, NULL, NULL));
+  OK(bdl_optimizer_fit(fisher.optimizer, x_of(&ggn.data), y_of(&ggn.data), 2, NULL, NULL));
+  a = snapshot_of(&ggn);
+  b = snapshot_of(&fisher);
+  assert_memory_not_equal(&a, &b, sizeof a);
+  trained_free(&fisher);
+  fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  OK(bdl_optimizer_set_choice(fisher.optimizer, "curvature", "empirical_fisher"));
+  OK(bdl_optimizer_fit(fisher.optimizer, x_of(&ggn.data), y_of(&ggn.data), 2, NULL, NULL));
+  c = snapshot_of(&fisher);
+  assert_same_state(&b, &c);
+  trained_free(&ggn);
+  trained_free(&fisher);
+}
+
+static void read_prior(double* prior) {
+  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64(prior, 1, t.parameters)));
+}
+
+static void test_prior_groups(void** state) {
+  double prior[MOST_PARAMETERS];
+  const char* name;
+  int64_t offset, rows, cols;
+  (void)state;
+  OK(bdl_optimizer_set_double(t.optimizer, "prior_precision", 4));
+  OK(bdl_optimizer_set_double(t.optimizer, "bias_prior_precision", 0.25));
+  read_prior(prior);
+  for (int64_t k = 0; k < 4; ++k) { /* weights and biases apart, by default */
+    OK(bdl_model_block(t.model, k, &name, &offset, &rows, &cols));
+    for (int64_t i = offset; i < offset + rows * cols; ++i) assert_true(prior[i] == (strstr(name, "bias") ? 0.25 : 4));
+  }
+  OK(bdl_optimizer_set_choice(t.optimizer, "prior_groups", "shared"));
+  read_prior(prior);
+  for (int64_t i = 0; i < t.parameters; ++i) assert_true(prior[i] == 4);
+}
+
+static void test_fixed_prior(void** state) {
+  double given[MOST_PARAMETERS], prior[MOST_PARAMETERS];
+  (void)state;
+  for (int i = 0; i < MOST_PARAMETERS; ++i) given[i] = 1 + i;
+  OK(bdl_optimizer_set_prior(t.optimizer, bdl_f64(given, 1, t.parameters)));
+  OK(bdl_optimizer_set_double(t.optimizer, "learn_from", 0));
+  OK(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 5, NULL, NULL));
+  read_prior(prior);
+  assert_memory_equal(prior, given, sizeof(double) * (size_t)t.parameters); /* fixed: it was not learned */
+}
+
+static void test_learned_prior(void** state) {
+  double prior[MOST_PARAMETERS];
+  (void)state;
+  OK(bdl_optimizer_set_double(t.optimizer, "learn_from", 0));
+  OK(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 50, NULL, NULL));
+  read_prior(prior);
+  assert_true(prior[0] != 1 && prior[0] > 1e-3 && prior[0] < 1e3);
+  OK(bdl_optimizer_set_int(t.optimizer, "learn_prior", 0));
+  OK(bdl_optimizer_initialize(t.optimizer));
+  OK(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 5, NULL, NULL));
+  read_prior(prior);
+  assert_true(prior[0] == 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_table, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
+      cmocka_unit_test(test_curvature_makes_the_method),
+      cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_learned_prior, setup, teardown)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
