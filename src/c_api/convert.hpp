@@ -23,14 +23,10 @@ inline void check_range(Index value, Index low, Index high, const char* name) {
 /// visit(type tag) for a floating dtype.
 template <class Visit>
 void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
-  switch (enum_number(dtype)) {
-    case BDL_F32:
-      return visit(float());
-    case BDL_F64:
-      return visit(double());
-    default:
-      fail(Status::ERROR_INVALID_ARGUMENT, "dtype is %d, expected BDL_F32 or BDL_F64", enum_number(dtype));
-  }
+  const int number = enum_number(dtype);
+  if (number == BDL_F32) return visit(float());
+  if (number == BDL_F64) return visit(double());
+  fail(Status::ERROR_INVALID_ARGUMENT, "dtype is %d, expected BDL_F32 or BDL_F64", number);
 }
 
 /// The array's rows as columns of the core.

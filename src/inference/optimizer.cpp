@@ -52,8 +52,8 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 template <class T>
 void Optimizer<T>::set_options(const Options& options) {
   if (!same_prior(options, options_)) prior_.reset(blocks(), options);
+  if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
-  if (options_.total_steps > 0) state.plan = {0, options_.total_steps};
 }
 
 template <class T>
@@ -75,8 +75,9 @@ void Optimizer<T>::initialize() {
   posterior_->set_blank(false);
   prior_.reset(blocks(), options_);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+  if (model_) model_->likelihood.forget_learned_noise();
   state = {};
-  if (options_.total_steps > 0) state.plan = {0, options_.total_steps};
+  state.plan = {0, options_.total_steps};
   remember_start();
 }
 
@@ -87,7 +88,7 @@ void Optimizer<T>::start_noise(const Array& y) {
   double variance = 0;
   for (Index c = 0; c < y.cols; ++c) variance += column_variance(y, c) / static_cast<double>(y.cols);
   const double precision = options_.initial_noise_precision / (variance > 0 ? variance : 1);
-  likelihood.set_noise_precision({&precision, 1});
+  likelihood.learn_noise_precision({&precision, 1});
 }
 
 template <class T>
@@ -189,7 +190,7 @@ void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
     step[i] = mean[i] - static_cast<T>(rate) * step[i];
     if (!std::isfinite(step[i]))
       fail(Status::ERROR_DIVERGED, "parameter %zu is not finite after step %lld", i,
-           static_cast<long long>(state.step + 1));
+           static_cast<long long>(state.step) + 1);
   }
 }
 
@@ -213,7 +214,7 @@ void Optimizer<T>::commit() {
   posterior_->swap(*next_);
   momentum_.swap(next_momentum_);
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
-  if (!scales_.noise.empty()) model_->likelihood.set_noise_precision(scales_.noise);
+  if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
   ++state.step;
 }
 

@@ -34,8 +34,11 @@ template <class T>
 void write_model(RecordWriter& record, const Model<T>& model);
 template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
-/// Empty if it was never set.
-std::vector<double> read_noise_precision(const RecordReader& record, Index outputs);
+struct NoisePrecision {
+  std::vector<double> values;
+  NoiseOrigin origin;
+};
+NoisePrecision read_noise_precision(const RecordReader& record, Index outputs);
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior);
 template <class T>

@@ -7,6 +7,7 @@ namespace {
 
 constexpr Index size_limit = INT32_MAX;
 constexpr const char* kinds[] = {"mlp", "user"};
+constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson"};
 constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
                                        "tanh",     "sigmoid", "softplus",   "swish"};
@@ -58,7 +59,7 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   record.integer("model.inputs", model.inputs());
   record.integer("model.outputs", model.outputs());
   record.integer("model.parameters", model.parameters());
-  record.integer("model.noise_is_set", model.likelihood.noise_is_set() ? 1 : 0);
+  record.text("model.noise_origin", noise_origins[static_cast<int>(model.likelihood.noise_origin())]);
   record.vector("model.noise_precision", model.likelihood.noise_precision());
   if (network) write_network(record, *network);
 }
@@ -80,14 +81,14 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
   return model;
 }
 
-std::vector<double> read_noise_precision(const RecordReader& record, Index outputs) {
-  if (record.integer("model.noise_is_set", 0, 1) == 0) return {};
+NoisePrecision read_noise_precision(const RecordReader& record, Index outputs) {
+  const auto origin = static_cast<NoiseOrigin>(record.word("model.noise_origin", noise_origins));
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != outputs)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
   std::vector<double> noise(static_cast<std::size_t>(count));
   record.positive_vector<double>("model.noise_precision", noise);
-  return noise;
+  return {std::move(noise), origin};
 }
 
 template void write_model(RecordWriter&, const Model<float>&);

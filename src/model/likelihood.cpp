@@ -16,6 +16,12 @@ double logistic(double z) {
   return z >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
+/// log(y!); lgamma() itself writes a global sign, which would be a race between threads.
+double log_factorial(double y) {
+  int sign = 0;
+  return lgamma_r(y + 1, &sign);
+}
+
 /// sqrt(p (1 - p)) = e^{-|f|/2} / (1 + e^{-|f|}), kept above zero so that gradient / root stays finite.
 double bernoulli_root(double f) {
   const double half = std::exp(-std::abs(f) / 2);
@@ -49,9 +55,19 @@ const char* label_range(bdl_likelihood kind) {
 
 Likelihood::Likelihood(bdl_likelihood kind, Index outputs) : kind_(kind), outputs_(outputs) {}
 
-void Likelihood::set_noise_precision(ConstSpan<double> values) {
+void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origin) {
   noise_precision_.assign(values.begin(), values.end());
-  noise_is_set_ = true;
+  noise_origin_ = origin;
+}
+
+void Likelihood::learn_noise_precision(ConstSpan<double> values) {
+  set_noise_precision(values,
+                      noise_origin_ == NoiseOrigin::caller ? NoiseOrigin::caller : NoiseOrigin::training);
+}
+
+void Likelihood::forget_learned_noise() {
+  constexpr double one = 1;
+  if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 
 void Likelihood::check_targets(const Array& y, Index rows, const char* name) const {
@@ -81,7 +97,7 @@ double Likelihood::log_density(const T* f, const T* y) const {
     } else if (kind_ == BDL_BERNOULLI) {
       sum += target * output - softplus(output);
     } else {
-      sum += target * output - std::exp(output) - std::lgamma(target + 1);
+      sum += target * output - std::exp(output) - log_factorial(target);
     }
   }
   return sum;

@@ -9,6 +9,9 @@
 
 namespace bdl {
 
+/// Where the noise precision comes from: nobody yet, an optimizer, or the caller.
+enum class NoiseOrigin { none = 0, training = 1, caller = 2 };
+
 class Likelihood {
  public:
   Likelihood(bdl_likelihood kind, Index outputs);
@@ -20,9 +23,14 @@ class Likelihood {
 
   /// Gaussian noise precision: one value, or one per output.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
-  void set_noise_precision(ConstSpan<double> values);
-  /// False until set_noise_precision() is called: training may choose the start.
-  bool noise_is_set() const { return noise_is_set_; }
+  void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
+  /// As training moves it: what the caller has set stays the caller's.
+  void learn_noise_precision(ConstSpan<double> values);
+  /// Back to 1 and none, unless the caller has set it.
+  void forget_learned_noise();
+  NoiseOrigin noise_origin() const { return noise_origin_; }
+  /// False: training may choose the start.
+  bool noise_is_set() const { return noise_origin_ != NoiseOrigin::none; }
   double noise_precision(Index output) const {
     return noise_precision_[noise_precision_.size() == 1 ? 0 : static_cast<std::size_t>(output)];
   }
@@ -51,7 +59,7 @@ class Likelihood {
   bdl_likelihood kind_;
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
-  bool noise_is_set_ = false;
+  NoiseOrigin noise_origin_ = NoiseOrigin::none;
 };
 
 }  // namespace bdl

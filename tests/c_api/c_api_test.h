@@ -113,7 +113,7 @@ typedef struct snapshot {
   double variance[MOST_PARAMETERS];
   double prior[MOST_PARAMETERS];
   double noise[MOST_OUTPUTS];
-  double epoch, log_likelihood, kl;
+  double epoch, log_likelihood, kl, mean_shift, precision_shift;
   int64_t step, planned;
 } snapshot;
 
@@ -124,6 +124,7 @@ static inline snapshot snapshot_of(const trained* t) {
   OK(bdl_posterior_marginal_variance(t->posterior, bdl_f64(s.variance, 1, t->parameters)));
   OK(bdl_optimizer_get_prior(t->optimizer, bdl_f64(s.prior, 1, t->parameters)));
   OK(bdl_optimizer_progress(t->optimizer, &s.step, &s.planned, &s.epoch));
+  OK(bdl_optimizer_diagnose(t->optimizer, &s.mean_shift, &s.precision_shift, NULL));
   /* Without a step there is no running ELBO, and without Gaussian noise no precision: zeros then. */
   (void)bdl_optimizer_running_elbo(t->optimizer, &s.log_likelihood, &s.kl);
   if (bdl_model_get_noise_precision(t->model, bdl_f64(s.noise, 1, 1)) != BDL_OK)

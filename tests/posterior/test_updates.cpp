@@ -71,7 +71,7 @@ void updates_keep_the_top_eigenpairs(void**) {
     check<T>(random.normal(6, 6), random.normal(6, 8), options, tolerance);  // L = D
     check<T>(random.normal(5, 0), random.normal(5, 3), options, tolerance);  // L = 0
     check<T>(random.normal(1, 1), random.normal(1, 4), options, tolerance);
-    check<T>(random.normal(600, 2), random.normal(600, 5), options, 10 * tolerance);
+    check<T>(random.normal(70, 2), random.normal(70, 5), options, tolerance);
   }
 }
 
@@ -95,7 +95,7 @@ template <class T>
 void the_diagonal_is_preserved_by_every_method(void**) {
   Random random(3);
   for (const EigenMethod method : methods)
-    for (const Index passes : {1, 2, 4})
+    for (const Index passes : {1, 1, 1, 2, 4})  // new numbers each time
       for (const Index count : {3, 40}) {
         Problem<T> problem(random.normal(50, 4), random.normal(50, count), 5);
         const auto next = updated(problem, {method, passes, 1});
@@ -129,13 +129,12 @@ void full_rank_updates_are_not_truncated(void**) {
 /// Starting from the old U, one pass without oversampling is off by the square of what rows add (here 1e-2 each).
 void the_range_finder_starts_from_the_old_factor(void**) {
   Random random(5);
-  const Eigen basis = eigen_of(random.normal(40, 40) + transposed(random.normal(40, 40)) * identity(40));
-  const Dense orthonormal = eigen_of(basis.vectors + transposed(basis.vectors)).vectors;
+  const Dense square = random.normal(40, 40), orthonormal = eigen_of(square + transposed(square)).vectors;
   const Dense u = columns_of(orthonormal, 0, 3), b = 0.1 * columns_of(orthonormal, 3, 30) + 0.003 * random.normal(40, 30);
   Problem<double> problem(10.0 * u, b, 7);
   const auto next = updated(problem, {EigenMethod::randomized, 1, 0});
   const Dense factor = dense_of(next->u()), top = top_part(problem.target(), 3);
-  assert_close("U' U'^T", factor * transposed(factor), top, 1e-11);
+  assert_close("U' U'^T", factor * transposed(factor), top, 1e-9);
 }
 
 template <class T>

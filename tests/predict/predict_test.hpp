@@ -1,5 +1,6 @@
-// What the tests of predictions share: small models, posteriors of every family, dense linear algebra. Statistical
-// assertions reject correct code with a probability below 1e-6 (over the choice of the seeds, which are fixed).
+// What the tests of predictions share: small models, posteriors of every family, dense linear algebra.
+// Statistical assertions reject correct code with a probability below 1e-6 (over the choice of the seeds,
+// which are fixed).
 #pragma once
 
 #include <memory>
@@ -46,7 +47,8 @@ inline void assert_same_bits(const Table& got, const Table& expected) {
   assert_memory_equal(got.values.data(), expected.values.data(), got.values.size() * sizeof(double));
 }
 
-inline void assert_tables_close(const Table& got, const Table& expected, double relative, double absolute = 0) {
+inline void assert_tables_close(const Table& got, const Table& expected, double relative,
+                                double absolute = 0) {
   assert_int_equal(got.values.size(), expected.values.size());
   for (std::size_t k = 0; k < got.values.size(); ++k)
     assert_close(got.values[k], expected.values[k], relative, absolute);
@@ -120,8 +122,7 @@ inline std::vector<double> dense_solve(const Table& a, const std::vector<double>
   const auto n = b.size();
   std::vector<std::vector<long double>> rows(n);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j)
-      rows[i].push_back(a(static_cast<Index>(i), static_cast<Index>(j)));
+    for (std::size_t j = 0; j < n; ++j) rows[i].push_back(a(static_cast<Index>(i), static_cast<Index>(j)));
     rows[i].push_back(b[i]);
   }
   for (std::size_t k = 0; k < n; ++k) {
@@ -155,6 +156,19 @@ Marginal dense_marginal(const Belief<T>& b, const Table& x, Index i, bool bias) 
   return result;
 }
 
+/// A model with f = theta ~ N(m, v) at x = 1.
+struct Scalar {
+  Network<double> model;
+  Belief<double> b{std::make_unique<FullPosterior<double>>(1), Table(1, 1)};
+  Table x{1, 1, {1.0}};
+
+  Scalar(bdl_likelihood kind, double m, double v) : model(network<double>({1, 1}, kind, false)) {
+    b.precision(0, 0) = 1 / v;
+    dynamic_cast<FullPosterior<double>&>(*b.q).set_precision({b.precision.values.data(), 1, 1});
+    b.q->mean()[0] = m;
+  }
+};
+
 template <class T>
 Query<T> monte_carlo(const Network<T>& model, const Belief<T>& b, const Table& x, Index samples,
                      std::uint64_t seed = 1) {
@@ -172,7 +186,8 @@ Query<T> quadrature(const Network<T>& model, const Belief<T>& b, const Table& x)
 /// f_ik of a Monte-Carlo query, computed one sample and one example at a time: column k is sample k.
 template <class T>
 std::vector<Table> slow_outputs(const Query<T>& query) {
-  const Index outputs = query.model.outputs(), dimension = query.model.parameters(), inputs = query.model.inputs();
+  const Index outputs = query.model.outputs(), dimension = query.model.parameters(),
+              inputs = query.model.inputs();
   std::vector<Table> all(static_cast<std::size_t>(query.x.rows), Table(outputs, query.spec.samples));
   Buffer<T> theta(dimension), x(inputs), f(outputs), scratch;
   PosteriorScratch<T> posterior_scratch;

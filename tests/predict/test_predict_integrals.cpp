@@ -12,7 +12,9 @@ double logistic(double f) {
   const double e = std::exp(-std::abs(f));
   return f >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
-double log_logistic(double f) { return std::min(f, 0.0) - std::log1p(std::exp(-std::abs(f))); }
+double log_logistic(double f) {
+  return std::min(f, 0.0) - std::log1p(std::exp(-std::abs(f)));
+}
 double entropy_of_logit(double f) {
   return std::log1p(std::exp(-std::abs(f))) + std::abs(f) * logistic(-std::abs(f));
 }
@@ -30,21 +32,22 @@ struct LogisticCase {
 };
 
 constexpr LogisticCase logistic_cases[] = {
-    {0, 0.01, 0.5, 0.5, 0.24937810306418609, 0.00062189693581391383, 0.69190184221016748, -0.69439562324080934},
+    {0, 0.01, 0.5, 0.5, 0.24937810306418609, 0.00062189693581391383, 0.69190184221016748,
+     -0.69439562324080934},
     {0.7, 0.25, 0.65971953476665809, 0.34028046523334191, 0.21301437720652489, 0.01147529300739741,
      0.61528960823277738, -1.1303468768710692},
     {-3, 1, 0.069323858004285768, 0.93067614199571423, 0.059821864078413161, 0.0046961966372742309,
      0.22317569093373774, -0.075025980999293593},
-    {2, 4, 0.77520024539666359, 0.22479975460333641, 0.11239987730166821, 0.061864947631947936, 0.3563163602131137,
-     -2.3563163602131137},
+    {2, 4, 0.77520024539666359, 0.22479975460333641, 0.11239987730166821, 0.061864947631947936,
+     0.3563163602131137, -2.3563163602131137},
     {-1.5, 25, 0.38876953623393776, 0.61123046376606224, 0.072194967186559311, 0.1654328167438274,
      0.23280570677095547, -1.4545255820840316},
     {-8, 9, 0.011678916716981701, 0.9883210832830183, 0.0083539748503936299, 0.0031885447709058762,
      0.033266752419393231, -0.015021192337082294},
     {40, 30, 0.99999999998668876, 1.3311239877983279e-11, 1.3097995569852823e-11, 2.1324430795326652e-13,
      1.5298220886177997e-10, -40.000000000013472},
-    {-60, 9, 7.8823597906008508e-25, 1.0, 7.8823597906008508e-25, 5.0339540428062971e-45, 4.0988270911124424e-23,
-     -7.8823597906008508e-25},
+    {-60, 9, 7.8823597906008508e-25, 1.0, 7.8823597906008508e-25, 5.0339540428062971e-45,
+     4.0988270911124424e-23, -7.8823597906008508e-25},
     {5, 400, 0.59831211786159878, 0.40168788213840122, 0.019259463981544082, 0.22107526350002303,
      0.063264754157204779, -10.758610936082832},
     {-300, 10000, 0.0013520865722746964, 0.9986479134277253, 4.4376830081080204e-5, 0.0013058816040946907,
@@ -63,8 +66,10 @@ void logistic_rule_is_exact(void**) {
     assert_close(expectation(rule, logistic), c.p, tolerance);
     assert_close(expectation(rule, [](double f) { return logistic(-f); }), c.q, tolerance);
     assert_close(expectation(rule, [](double f) { return logistic(f) * logistic(-f); }), c.pq, tolerance);
-    assert_close(expectation(rule, [&](double f) { return std::pow(c.m < 30 ? logistic(f) - c.p : c.q - logistic(-f), 2); }),
-                 c.variance, 1e-13);
+    assert_close(
+        expectation(rule,
+                    [&](double f) { return std::pow(c.m < 30 ? logistic(f) - c.p : c.q - logistic(-f), 2); }),
+        c.variance, 1e-13);
     assert_close(expectation(rule, entropy_of_logit), c.entropy, tolerance);
     assert_close(expectation(rule, [](double f) { return log_logistic(-f); }), c.log_q, tolerance);
   }
@@ -143,7 +148,8 @@ void poisson_lognormal_agrees_with_monte_carlo(void**) {
       sum += term / samples;
       squares += term * term / samples;
     }
-    assert_unbiased(sum, poisson_lognormal_tails(1.5, v, 6).at_most, std::sqrt((squares - sum * sum) / samples));
+    assert_unbiased(sum, poisson_lognormal_tails(1.5, v, 6).at_most,
+                    std::sqrt((squares - sum * sum) / samples));
   }
 }
 

@@ -68,7 +68,8 @@ void chunks_and_groups_do_not_matter(void**) {
   for (const Index size : {1, 4}) {  // other examples do not matter either
     const Table part = rows_of(x, 3, size);
     const Collected alone = collect(monte_carlo(model, b, part, 23));
-    for (std::size_t i = 0; i < alone.f.size(); ++i) assert_tables_close(alone.f[i], all.f[i + 3], 1e-13, 1e-14);
+    for (std::size_t i = 0; i < alone.f.size(); ++i)
+      assert_tables_close(alone.f[i], all.f[i + 3], 1e-13, 1e-14);
   }
 }
 

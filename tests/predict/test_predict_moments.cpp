@@ -39,7 +39,8 @@ void conjugate_regression_has_its_closed_form(void**) {
   const Belief<double> b{std::move(full), r.precision};
   const Table x = normal_table(random, 6, 3);
   constexpr Index samples = 40'000;
-  const Moments exact = moments(quadrature(model, b, x)), sampled = moments(monte_carlo(model, b, x, samples));
+  const Moments exact = moments(quadrature(model, b, x)),
+                sampled = moments(monte_carlo(model, b, x, samples));
   for (Index i = 0; i < 6; ++i) {
     const Marginal expected = dense_marginal(b, x, i, true);
     assert_close(exact.mean(i, 0), expected.mean, 1e-13, 1e-14);
@@ -92,7 +93,8 @@ void total_variance_of_classes(void**) {
     const auto b = belief<double>(Kind::diagonal, model.parameters(), 0.8, random);
     const Moments m = moments(monte_carlo(model, b, x, 50));
     for (std::size_t k = 0; k < m.mean.values.size(); ++k)
-      assert_close(m.epistemic.values[k] + m.noise.values[k], m.mean.values[k] * (1 - m.mean.values[k]), 1e-13);
+      assert_close(m.epistemic.values[k] + m.noise.values[k], m.mean.values[k] * (1 - m.mean.values[k]),
+                   1e-13);
   }
   const auto model = network<double>({3, 1}, BDL_BERNOULLI);
   for (const double deviation : {0.01, 1.0, 30.0}) {
@@ -100,7 +102,8 @@ void total_variance_of_classes(void**) {
     const auto b = belief<double>(Kind::full, 4, deviation, random);
     const Moments m = moments(quadrature(model, b, x));
     for (std::size_t k = 0; k < 5; ++k)
-      assert_close(m.epistemic.values[k] + m.noise.values[k], m.mean.values[k] * (1 - m.mean.values[k]), 1e-12);
+      assert_close(m.epistemic.values[k] + m.noise.values[k], m.mean.values[k] * (1 - m.mean.values[k]),
+                   1e-12);
   }
 }
 
@@ -111,7 +114,8 @@ void counts_have_lognormal_rates(void**) {
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<double>(Kind::full, 4, 0.2, random);
   constexpr Index samples = 40'000;
-  const Moments exact = moments(quadrature(model, b, x)), sampled = moments(monte_carlo(model, b, x, samples));
+  const Moments exact = moments(quadrature(model, b, x)),
+                sampled = moments(monte_carlo(model, b, x, samples));
   for (Index i = 0; i < 4; ++i) {
     const auto [m, v] = dense_marginal(b, x, i, true);
     const double mean = std::exp(m + v / 2), w = std::exp(v);
@@ -148,7 +152,8 @@ void small_variances_keep_their_digits(void**) {
   const Table x(1, 1, {0.0});
   const double exact = moments(quadrature(model, b, x)).epistemic(0, 0);
   assert_close(exact, 1 / b.precision(1, 1), 1e-12);
-  assert_unbiased(moments(monte_carlo(model, b, x, 10'000)).epistemic(0, 0), exact, exact * std::sqrt(2.0 / 10'000));
+  assert_unbiased(moments(monte_carlo(model, b, x, 10'000)).epistemic(0, 0), exact,
+                  exact * std::sqrt(2.0 / 10'000));
 }
 
 void unwanted_outputs_are_left_out(void**) {
@@ -178,7 +183,8 @@ void layouts_do_not_matter(void**) {
   Query<double> other = query;
   other.x = bdl_strided(columns.data(), BDL_F64, 5, 3, 2, 10);
   std::vector<float> single(15);
-  predict_moments(other, bdl_strided(&reversed[14], BDL_F64, 5, 3, -1, -5), bdl_f32(single.data(), 5, 3), bdl_none());
+  predict_moments(other, bdl_strided(&reversed[14], BDL_F64, 5, 3, -1, -5), bdl_f32(single.data(), 5, 3),
+                  bdl_none());
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 3; ++j) {
       assert_true(reversed[static_cast<std::size_t>(14 - i - 5 * j)] == all.mean(i, j));

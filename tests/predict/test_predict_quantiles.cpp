@@ -10,19 +10,6 @@ using namespace bdl::testing;
 
 const Table some_levels(1, 7, {1e-9, 0.025, 0.3, 0.5, 0.84, 0.975, 0.999999});
 
-/// A model with f = theta ~ N(m, v) at x = 1.
-struct Scalar {
-  Network<double> model;
-  Belief<double> b{std::make_unique<FullPosterior<double>>(1), Table(1, 1)};
-  Table x{1, 1, {1.0}};
-
-  Scalar(bdl_likelihood kind, double m, double v) : model(network<double>({1, 1}, kind, false)) {
-    b.precision(0, 0) = 1 / v;
-    dynamic_cast<FullPosterior<double>&>(*b.q).set_precision({b.precision.values.data(), 1, 1});
-    b.q->mean()[0] = m;
-  }
-};
-
 void quadrature_gives_normal_quantiles(void**) {
   Scalar s(BDL_GAUSSIAN, 3, 0.75);
   const double tau = 4;  // noise variance 1/4: total 1
@@ -72,11 +59,11 @@ void mixture_quantiles_have_their_levels(void**) {
   }
 }
 
-/// Components far apart, on very different scales, with tiny weights: the level lies between the values of the
-/// distribution function just below and above.
+/// Components far apart, on very different scales, with tiny weights: the level lies between the values of
+/// the distribution function just below and above.
 void hard_mixtures_are_inverted(void**) {
-  const std::vector<std::vector<double>> places = {
-      {0, 1e6}, {-1e6, 0, 1e6}, {0, 1e-3, 1e3}, {0, 30, 60, 1e9}, {5, 5, 5}, {1e12, 1e12 + 1}};
+  const std::vector<std::vector<double>> places = {{0, 1e6},         {-1e6, 0, 1e6}, {0, 1e-3, 1e3},
+                                                   {0, 30, 60, 1e9}, {5, 5, 5},      {1e12, 1e12 + 1}};
   for (const auto& f : places)
     for (const bool uneven : {false, true}) {
       std::vector<double> weights(f.size(), 1 / static_cast<double>(f.size()));
@@ -98,7 +85,8 @@ void hard_mixtures_are_inverted(void**) {
         }
         constexpr double rounding = 1e-14;
         assert_true(below.at_most <= level * (1 + rounding) && beyond.at_most >= level * (1 - rounding));
-        assert_true(below.above >= (1 - level) * (1 - rounding) && beyond.above <= (1 - level) * (1 + rounding));
+        assert_true(below.above >= (1 - level) * (1 - rounding) &&
+                    beyond.above <= (1 - level) * (1 + rounding));
       }
     }
 }
@@ -120,7 +108,8 @@ void intervals_are_nested_quantiles(void**) {
           assert_close(lower(i, c), ends(i, 2 * c), 1e-6);
           assert_close(upper(i, c), ends(i, 2 * c + 1), 1e-6);
           assert_true(lower(i, c) <= upper(i, c));
-          if (probability > 1e-9) assert_true(lower(i, c) <= inner_lower(i, c) && upper(i, c) >= inner_upper(i, c));
+          if (probability > 1e-9)
+            assert_true(lower(i, c) <= inner_lower(i, c) && upper(i, c) >= inner_upper(i, c));
         }
       inner_lower = lower;
       inner_upper = upper;
@@ -178,7 +167,8 @@ void counts_are_the_first_to_reach_the_level(void**) {
         const double level = levels(0, k);
         assert_true(exact(0, k) ==
                     slow_count_quantile(level, [&](double y) { return log_poisson_lognormal(m, v, y); }));
-        assert_true(fixed(0, k) == slow_count_quantile(level, [&](double y) { return log_poisson(y, std::exp(m)); }));
+        assert_true(fixed(0, k) ==
+                    slow_count_quantile(level, [&](double y) { return log_poisson(y, std::exp(m)); }));
       }
     }
 }
@@ -189,7 +179,9 @@ void large_counts_reach_the_level(void**) {
       const double y = poisson_quantile(rate, tail_at(level));
       assert_true(y >= 0 && y == std::floor(y));
       assert_true(poisson_tails(y, rate).at_most >= level && poisson_tails(y, rate).above <= 1 - level);
-      if (y > 0) assert_true(poisson_tails(y - 1, rate).at_most < level && poisson_tails(y - 1, rate).above > 1 - level);
+      if (y > 0)
+        assert_true(poisson_tails(y - 1, rate).at_most < level &&
+                    poisson_tails(y - 1, rate).above > 1 - level);
     }
 }
 

@@ -201,10 +201,11 @@ struct Eigen {
 inline Eigen eigen_of(Dense a) {
   const Index n = a.rows;
   Dense v = identity(n);
+  const double nothing = 1e-18 * max_abs(a);
   for (int sweep = 0; sweep < 30; ++sweep)
     for (Index p = 0; p < n; ++p)
       for (Index q = p + 1; q < n; ++q) {
-        if (a(p, q) == 0) continue;
+        if (std::abs(a(p, q)) <= nothing) continue;
         const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
         const double t = (theta >= 0 ? 1 : -1) / (std::abs(theta) + std::hypot(theta, 1.0));
         const double c = 1 / std::hypot(t, 1.0), s = t * c;

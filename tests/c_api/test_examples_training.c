@@ -1,0 +1,218 @@
+/* Every public function once, in the order of the headers, the way a newcomer would call it: training, predictions,
+ * scores, checkpoints. test_examples.c has the rest. */
+#include <unistd.h>
+
+#include "c_api_test.h"
+
+enum { N = 100 };
+
+/* y = 3 x + noise of standard deviation 0.1, on [-1, 1]. */
+static double x[N], y[N];
+
+typedef struct learner {
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+} learner;
+
+static int make_data(void** state) {
+  static double noise[N];
+  bdl_posterior* normal;
+  (void)state;
+  OK(bdl_posterior_create_low_rank(BDL_F64, 1, 0, &normal));
+  OK(bdl_posterior_sample(normal, 1, 0, bdl_f64(noise, N, 1)));
+  bdl_posterior_free(normal);
+  for (int i = 0; i < N; ++i) {
+    x[i] = 2.0 * i / (N - 1) - 1;
+    y[i] = 3 * x[i] + 0.1 * noise[i];
+  }
+  return 0;
+}
+
+/* A straight line y = a x + b, learned in 100 epochs. */
+static learner learn(bdl_likelihood likelihood, const double* targets) {
+  const int64_t sizes[] = {1, 1};
+  learner l;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, likelihood, &l.model));
+  OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(l.model), 1, &l.posterior));
+  OK(bdl_optimizer_create(l.model, l.posterior, "slang-ggn", N, &l.optimizer));
+  OK(bdl_optimizer_fit(l.optimizer, bdl_f64(x, N, 1), bdl_f64(targets, N, 1), 100, NULL, NULL));
+  return l;
+}
+
+static void learner_free(learner* l) {
+  bdl_optimizer_free(l->optimizer);
+  bdl_posterior_free(l->posterior);
+  bdl_model_free(l->model);
+}
+
+static void example_methods(void** state) {
+  int64_t count = 0;
+  (void)state;
+  while (bdl_method_name(count)) ++count;
+  assert_true(count >= 2);
+  assert_string_equal(bdl_method_name(0), "slang");
+}
+
+static void example_options(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  const char *name, *default_value, *range, *doc, *schedule;
+  bdl_option_type type;
+  double rate;
+  int64_t samples;
+  (void)state;
+  OK(bdl_option_describe(0, &name, &type, &default_value, &range, &doc));
+  assert_string_equal(name, "learning_rate");
+  assert_int_equal(type, BDL_OPTION_DOUBLE);
+  OK(bdl_optimizer_set_double(l.optimizer, name, 0.1));
+  OK(bdl_optimizer_get_double(l.optimizer, name, &rate));
+  assert_true(rate == 0.1);
+  OK(bdl_optimizer_set_int(l.optimizer, "samples", 8));
+  OK(bdl_optimizer_get_int(l.optimizer, "samples", &samples));
+  assert_int_equal(samples, 8);
+  OK(bdl_optimizer_set_choice(l.optimizer, "schedule", "power"));
+  OK(bdl_optimizer_get_choice(l.optimizer, "schedule", &schedule));
+  assert_string_equal(schedule, "power");
+  learner_free(&l);
+}
+
+static void example_fit(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  double mean[2], shift, precision_shift, epoch;
+  const char* message;
+  int64_t step, planned, bytes;
+  (void)state;
+  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+  assert_true(fabs(mean[0] - 3) < 0.1 && fabs(mean[1]) < 0.1);
+  OK(bdl_optimizer_progress(l.optimizer, &step, &planned, &epoch));
+  assert_true(step == planned && epoch == 100);
+  OK(bdl_optimizer_diagnose(l.optimizer, &shift, &precision_shift, &message));
+  assert_string_equal(message, ""); /* the posterior has moved from its initialisation */
+  OK(bdl_optimizer_memory(l.optimizer, 0, &bytes));
+  assert_true(bytes > 0);
+  learner_free(&l);
+}
+
+/* Training watched from a callback, which may also end it. */
+static int32_t stop_after_ten_epochs(void* user_data, const bdl_optimizer* optimizer) {
+  double epoch = 0;
+  OK(bdl_optimizer_progress(optimizer, NULL, NULL, &epoch));
+  ++*(int*)user_data;
+  return epoch >= 10;
+}
+
+static void example_stopping(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  const bdl_matrix inputs = bdl_f64(x, N, 1), targets = bdl_f64(y, N, 1);
+  int calls = 0;
+  (void)state;
+  OK(bdl_optimizer_initialize(l.optimizer)); /* start again */
+  assert_int_equal(bdl_optimizer_fit(l.optimizer, inputs, targets, 20, stop_after_ten_epochs, &calls), BDL_STOPPED);
+  assert_int_equal(calls, 10);
+  bdl_optimizer_request_stop(l.optimizer); /* from a signal handler or another thread, perhaps */
+  assert_int_equal(bdl_optimizer_fit(l.optimizer, inputs, targets, 0, NULL, NULL), BDL_STOPPED);
+  OK(bdl_optimizer_fit(l.optimizer, inputs, targets, 0, NULL, NULL)); /* the remaining epochs */
+  learner_free(&l);
+}
+
+/* A loop of one's own, and a prior for each parameter. */
+static void example_steps(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  double prior[2] = {0.5, 2}, rows[4 * 2] = {0};
+  int64_t step;
+  (void)state;
+  OK(bdl_optimizer_set_prior(l.optimizer, bdl_f64(prior, 1, 2)));
+  prior[0] = prior[1] = 0;
+  for (int first = 0; first < N; first += 10)
+    OK(bdl_optimizer_step(l.optimizer, bdl_f64(x + first, 10, 1), bdl_f64(y + first, 10, 1)));
+  OK(bdl_optimizer_step_rows(l.optimizer, bdl_f64(rows, 4, 2))); /* gradients from elsewhere */
+  OK(bdl_optimizer_progress(l.optimizer, &step, NULL, NULL));
+  assert_int_equal(step, 1000 + 11);
+  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64(prior, 1, 2)));
+  assert_true(prior[0] == 0.5 && prior[1] == 2);
+  learner_free(&l);
+}
+
+static void example_elbo(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  double running, running_kl, likelihood, kl;
+  (void)state;
+  OK(bdl_optimizer_running_elbo(l.optimizer, &running, &running_kl));
+  OK(bdl_optimizer_elbo(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 0, 1, &likelihood, &kl));
+  assert_true(running_kl == kl);
+  /* Noise of standard deviation 0.1: log N(y) is -log(0.1 sqrt(2 pi e)) = 0.88 for each example. */
+  assert_true(fabs(likelihood / N - 0.88) < 0.3 && fabs(running / N - 0.88) < 0.3);
+  learner_free(&l);
+}
+
+static void example_predictions(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  const double levels[] = {0.05, 0.95};
+  double mean[N], epistemic[N], noise[N], quantiles[2 * N], lower[N], upper[N], density[N];
+  static double draws[N * 200];
+  double rmse, coverage, lpd, standard_error, crps;
+  const bdl_matrix inputs = bdl_f64(x, N, 1), targets = bdl_f64(y, N, 1);
+  (void)state;
+  OK(bdl_predict(l.model, l.posterior, inputs, BDL_MONTE_CARLO, 200, 1, bdl_f64(mean, N, 1), bdl_f64(epistemic, N, 1),
+                 bdl_f64(noise, N, 1)));
+  assert_true(fabs(mean[0] + 3) < 0.1 && epistemic[0] > 0 && epistemic[0] < noise[0]);
+  OK(bdl_predict_quantiles(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, bdl_f64(levels, 1, 2),
+                           bdl_f64(quantiles, N, 2)));
+  OK(bdl_predict_interval(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, 0.9, bdl_f64(lower, N, 1),
+                          bdl_f64(upper, N, 1)));
+  assert_true(fabs(lower[0] - quantiles[0]) < 1e-8 && fabs(upper[0] - quantiles[1]) < 1e-8);
+  OK(bdl_predict_log_density(l.model, l.posterior, inputs, targets, BDL_MONTE_CARLO, 200, 1, bdl_f64(density, N, 1)));
+  OK(bdl_predict_draws(l.model, l.posterior, inputs, 200, 1, bdl_f64(draws, N, 200)));
+
+  OK(bdl_metric_rmse(bdl_f64(mean, N, 1), targets, &rmse));
+  assert_true(fabs(rmse - 0.1) < 0.03);
+  OK(bdl_metric_log_predictive_density(bdl_f64(density, N, 1), &lpd, &standard_error));
+  assert_true(fabs(lpd - 0.88) < 0.3 && standard_error > 0 && standard_error < 0.2);
+  OK(bdl_metric_coverage(bdl_f64(lower, N, 1), bdl_f64(upper, N, 1), targets, &coverage));
+  assert_true(coverage > 0.8 && coverage <= 1);
+  OK(bdl_metric_crps(bdl_f64(draws, N, 200), targets, &crps));
+  assert_true(crps > 0.03 && crps < 0.08); /* 0.56 standard deviations for a correct Gaussian */
+  learner_free(&l);
+}
+
+static void example_classes(void** state) {
+  double positive[N], p[N], entropy[N], information[N], accuracy, brier, ece;
+  learner l;
+  (void)state;
+  for (int i = 0; i < N; ++i) positive[i] = y[i] > 0;
+  l = learn(BDL_BERNOULLI, positive);
+  OK(bdl_predict_classes(l.model, l.posterior, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 200, 1, bdl_f64(p, N, 1),
+                         bdl_f64(entropy, N, 1), bdl_f64(information, N, 1)));
+  assert_true(p[0] < 0.1 && p[N - 1] > 0.9);
+  assert_true(entropy[N / 2] > entropy[0] && information[N / 2] <= entropy[N / 2]); /* unsure in the middle */
+  OK(bdl_metric_accuracy(bdl_f64(p, N, 1), bdl_f64(positive, N, 1), &accuracy));
+  OK(bdl_metric_brier(bdl_f64(p, N, 1), bdl_f64(positive, N, 1), &brier));
+  OK(bdl_metric_ece(bdl_f64(p, N, 1), bdl_f64(positive, N, 1), 15, &ece));
+  assert_true(accuracy > 0.9 && brier < 0.2 && ece < 0.3);
+  learner_free(&l);
+}
+
+static void example_checkpoint(void** state) {
+  char path[] = "/tmp/bdl-example-XXXXXX";
+  const int file = mkstemp(path);
+  learner l = learn(BDL_GAUSSIAN, y), loaded;
+  double mean[2], same[2];
+  (void)state;
+  assert_true(file >= 0 && close(file) == 0);
+  OK(bdl_save(path, NULL, NULL, l.optimizer)); /* with its model and posterior */
+  OK(bdl_load(path, NULL, &loaded.model, &loaded.posterior, &loaded.optimizer));
+  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+  OK(bdl_posterior_mean(loaded.posterior, bdl_f64(same, 1, 2)));
+  assert_memory_equal(mean, same, sizeof mean);
+  learner_free(&l);
+  learner_free(&loaded);
+  assert_int_equal(unlink(path), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(example_methods),     cmocka_unit_test(example_options),    cmocka_unit_test(example_fit),
+      cmocka_unit_test(example_stopping),    cmocka_unit_test(example_steps),      cmocka_unit_test(example_elbo),
+      cmocka_unit_test(example_predictions), cmocka_unit_test(example_classes),    cmocka_unit_test(example_checkpoint)};
+  return cmocka_run_group_tests(tests, make_data, NULL);
+}

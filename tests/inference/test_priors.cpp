@@ -1,0 +1,140 @@
+// Prior precisions by group of parameters, for the four groupings, and fixed parameter by parameter.
+#include "inference/prior.hpp"
+
+#include <algorithm>
+
+#include "support/training.hpp"
+
+#include "support/check.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+const std::vector<Index> sizes{2, 3, 1};  // weights 6 and 3, biases 3 and 1: D = 13
+
+enum Grouping { shared, weights_biases, layers, blocks };
+
+Options with(Grouping grouping, double weights, double biases) {
+  Options options;
+  options.prior_groups = grouping;
+  options.prior_precision = weights;
+  options.bias_prior_precision = biases;
+  return options;
+}
+
+template <class T>
+Prior<T> make(const Options& options, bool bias = true) {
+  Prior<T> prior;
+  prior.reset(make_network<T>(sizes, Likelihood(BDL_GAUSSIAN, 1), bias)->blocks(), options);
+  return prior;
+}
+
+Dense repeated(std::initializer_list<std::pair<Index, double>> parts) {
+  std::vector<double> out;
+  for (const auto& [count, value] : parts) out.insert(out.end(), static_cast<std::size_t>(count), value);
+  return column_of(out);
+}
+
+template <class T>
+void check(const Prior<T>& prior, std::size_t groups, const Dense& expected) {
+  assert_int_equal(prior.groups().size(), groups);
+  assert_close("precision", column_of(prior.precision()), rounded<T>(expected), 0);
+}
+
+template <class T>
+void groups_start_from_the_options(void**) {
+  check(make<T>(with(shared, 2, 5)), 1, Dense(13, 1, 2));
+  check(make<T>(with(weights_biases, 2, 5)), 2, repeated({{6, 2}, {3, 5}, {3, 2}, {1, 5}}));
+  check(make<T>(with(weights_biases, 2, 0)), 2, Dense(13, 1, 2));  // 0: as the weights
+  check(make<T>(with(layers, 2, 5)), 2, Dense(13, 1, 2));          // biases are no group of their own
+  check(make<T>(with(blocks, 2, 1e-6)), 4, repeated({{6, 2}, {3, 1e-6}, {3, 2}, {1, 1e-6}}));
+  check(make<T>(with(weights_biases, 2, 5), false), 1, Dense(9, 1, 2));
+  check(make<T>(with(blocks, 2, 5), false), 2, Dense(9, 1, 2));
+}
+
+template <class T>
+void each_group_has_its_own_precision(void**) {
+  const auto set = [](Grouping grouping, std::vector<double> values) {
+    Prior<T> prior = make<T>(with(grouping, 1, 0));
+    prior.set_groups(values);
+    assert_true(std::ranges::equal(prior.groups(), values) && !prior.is_fixed());
+    return prior;
+  };
+  check(set(shared, {3}), 1, Dense(13, 1, 3));
+  check(set(weights_biases, {3, 4}), 2, repeated({{6, 3}, {3, 4}, {3, 3}, {1, 4}}));
+  check(set(layers, {3, 4}), 2, repeated({{9, 3}, {4, 4}}));
+  check(set(blocks, {3, 4, 5, 6}), 4, repeated({{6, 3}, {3, 4}, {3, 5}, {1, 6}}));
+}
+
+/// Mean of theta^2 over a group's parameters and the samples.
+template <class T>
+void mean_squares_are_taken_over_groups_and_samples(void**) {
+  const Padded<T> thetas(Random(1).normal(13, 4), 2);
+  const Index membership[4][13] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                   {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1},
+                                   {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1},
+                                   {0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3}};
+  for (const Grouping grouping : {shared, weights_biases, layers, blocks}) {
+    const Prior<T> prior = make<T>(with(grouping, 1, 0));
+    Dense got = poison(static_cast<Index>(prior.groups().size()), 1), sum(got.rows, 1), count(got.rows, 1);
+    prior.mean_squares(thetas.get(), got.values);
+    for (Index i = 0; i < 13; ++i)
+      for (Index s = 0; s < 4; ++s) {
+        sum(membership[grouping][i], 0) += std::pow(thetas.dense()(i, s), 2);
+        count(membership[grouping][i], 0) += 1;
+      }
+    for (Index g = 0; g < got.rows; ++g) assert_near("mean square", got(g, 0), sum(g, 0) / count(g, 0), 1e-13);
+  }
+}
+
+template <class T>
+void fixed_precisions_are_kept_as_given(void**) {
+  Prior<T> prior = make<T>(with(weights_biases, 1, 0));
+  const Padded<T> precision(Random(2).uniform(13, 1, 0.1, 9));
+  prior.fix(precision.column());
+  assert_true(prior.is_fixed());
+  assert_close("precision", column_of(prior.precision()), precision.dense(), 0);
+  prior.reset(make_network<T>(sizes, Likelihood(BDL_GAUSSIAN, 1))->blocks(), with(shared, 2, 0));
+  assert_false(prior.is_fixed());
+  check(prior, 1, Dense(13, 1, 2));
+}
+
+/// Only the options that define the prior regroup it.
+void options_regroup_the_prior_when_they_change_it(void**) {
+  Optimizer<double> optimizer(make_network<double>(sizes, Likelihood(BDL_GAUSSIAN, 1)), make_posterior<double>(13, 1),
+                              find_method("slang"), 100);
+  const std::vector<double> learned{3, 4};
+  optimizer.prior().set_groups(learned);
+  Options options = optimizer.options();
+  options.learning_rate = 0.5;
+  optimizer.set_options(options);
+  check(optimizer.prior(), 2, repeated({{6, 3}, {3, 4}, {3, 3}, {1, 4}}));
+  options.prior_precision = 7;
+  optimizer.set_options(options);
+  check(optimizer.prior(), 2, Dense(13, 1, 7));
+  options.prior_groups = layers;
+  options.bias_prior_precision = 5;
+  optimizer.set_options(options);
+  check(optimizer.prior(), 2, Dense(13, 1, 7));
+  Optimizer<double> without_model(nullptr, make_posterior<double>(4, 1), find_method("slang"), 100);
+  check(without_model.prior(), 1, Dense(4, 1, 1));
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(groups_start_from_the_options<float>),
+      cmocka_unit_test(groups_start_from_the_options<double>),
+      cmocka_unit_test(each_group_has_its_own_precision<float>),
+      cmocka_unit_test(each_group_has_its_own_precision<double>),
+      cmocka_unit_test(mean_squares_are_taken_over_groups_and_samples<float>),
+      cmocka_unit_test(mean_squares_are_taken_over_groups_and_samples<double>),
+      cmocka_unit_test(fixed_precisions_are_kept_as_given<float>),
+      cmocka_unit_test(fixed_precisions_are_kept_as_given<double>),
+      cmocka_unit_test(options_regroup_the_prior_when_they_change_it),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,279 @@
+// What predictions refuse: the status, what the message names, and outputs that stay as they were.
+#include "model/user_model.hpp"
+#include "predict_test.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+constexpr double untouched = -12345;
+
+struct Outputs {
+  Table a{4, 2}, b{4, 2}, c{4, 2};
+
+  Outputs() {
+    for (Table* table : {&a, &b, &c}) std::fill(table->values.begin(), table->values.end(), untouched);
+  }
+  void check() const {
+    for (const Table* table : {&a, &b, &c})
+      for (const double value : table->values) assert_true(value == untouched);
+  }
+};
+
+/// A query of every kind, its outputs all wanted; y suits the likelihood.
+using Call = std::function<void(const Query<double>&, const Outputs&)>;
+
+const Table levels(1, 2, {0.1, 0.9}), one_level(1, 1, {0.3}), labels(4, 1, {0, 1, 1, 0}), numbers(4, 2);
+
+const Call call_moments = [](const auto& q, const Outputs& o) {
+  predict_moments(q, o.a.array(), o.b.array(), o.c.array());
+};
+const Call call_quantiles = [](const auto& q, const Outputs& o) {
+  predict_quantiles(q, one_level.array(), o.a.array());
+};
+const Call call_interval = [](const auto& q, const Outputs& o) {
+  predict_interval(q, 0.9, o.a.array(), o.b.array());
+};
+const Call call_classes = [](const auto& q, const Outputs& o) {
+  const Array entropy = bdl_f64(o.b.values.data(), 4, q.model.likelihood.targets());
+  predict_classes(q, o.a.array(), entropy, bdl_none());
+};
+const Call call_log_density = [](const auto& q, const Outputs& o) {
+  const bool one_target = q.model.likelihood.targets() == 1;
+  predict_log_density(q, one_target ? labels.array() : numbers.array(), bdl_f64(o.a.values.data(), 4, 1));
+};
+const Call call_draws = [](const auto& q, const Outputs& o) {
+  predict_draws(q, bdl_f64(o.a.values.data(), 4, q.model.likelihood.targets() * q.spec.samples));
+};
+const Call call_elbo = [](const auto& q, const Outputs&) {
+  expected_log_likelihood(q, (q.model.likelihood.targets() == 1 ? labels : numbers).array());
+};
+
+struct Case {
+  bdl_likelihood kind;
+  Call call;
+};
+
+const std::vector<Case> all_calls = {
+    {BDL_GAUSSIAN, call_moments},     {BDL_GAUSSIAN, call_quantiles},    {BDL_POISSON, call_quantiles},
+    {BDL_GAUSSIAN, call_interval},    {BDL_BERNOULLI, call_classes},     {BDL_CATEGORICAL, call_classes},
+    {BDL_GAUSSIAN, call_log_density}, {BDL_BERNOULLI, call_log_density}, {BDL_CATEGORICAL, call_elbo},
+    {BDL_POISSON, call_elbo},         {BDL_GAUSSIAN, call_draws},        {BDL_CATEGORICAL, call_draws},
+};
+
+/// A two-layer model with two outputs, a posterior and four examples that give no errors.
+struct Good {
+  Network<double> model;
+  Belief<double> b;
+  Table x;
+
+  explicit Good(bdl_likelihood kind, const std::vector<Index>& sizes = {3, 2, 2}, Random random = Random(1))
+      : model(network<double>(sizes, kind)),
+        b(belief<double>(Kind::diagonal, model.parameters(), 0.1, random)),
+        x(normal_table(random, 4, 3)) {}
+  Query<double> query(Index samples = 1) const { return monte_carlo(model, b, x, samples); }
+};
+
+void expect_query_error(const Case& c, const Query<double>& query, Status status, const char* word) {
+  const Outputs outputs;
+  expect_error(status, word, [&] { c.call(query, outputs); });
+  outputs.check();
+}
+
+void good_queries_succeed(void**) {
+  for (const Case& c : all_calls) c.call(Good(c.kind).query(), Outputs());
+}
+
+void x_must_be_right(void**) {
+  for (const Case& c : all_calls) {
+    const Good good(c.kind);
+    const auto with = [&](const Array& x) {
+      Query<double> query = good.query();
+      query.x = x;
+      return query;
+    };
+    Table spoiled = good.x;
+    spoiled(2, 1) = infinity;
+    expect_query_error(c, with(Table(4, 2).array()), Status::ERROR_SHAPE, "x has 2 columns, expected 3");
+    expect_query_error(c, with(bdl_none()), Status::ERROR_SHAPE, "x is empty");
+    expect_query_error(c, with(bdl_f64(nullptr, 4, 3)), Status::ERROR_INVALID_ARGUMENT, "x has NULL data");
+    expect_query_error(c, with(spoiled.array()), Status::ERROR_NOT_FINITE,
+                       "x is not finite at row 2, column 1");
+  }
+}
+
+void samples_must_be_in_range(void**) {
+  for (const Case& c : all_calls)
+    for (const Index samples : {Index{0}, Index{-1}, (Index{1} << 31) + 1, std::numeric_limits<Index>::max()})
+      expect_query_error(c, Good(c.kind).query(samples), Status::ERROR_INVALID_ARGUMENT, "samples is");
+}
+
+void quadrature_needs_one_layer_and_one_output(void**) {
+  for (const Case& c : all_calls) {
+    if (c.kind == BDL_CATEGORICAL) continue;
+    for (const std::vector<Index>& sizes : {std::vector<Index>{3, 1, 1}, std::vector<Index>{3, 2}}) {
+      const Good good(c.kind, sizes);
+      Query<double> query = good.query();
+      query.spec.method = BDL_QUADRATURE;
+      expect_query_error(c, query, Status::ERROR_UNSUPPORTED, "");
+    }
+  }
+  const Good good(BDL_GAUSSIAN, {3, 1, 1});
+  expect_error(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output",
+               [&] { check_query(quadrature(good.model, good.b, good.x)); });
+  expect_error(Status::ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO",
+               [&] { predict_draws(plug_in(good.model, good.b, good.x), bdl_none()); });
+}
+
+void likelihoods_must_suit(void**) {
+  for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL})
+    for (const Call& call : {call_quantiles, call_interval})
+      expect_query_error({kind, call}, Good(kind).query(), Status::ERROR_UNSUPPORTED, "no quantiles");
+  for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_POISSON})
+    expect_query_error({kind, call_classes}, Good(kind).query(), Status::ERROR_UNSUPPORTED, "no classes");
+}
+
+void targets_must_suit(void**) {
+  const Good good(BDL_POISSON);
+  const auto refuse = [&](const Table& y, Status status, const char* word) {
+    const Table result(4, 1, {1, 2, 3, 4});
+    expect_error(status, word, [&] { predict_log_density(good.query(), y.array(), result.array()); });
+    assert_same_bits(result, Table(4, 1, {1, 2, 3, 4}));
+    expect_error(status, word, [&] { expected_log_likelihood(good.query(), y.array()); });
+  };
+  refuse(Table(3, 2), Status::ERROR_SHAPE, "y has 3 rows, expected 4");
+  refuse(Table(4, 1), Status::ERROR_SHAPE, "y has 1 columns, expected 2");
+  Table y(4, 2);
+  y(3, 1) = 0.5;
+  refuse(y, Status::ERROR_LABEL, "y is 0.5 at row 3, column 1");
+  y(3, 1) = quiet_nan;
+  refuse(y, Status::ERROR_NOT_FINITE, "y is not finite at row 3, column 1");
+}
+
+void levels_must_be_probabilities(void**) {
+  const Good good(BDL_GAUSSIAN);
+  const Outputs o;
+  for (const double level : {0.0, 1.0, -0.5, 2.0}) {
+    const Table wrong(1, 2, {0.5, level});
+    expect_error(Status::ERROR_INVALID_ARGUMENT, "levels is",
+                 [&] { predict_quantiles(good.query(), wrong.array(), Table(4, 4).array()); });
+    expect_error(Status::ERROR_INVALID_ARGUMENT, "probability is",
+                 [&] { predict_interval(good.query(), level, o.a.array(), o.b.array()); });
+  }
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "probability is nan",
+               [&] { predict_interval(good.query(), quiet_nan, o.a.array(), o.b.array()); });
+  expect_error(Status::ERROR_NOT_FINITE, "levels is not finite",
+               [&] { predict_quantiles(good.query(), Table(1, 1, {quiet_nan}).array(), o.a.array()); });
+  expect_error(Status::ERROR_SHAPE, "levels has 2 rows, expected 1", [&] {
+    predict_quantiles(good.query(), Table(2, 1, {0.5, 0.5}).array(), o.a.array());
+  });
+  o.check();
+}
+
+void outputs_must_fit(void**) {
+  const Good good(BDL_GAUSSIAN);
+  const auto q = good.query();
+  const Outputs o;
+  const Table wrong(4, 3);
+  const Array w = wrong.array(), none = bdl_none();
+  const auto refuse = [](const char* word, const std::function<void()>& call) {
+    expect_error(Status::ERROR_SHAPE, word, call);
+  };
+  refuse("mean has 3 columns", [&] { predict_moments(q, w, o.b.array(), o.c.array()); });
+  refuse("epistemic_variance has 3", [&] { predict_moments(q, o.a.array(), w, o.c.array()); });
+  refuse("noise_variance has 3", [&] { predict_moments(q, o.a.array(), o.b.array(), w); });
+  refuse("quantiles has 3 columns, expected 4", [&] { predict_quantiles(q, levels.array(), w); });
+  refuse("lower has 3", [&] { predict_interval(q, 0.5, w, o.b.array()); });
+  refuse("upper has 3", [&] { predict_interval(q, 0.5, o.a.array(), w); });
+  refuse("log_density has 3", [&] { predict_log_density(q, numbers.array(), w); });
+  refuse("draws has 3", [&] { predict_draws(q, w); });
+  const Good classes(BDL_CATEGORICAL);
+  refuse("probabilities has 3", [&] { predict_classes(classes.query(), w, none, none); });
+  refuse("entropy has 2 columns, expected 1",
+         [&] { predict_classes(classes.query(), o.a.array(), o.b.array(), none); });
+  refuse("mutual_information has 2", [&] { predict_classes(classes.query(), none, none, o.b.array()); });
+  const Array overlapping = bdl_strided(o.a.values.data(), BDL_F64, 4, 2, 1, 1);
+  refuse("elements overlap", [&] { predict_moments(q, overlapping, none, none); });
+  const std::int32_t integers[8] = {};
+  refuse("output of dtype i32", [&] { predict_moments(q, bdl_i32(integers, 4, 2), none, none); });
+  o.check();
+}
+
+void divergence_is_reported_before_anything_is_written(void**) {
+  for (const Case& c : all_calls) {  // the last example alone overflows
+    Good good(c.kind, {3, 2});
+    std::ranges::fill(good.b.q->mean(), 10.0);
+    for (Index j = 0; j < 3; ++j) good.x(3, j) = 1e308;
+    expect_query_error(c, good.query(), Status::ERROR_DIVERGED, "output for example 3 is not finite");
+  }
+}
+
+void results_must_be_numbers(void**) {
+  Outputs o;
+  const auto counts = [](double m, double v) { return Scalar(BDL_POISSON, m, v); };
+  const Scalar huge = counts(800, 1e-6), wide = counts(0, 500), hopeless = counts(700, 100);
+  Table first(1, 1, {untouched}), second(1, 1, {untouched});
+  const auto refuse = [&](const char* word, const std::function<void()>& call) {
+    expect_error(Status::ERROR_DIVERGED, word, call);
+    assert_true(first(0, 0) == untouched && second(0, 0) == untouched);
+  };
+  const Array a = first.array(), b = second.array(), none = bdl_none(), zero = labels.array();
+  const Array y = bdl_f64(static_cast<const double*>(zero.data), 1, 1);
+  refuse("mean would be inf at row 0",
+         [&] { predict_moments(plug_in(huge.model, huge.b, huge.x), a, b, none); });
+  refuse("epistemic_variance would be inf",
+         [&] { predict_moments(quadrature(wide.model, wide.b, wide.x), a, b, none); });
+  refuse("predictive mean for example 0",
+         [&] { predict_moments(quadrature(hopeless.model, hopeless.b, hopeless.x), a, b, none); });
+  refuse("quantiles would be inf",
+         [&] { predict_quantiles(plug_in(huge.model, huge.b, huge.x), one_level.array(), a); });
+  refuse("draws would be inf", [&] { predict_draws(monte_carlo(huge.model, huge.b, huge.x, 1), a); });
+  refuse("log_density would be -inf",
+         [&] { predict_log_density(plug_in(huge.model, huge.b, huge.x), y, a); });
+  refuse("expected log likelihood would be -inf",
+         [&] { expected_log_likelihood(plug_in(huge.model, huge.b, huge.x), y); });
+  // 1e40 is a double but not a float.
+  const Scalar large = counts(std::log(1e40), 1e-6);
+  float single = 1;
+  refuse("mean would be 1e+40", [&] {
+    predict_moments(plug_in(large.model, large.b, large.x), bdl_f32(&single, 1, 1), none, none);
+  });
+  assert_true(single == 1);
+  predict_moments(plug_in(large.model, large.b, large.x), a, none, none);
+  assert_close(first(0, 0), 1e40, 1e-12);
+}
+
+std::int32_t failing_outputs(void*, Array, Array, Array) {
+  return 3;
+}
+
+void callbacks_may_fail(void**) {
+  const UserModel<double> model(3, 4, Likelihood(BDL_GAUSSIAN, 2), {failing_outputs, nullptr, nullptr});
+  Random random(1);
+  const auto b = belief<double>(Kind::diagonal, 4, 1, random);
+  const Table x = normal_table(random, 4, 3);
+  expect_query_error({BDL_GAUSSIAN, call_moments}, {model, *b.q, x.array(), {BDL_MONTE_CARLO, 3, 1}},
+                     Status::ERROR_CALLBACK, "callback returned 3");
+  expect_query_error({BDL_GAUSSIAN, call_moments}, {model, *b.q, x.array(), {BDL_QUADRATURE, 3, 1}},
+                     Status::ERROR_UNSUPPORTED, "quadrature needs");
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(good_queries_succeed),
+      cmocka_unit_test(x_must_be_right),
+      cmocka_unit_test(samples_must_be_in_range),
+      cmocka_unit_test(quadrature_needs_one_layer_and_one_output),
+      cmocka_unit_test(likelihoods_must_suit),
+      cmocka_unit_test(targets_must_suit),
+      cmocka_unit_test(levels_must_be_probabilities),
+      cmocka_unit_test(outputs_must_fit),
+      cmocka_unit_test(divergence_is_reported_before_anything_is_written),
+      cmocka_unit_test(results_must_be_numbers),
+      cmocka_unit_test(callbacks_may_fail),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,85 @@
+// Const means concurrent: four threads that predict with one model and one posterior get the bits of one
+// thread.
+#include <atomic>
+#include <thread>
+
+#include "predict_test.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+constexpr Index rows = 12, samples = 30;
+
+/// Everything that can be predicted, one table after the other.
+template <class T>
+std::vector<Table> everything(const Query<T>& query, const Table& y) {
+  const Likelihood& likelihood = query.model.likelihood;
+  const Index outputs = likelihood.outputs(), targets = likelihood.targets();
+  const bool numbers = likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_POISSON;
+  const Moments m = moments(query);
+  std::vector<Table> all = {m.mean, m.epistemic, m.noise, log_density(query, y)};
+  all.emplace_back(1, 1, std::vector{expected_log_likelihood(query, y.array())});
+  if (numbers) {
+    all.push_back(quantiles(query, Table(1, 3, {0.05, 0.5, 0.9})));
+  } else {
+    Table p = output(rows, outputs), entropy = output(rows, targets), information = output(rows, targets);
+    predict_classes(query, p.array(), entropy.array(), information.array());
+    all.insert(all.end(), {p, entropy, information});
+  }
+  if (query.spec.method == BDL_MONTE_CARLO) {
+    Table draws = output(rows, targets * samples);
+    predict_draws(query, draws.array());
+    all.push_back(draws);
+  }
+  return all;
+}
+
+bool same_bits(const std::vector<Table>& a, const std::vector<Table>& b) {
+  return std::ranges::equal(a, b, [](const Table& s, const Table& t) {
+    return s.values.size() == t.values.size() &&
+           std::memcmp(s.values.data(), t.values.data(), s.values.size() * sizeof(double)) == 0;
+  });
+}
+
+template <class T>
+void assert_concurrent(const Query<T>& query, const Table& y) {
+  const std::vector<Table> expected = everything(query, y);
+  std::atomic<int> equal{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int repetition = 0; repetition < 3; ++repetition)
+        equal += same_bits(everything(query, y), expected);
+    });
+  for (std::thread& thread : threads) thread.join();
+  assert_int_equal(equal, 12);
+}
+
+template <class T>
+void one_model_serves_many_threads(void**) {
+  Random random(1);
+  for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON})
+    for (const Kind family : all_kinds) {
+      const auto model = network<T>({3, 5, 2}, kind);
+      const auto b = belief<T>(family, model.parameters(), 0.3, random);
+      const Table x = normal_table(random, rows, 3), y(rows, model.likelihood.targets());
+      assert_concurrent(monte_carlo(model, b, x, samples), y);
+      assert_concurrent(plug_in(model, b, x), y);
+      if (kind == BDL_CATEGORICAL) continue;
+      const auto linear = network<T>({3, 1}, kind);
+      const auto c = belief<T>(family, 4, 0.3, random);
+      assert_concurrent(quadrature(linear, c, x), Table(rows, 1));
+    }
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(one_model_serves_many_threads<float>),
+      cmocka_unit_test(one_model_serves_many_threads<double>),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
