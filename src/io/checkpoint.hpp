@@ -36,7 +36,7 @@ template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
 struct NoisePrecision {
   std::vector<double> values;
-  NoiseOrigin origin;
+  NoiseOrigin origin = NoiseOrigin::none;
 };
 NoisePrecision read_noise_precision(const RecordReader& record, Index outputs);
 template <class T>

@@ -44,7 +44,7 @@ const Call call_log_density = [](const auto& q, const Outputs& o) {
   predict_log_density(q, one_target ? labels.array() : numbers.array(), bdl_f64(o.a.values.data(), 4, 1));
 };
 const Call call_draws = [](const auto& q, const Outputs& o) {
-  predict_draws(q, bdl_f64(o.a.values.data(), 4, q.model.likelihood.targets() * q.spec.samples));
+  predict_draws(q, bdl_f64(o.a.values.data(), 4, q.model.likelihood.targets()));
 };
 const Call call_elbo = [](const auto& q, const Outputs&) {
   expected_log_likelihood(q, (q.model.likelihood.targets() == 1 ? labels : numbers).array());
