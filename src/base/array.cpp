@@ -66,23 +66,29 @@ void check_output(const Array& array, Index rows, Index cols, const char* name) 
          static_cast<long long>(array.row_stride), static_cast<long long>(array.col_stride));
 }
 
+template <class T>
 void check_finite(const Array& array, const char* name) {
   with_type(array, [&](const auto* data) {
     for (Index i = 0; i < array.rows; ++i)
       for (Index j = 0; j < array.cols; ++j)
-        if (!std::isfinite(static_cast<double>(data[i * array.row_stride + j * array.col_stride])))
-          fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0)", name,
-               static_cast<long long>(i), static_cast<long long>(j));
+        if (const auto value = data[i * array.row_stride + j * array.col_stride];
+            !std::isfinite(static_cast<T>(value)))
+          fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0): %g%s",
+               name, static_cast<long long>(i), static_cast<long long>(j), static_cast<double>(value),
+               sizeof(T) == sizeof(float) ? " as a float" : "");
   });
 }
 
+template <class T>
 void check_positive(const Array& array, const char* name) {
   for (Index i = 0; i < array.rows; ++i)
     for (Index j = 0; j < array.cols; ++j)
-      if (const double value = element(array, i, j); !(value > 0 && std::isfinite(value)))
+      if (const double value = element(array, i, j);
+          !(static_cast<T>(value) > 0 && std::isfinite(static_cast<T>(value))))
         fail(Status::ERROR_INVALID_ARGUMENT,
-             "%s is %g at row %lld, column %lld, expected a positive finite number", name, value,
-             static_cast<long long>(i), static_cast<long long>(j));
+             "%s is %g at row %lld, column %lld (counting from 0), expected a positive finite %s", name,
+             value, static_cast<long long>(i), static_cast<long long>(j),
+             sizeof(T) == sizeof(float) ? "float" : "number");
 }
 
 double element(const Array& array, Index row, Index col) {
@@ -120,6 +126,8 @@ Array as_array(ConstMatrixView<T> columns) {
 }
 
 #define BDL_INSTANTIATE(T)                                             \
+  template void check_finite<T>(const Array&, const char*);            \
+  template void check_positive<T>(const Array&, const char*);          \
   template void gather(const Array&, ConstSpan<Index>, MatrixView<T>); \
   template void gather(const Array&, Index, MatrixView<T>);            \
   template void scatter(ConstMatrixView<T>, const Array&, Index);      \

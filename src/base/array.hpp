@@ -17,9 +17,12 @@ inline bool given(const Array& array) {
 void check_shape(const Array& array, Index rows, Index cols, const char* name);
 /// As check_shape, for an output: additionally floating point and non-overlapping.
 void check_output(const Array& array, Index rows, Index cols, const char* name);
-/// Fails with ERROR_NOT_FINITE naming the first row and column that hold NaN or infinity.
+/// Fails with ERROR_NOT_FINITE naming the first row and column that hold NaN, infinity, or what is infinity
+/// in T.
+template <class T = double>
 void check_finite(const Array& array, const char* name);
-/// Fails with ERROR_INVALID_ARGUMENT unless every element is finite and > 0.
+/// Fails with ERROR_INVALID_ARGUMENT unless every element is finite and > 0, also in T.
+template <class T = double>
 void check_positive(const Array& array, const char* name);
 
 /// Element (row, col) as a double.

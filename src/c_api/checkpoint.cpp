@@ -50,6 +50,8 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
   auto m = wanted(model, parts.model, "model");
   auto q = wanted(posterior, parts.posterior, "posterior");
   auto o = wanted(optimizer, parts.optimizer, "optimizer");
+  // Last: a user's model is the caller's, and a failed load must not have touched it.
+  if (parts.model) parts.model->likelihood.set_noise_precision(parts.noise.values, parts.noise.origin);
   if (model) *model = m.release();
   if (posterior) *posterior = q.release();
   if (optimizer) *optimizer = o.release();

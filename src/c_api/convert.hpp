@@ -41,7 +41,7 @@ Buffer<T> gathered(const Array& array) {
 template <class T>
 Buffer<T> gathered_precision(const Array& array, Index dimension, const char* name) {
   check_shape(array, 1, array.cols == 1 ? 1 : dimension, name);
-  check_positive(array, name);
+  check_positive<T>(array, name);
   Buffer<T> values(dimension);
   for (Index i = 0; i < dimension; ++i)
     values.data()[i] = static_cast<T>(element(array, 0, array.cols == 1 ? 0 : i));

@@ -31,7 +31,7 @@ void check_layer_sizes(ConstSpan<Index> sizes) {
 template <class T>
 Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
   check_shape(parameters, 1, model.parameters(), "parameters");
-  check_finite(parameters, "parameters");
+  check_finite<T>(parameters, "parameters");
   Buffer<T> theta(model.parameters());
   gather(parameters, 0, theta.matrix(model.parameters(), 1));
   return theta;
@@ -198,7 +198,7 @@ bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_shape(x, -1, m.inputs(), "x");
-      check_finite(x, "x");
+      check_finite<T>(x, "x");
       check_output(outputs, x.rows, m.outputs(), "outputs");
       Buffer<T> f(m.outputs() * x.rows);
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));

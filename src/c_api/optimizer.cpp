@@ -174,14 +174,8 @@ bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix
 }
 
 bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows) {
-  return guard("bdl_optimizer_step_rows", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      check_shape(rows, -1, o.posterior()->dimension(), "rows");
-      check_finite(rows, "rows");
-      gather(rows, 0, o.rows_to_fill(rows.rows));
-      o.step_rows();
-    });
-  });
+  return guard("bdl_optimizer_step_rows",
+               [&] { with(optimizer, "optimizer", [&](auto& o) { step_rows(o, rows); }); });
 }
 
 bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,

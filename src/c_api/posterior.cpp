@@ -18,9 +18,10 @@ const LowRankPosterior<T>& as_low_rank(const Posterior<T>& q) {
 }
 
 /// Fails unless the array is the mean of a posterior of this dimension.
+template <class T>
 void check_mean(const Array& mean, Index dimension) {
   check_shape(mean, 1, dimension, "mean");
-  check_finite(mean, "mean");
+  check_finite<T>(mean, "mean");
 }
 
 /// Replaces q by a finished successor: nothing has changed if building it failed.
@@ -34,14 +35,14 @@ void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
 template <class T>
 void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
   const Index dimension = q.dimension(), rank = as_low_rank(q).rank();
-  check_mean(mean, dimension);
+  check_mean<T>(mean, dimension);
   check_shape(diagonal, 1, dimension, "diagonal");
-  check_positive(diagonal, "diagonal");
+  check_positive<T>(diagonal, "diagonal");
   LowRankPosterior<T> successor(dimension, rank);
   Buffer<T> u(given(low_rank) ? dimension * rank : 0);
   if (given(low_rank)) {
     check_shape(low_rank, dimension, rank, "low_rank");
-    check_finite(low_rank, "low_rank");
+    check_finite<T>(low_rank, "low_rank");
     Array columns = low_rank;  // one column of U per column of the core
     std::swap(columns.rows, columns.cols);
     std::swap(columns.row_stride, columns.col_stride);
@@ -56,7 +57,7 @@ template <class T>
 void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
   const Index dimension = q.dimension();
   if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
-  check_mean(mean, dimension);
+  check_mean<T>(mean, dimension);
   check_shape(precision, dimension, dimension, "precision");
   check_finite(precision, "precision");
   for (Index i = 0; i < dimension; ++i)
@@ -77,7 +78,7 @@ void update(Posterior<T>& q, const Array& rows, double scale, double learning_ra
             const Array& prior_precision) {
   const Index dimension = q.dimension();
   check_shape(rows, -1, dimension, "rows");
-  check_finite(rows, "rows");
+  check_finite<T>(rows, "rows");
   const Buffer<T> prior = gathered_precision<T>(prior_precision, dimension, "prior_precision");
   DenseRows<T> b;
   gather(rows, 0, b.resize(dimension, rows.rows));
@@ -95,6 +96,8 @@ void update(Posterior<T>& q, const Array& rows, double scale, double learning_ra
   next->solve({direction.data(), dimension, 1}, workspace.scratch);
   for (std::size_t i = 0; i < direction.size(); ++i)
     next->mean()[i] -= static_cast<T>(learning_rate) * direction[i];
+  if (!std::ranges::all_of(next->mean(), [](T value) { return std::isfinite(value); }))
+    fail(Status::ERROR_DIVERGED, "the mean is not finite after the step");
   next->set_blank(false);
   q.swap(*next);
 }
@@ -260,7 +263,7 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_shape(vectors, -1, q.dimension(), "vectors");
-      check_finite(vectors, "vectors");
+      check_finite<T>(vectors, "vectors");
       check_output(solution, vectors.rows, q.dimension(), "solution");
       Buffer<T> x = gathered<T>(vectors);
       PosteriorScratch<T> scratch;
@@ -288,7 +291,7 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_shape(parameters, -1, q.dimension(), "parameters");
-      check_finite(parameters, "parameters");
+      check_finite<T>(parameters, "parameters");
       check_output(log_density, parameters.rows, 1, "log_density");
       const Buffer<T> thetas = gathered<T>(parameters);
       Buffer<double> values(parameters.rows);

@@ -1,9 +1,39 @@
 #include "inference/fit.hpp"
 
+#include <optional>
+
 #include "inference/minibatch.hpp"
 
 namespace bdl {
 namespace {
+
+/// Puts everything back that preparing a first step has changed, unless the step was taken.
+template <class T>
+class Undo {
+ public:
+  explicit Undo(Optimizer<T>& optimizer) : optimizer_(&optimizer), state_(optimizer.state) {
+    if (optimizer.posterior()->is_blank()) blank_ = optimizer.posterior()->clone();
+    if (optimizer.model() && !optimizer.model()->likelihood.noise_is_set())
+      likelihood_ = optimizer.model()->likelihood;
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+  ~Undo() {
+    if (!optimizer_) return;
+    optimizer_->state = state_;
+    if (likelihood_) optimizer_->model()->likelihood = std::move(*likelihood_);
+    if (!blank_) return;
+    optimizer_->posterior()->swap(*blank_);
+    optimizer_->remember_start();
+  }
+  void keep() { optimizer_ = nullptr; }
+
+ private:
+  Optimizer<T>* optimizer_;
+  TrainingState state_;
+  std::unique_ptr<Posterior<T>> blank_;
+  std::optional<Likelihood> likelihood_;
+};
 
 /// Begins a course of `epochs` at a fresh epoch, or checks that an interrupted one can go on.
 template <class T>
@@ -35,12 +65,25 @@ bool progress_due(const Optimizer<T>& optimizer) {
 /// True if training is to stop after the step just done.
 template <class T>
 bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
-  if (progress.function && progress_due(optimizer)) {
-    const std::int32_t answer = progress.function(progress.context);
-    if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
-    if (answer > 0) return true;
-  }
-  return optimizer.stop_requested.exchange(false);
+  std::int32_t answer = 0;
+  if (progress.function && progress_due(optimizer)) answer = progress.function(progress.context);
+  const bool requested = optimizer.stop_requested.exchange(false);
+  if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
+  return answer > 0 || requested;
+}
+
+/// The next minibatch's step.
+template <class T>
+void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatches& minibatches) {
+  TrainingState& state = optimizer.state;
+  const auto examples = minibatches.batch(state.epoch, state.batch);
+  const auto count = static_cast<Index>(examples.size());
+  gather(x, examples, optimizer.x_to_fill(count));
+  gather(y, examples, optimizer.y_to_fill(count));
+  optimizer.step(count);
+  if (++state.batch < state.batches) return;
+  state.batch = 0;
+  ++state.epoch;
 }
 
 }  // namespace
@@ -49,27 +92,22 @@ template <class T>
 void check_data(const Model<T>& model, const Array& x, const Array& y) {
   check_shape(x, -1, model.inputs(), "x");
   model.likelihood.check_targets(y, x.rows, "y");
-  check_finite(x, "x");
+  check_finite<T>(x, "x");
+  check_finite<T>(y, "y");
 }
 
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
   check_data(*optimizer.model(), x, y);
   Minibatches minibatches(optimizer.options(), x.rows);
+  Undo undo(optimizer);
   begin_course(optimizer, epochs, minibatches.batches());
   optimizer.start_noise(y);
-  TrainingState& state = optimizer.state;
+  const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
-    const auto examples = minibatches.batch(state.epoch, state.batch);
-    const auto count = static_cast<Index>(examples.size());
-    gather(x, examples, optimizer.x_to_fill(count));
-    gather(y, examples, optimizer.y_to_fill(count));
-    optimizer.step(count);
-    if (++state.batch == state.batches) {
-      state.batch = 0;
-      ++state.epoch;
-    }
-    if (should_stop(optimizer, progress)) return Status::STOPPED;
+    advance(optimizer, x, y, minibatches);
+    undo.keep();
+    if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
   return Status::OK;
 }
@@ -82,14 +120,28 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
          static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
   gather(x, 0, optimizer.x_to_fill(x.rows));
   gather(y, 0, optimizer.y_to_fill(x.rows));
+  Undo undo(optimizer);
+  if (optimizer.posterior()->is_blank()) optimizer.initialize();
   optimizer.start_noise(y);
   optimizer.step(x.rows);
+  undo.keep();
+}
+
+template <class T>
+void step_rows(Optimizer<T>& optimizer, const Array& rows) {
+  check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
+  check_finite<T>(rows, "rows");
+  gather(rows, 0, optimizer.rows_to_fill(rows.rows));
+  Undo undo(optimizer);
+  optimizer.step_rows();
+  undo.keep();
 }
 
 #define BDL_INSTANTIATE(T)                                                                \
   template void check_data(const Model<T>&, const Array&, const Array&);                  \
   template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
-  template void step(Optimizer<T>&, const Array&, const Array&);
+  template void step(Optimizer<T>&, const Array&, const Array&);                          \
+  template void step_rows(Optimizer<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

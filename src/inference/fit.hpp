@@ -24,4 +24,8 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
+/// One step from the caller's gradient rows.
+template <class T>
+void step_rows(Optimizer<T>& optimizer, const Array& rows);
+
 }  // namespace bdl

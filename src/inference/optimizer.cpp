@@ -64,18 +64,19 @@ void Optimizer<T>::remember_start() {
 
 template <class T>
 void Optimizer<T>::initialize() {
-  const auto mean = posterior_->mean();
   const double automatic = 10 * static_cast<double>(data_size_);  // first samples stay near the mean
-  posterior_->set_isotropic(options_.initial_precision > 0 ? options_.initial_precision : automatic);
+  const auto start = posterior_->clone();
+  start->set_isotropic(options_.initial_precision > 0 ? options_.initial_precision : automatic);
   if (const auto* network = dynamic_cast<const Network<T>*>(model_.get()))
     network->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
-                        static_cast<std::uint64_t>(options_.seed), mean);
+                        static_cast<std::uint64_t>(options_.seed), start->mean());
   else
-    std::ranges::fill(mean, T(0));
-  posterior_->set_blank(false);
-  prior_.reset(blocks(), options_);
-  std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+    std::ranges::fill(start->mean(), T(0));
+  start->set_blank(false);
+  if (!prior_.is_fixed()) prior_.reset(blocks(), options_);
+  posterior_->swap(*start);
   if (model_) model_->likelihood.forget_learned_noise();
+  std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   state = {};
   state.plan = {0, options_.total_steps};
   remember_start();
@@ -117,6 +118,7 @@ void Optimizer<T>::step(Index examples) {
   const Index samples = options_.samples, dimension = posterior_->dimension();
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
+  scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
   thetas_.reserve(dimension * samples);
   const auto thetas = thetas_.matrix(dimension, samples);
   sample(*posterior_,
@@ -227,8 +229,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
       estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
                  : DenseRows<T>::bytes(dimension, examples);
   const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
-  const Index samples =
-      TallScratch<T>::bytes(posterior_->rank(), std::max<Index>(posterior_->rank(), options_.samples));
+  const Index rank = posterior_->family() == Family::low_rank ? posterior_->rank() : 0;
+  const Index samples = TallScratch<T>::bytes(rank, std::max(rank, options_.samples));
   return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
          t * vectors + t * cost.count + samples;
 }

@@ -46,6 +46,7 @@ class Optimizer {
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
 
+  /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
   /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has
   /// set it.
@@ -73,8 +74,10 @@ class Optimizer {
   void restore(ConstSpan<T> momentum, ConstSpan<T> initial_mean, ConstSpan<T> initial_precision);
   const std::vector<ParameterBlock>& blocks() const;
 
- private:
+  /// Takes the posterior's present moments as the start that the diagnostic compares with.
   void remember_start();
+
+ private:
   void take(Rows<T>& rows, ConstSpan<T> c, ConstSpan<T> w);
   void update_precision(Rows<T>& rows, ConstSpan<T> w, double rate);
   void update_mean(Rows<T>& rows, ConstSpan<T> c, double rate);

@@ -23,12 +23,7 @@ std::size_t group_of(const ParameterBlock& block, std::size_t index, std::int32_
 }  // namespace
 
 template <class T>
-void Prior<T>::reset(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
-  parts_.clear();
-  groups_.clear();
-  group_sizes_.clear();
-  fixed_ = false;
-  dimension_ = 0;
+Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
   const bool biases_apart = options.prior_groups == weights_biases || options.prior_groups == blocks;
   for (std::size_t b = 0; b < blocks_of_theta.size(); ++b) {
     const ParameterBlock& block = blocks_of_theta[b];
@@ -43,7 +38,7 @@ void Prior<T>::reset(const std::vector<ParameterBlock>& blocks_of_theta, const O
     dimension_ += block.size();
   }
   precision_.reserve(dimension_);
-  set_groups(std::vector<double>(groups_));
+  spread_groups();
 }
 
 template <class T>
@@ -55,6 +50,11 @@ void Prior<T>::fix(ConstSpan<T> precision) {
 template <class T>
 void Prior<T>::set_groups(ConstSpan<double> values) {
   std::ranges::copy(values, groups_.begin());
+  spread_groups();
+}
+
+template <class T>
+void Prior<T>::spread_groups() {
   for (const Part& part : parts_)
     std::fill_n(precision_.data() + part.offset, part.size, static_cast<T>(groups_[part.group]));
 }

@@ -12,8 +12,12 @@ namespace bdl {
 template <class T>
 class Prior {
  public:
+  Prior() = default;
   /// Groups the blocks and sets every group's precision as the options say.
-  void reset(const std::vector<ParameterBlock>& blocks, const Options& options);
+  Prior(const std::vector<ParameterBlock>& blocks, const Options& options);
+  void reset(const std::vector<ParameterBlock>& blocks, const Options& options) {
+    *this = Prior(blocks, options);
+  }
   /// Fixes lambda parameter by parameter; learning ends.
   void fix(ConstSpan<T> precision);
 
@@ -26,6 +30,7 @@ class Prior {
   void mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const;
 
  private:
+  void spread_groups();
   struct Part {
     Index offset, size;
     std::size_t group;

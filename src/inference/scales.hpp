@@ -2,6 +2,8 @@
 // of squared errors], as slow moving averages of 1 / lambda and 1 / tau. spec/defaults.md says when to start.
 #pragma once
 
+#include <algorithm>
+
 #include "curvature/estimator.hpp"
 #include "inference/prior.hpp"
 
@@ -9,7 +11,12 @@ namespace bdl {
 
 /// Next values, computed before a step is committed.
 struct Scales {
-  std::vector<double> prior, noise, squares;
+  std::vector<double> prior, noise, squares;  ///< empty: not learned in this step
+  void reserve(std::size_t groups, std::size_t outputs) {
+    prior.reserve(groups);
+    noise.reserve(outputs);
+    squares.reserve(std::max(groups, outputs));
+  }
 };
 
 /// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight

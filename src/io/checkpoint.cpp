@@ -42,15 +42,12 @@ template <class T>
 Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Model<T>> user_model) {
   const RecordReader record(archive);
   Checkpoint<T> parts;
-  NoisePrecision noise;
   if (record.has("model.kind")) {
     parts.model = read_model(record, std::move(user_model));
-    noise = read_noise_precision(record, parts.model->outputs());
+    parts.noise = read_noise_precision(record, parts.model->outputs());
   }
   if (record.has("posterior.family")) parts.posterior = read_posterior<T>(record);
   if (record.has("optimizer.method")) parts.optimizer = read_optimizer(record, parts.model, parts.posterior);
-  // Last, because a user's model is the caller's: a failed load must not have touched it.
-  if (parts.model) parts.model->likelihood.set_noise_precision(noise.values, noise.origin);
   return parts;
 }
 

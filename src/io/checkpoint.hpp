@@ -8,12 +8,18 @@
 
 namespace bdl {
 
+struct NoisePrecision {
+  std::vector<double> values;
+  NoiseOrigin origin = NoiseOrigin::none;
+};
+
 /// What a file held; parts it lacks are null.
 template <class T>
 struct Checkpoint {
   std::shared_ptr<Model<T>> model;
   std::shared_ptr<Posterior<T>> posterior;
   std::shared_ptr<Optimizer<T>> optimizer;
+  NoisePrecision noise;  ///< of the model, for the caller to set when nothing can fail any more
 };
 
 /// Any part may be null; an optimizer brings its own model and posterior.
@@ -34,10 +40,6 @@ template <class T>
 void write_model(RecordWriter& record, const Model<T>& model);
 template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
-struct NoisePrecision {
-  std::vector<double> values;
-  NoiseOrigin origin = NoiseOrigin::none;
-};
 NoisePrecision read_noise_precision(const RecordReader& record, Index outputs);
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior);

@@ -33,7 +33,7 @@ Index basis_columns(const ProjectionSize& s, const ProjectionOptions& options) {
 double randomized_cost(const ProjectionSize& s, const ProjectionOptions& options) {
   const auto columns = static_cast<double>(basis_columns(s, options)), rows = static_cast<double>(s.rows);
   const auto passes = static_cast<double>(options.passes);
-  return columns * 2 * s.product_flops * (2 * passes + 1) +
+  return columns * 2 * s.product_flops * (2 * passes + 2) +
          eigen_penalty * 4 * rows * columns * columns * passes +
          static_cast<double>(s.cols) * columns * columns;
 }
@@ -88,7 +88,8 @@ void LowRankProjection<T>::reserve(const ProjectionSize& size, const ProjectionO
       matrix_.reserve(columns * columns);
       eigen_.reserve(columns, size.rank);
       weights_.reserve(size.cols * columns);
-      projected_.reserve(columns * std::max(size.cols, columns));
+      projected_.reserve(columns * size.cols);
+      mixing_.reserve(columns * size.rank);
       basis_.reserve(size.rows * columns);
       image_.reserve(size.rows * columns);
       orthonormalizer_.reserve(columns);
@@ -106,7 +107,7 @@ Index LowRankProjection<T>::bytes(const ProjectionSize& size, const ProjectionOp
       return d * size.rows * size.rows + TopEigen::bytes(size.rows, size.rank);
     default:
       return d * columns * columns + TopEigen::bytes(columns, size.rank) + t * size.cols * columns +
-             t * columns * std::max(size.cols, columns) + 2 * t * size.rows * columns +
+             t * columns * (size.cols + size.rank) + 2 * t * size.rows * columns +
              Orthonormalizer<T>::bytes(columns);
   }
 }
@@ -161,40 +162,49 @@ void LowRankProjection<T>::by_outer(Factor<T>& factor, MatrixView<T> u) {
   fill_zero(u.columns(rank, u.cols - rank));
 }
 
-/// Range finder with power iteration (Halko, Martinsson, Tropp 2011, algorithms 4.4 and 5.3).
+/// Range finder with power iteration (Halko, Martinsson, Tropp 2011, algorithms 4.4 and 5.1). The answer is A
+/// V with orthonormal V, not Q Z: then U U^T never exceeds A A^T, and the diagonal correction stays
+/// non-negative.
 template <class T>
 void LowRankProjection<T>::by_range(Factor<T>& factor, Index columns, Index passes, MatrixView<T> u) {
   const Index size = factor.cols();
-  auto projected = projected_.matrix(columns, size);
-  auto weights = weights_.matrix(size, columns);
-  const auto project = [&] { factor.project(basis_.matrix(u.rows, columns), projected); };
+  const auto projected = projected_.matrix(columns, size);
+  const auto weights = weights_.matrix(size, columns);
   orthonormalizer_.apply(basis_.matrix(u.rows, columns));
   for (Index pass = 0; pass < passes; ++pass) {
-    project();
+    factor.project(basis_.matrix(u.rows, columns), projected);
     for (Index j = 0; j < columns; ++j)
       for (Index i = 0; i < size; ++i) weights(i, j) = projected(j, i);
     factor.combine(weights, image_.matrix(u.rows, columns));
     basis_.swap(image_);
     orthonormalizer_.apply(basis_.matrix(u.rows, columns));
   }
-  project();
-  auto small = matrix_.matrix(columns, columns);
-  for (Index j = 0; j < columns; ++j)
-    for (Index i = j; i < columns; ++i) {
+  factor.project(basis_.matrix(u.rows, columns), projected);  // B = Q^T A
+  const Index rank = decompose_small(projected, std::min(u.cols, columns));
+  const auto right = weights_.matrix(size, rank);  // V = B^T Z S^-1
+  gemm(Op::transpose, Op::none, T(1), projected, mixing_.matrix(columns, rank), T(0), right);
+  factor.combine(right, u.columns(0, rank));
+  fill_zero(u.columns(rank, u.cols - rank));
+}
+
+/// Writes Z S^-1 of B B^T = Z S^2 Z^T into mixing_; the numerical rank.
+template <class T>
+Index LowRankProjection<T>::decompose_small(ConstMatrixView<T> b, Index count) {
+  const auto small = matrix_.matrix(b.rows, b.rows);
+  for (Index j = 0; j < b.rows; ++j)
+    for (Index i = j; i < b.rows; ++i) {
       double sum = 0;
-      for (Index k = 0; k < size; ++k)
-        sum += static_cast<double>(projected(i, k)) * static_cast<double>(projected(j, k));
+      for (Index k = 0; k < b.cols; ++k) sum += static_cast<double>(b(i, k)) * static_cast<double>(b(j, k));
       small(i, j) = sum;
     }
-  eigen_.compute(small, std::min(u.cols, columns));
+  eigen_.compute(small, count);
   const auto values = eigen_.values();
-  const Index rank = numerical_rank(values, size, std::numeric_limits<T>::epsilon());
-  auto mixing = projected_.matrix(columns, rank);
+  const Index rank = numerical_rank(values, b.cols, std::numeric_limits<T>::epsilon());
+  const auto mixing = mixing_.matrix(b.rows, rank);
   for (Index k = 0; k < rank; ++k)
-    for (Index i = 0; i < columns; ++i)
-      mixing(i, k) = static_cast<T>(std::sqrt(values[static_cast<std::size_t>(k)]) * eigen_.vectors()(i, k));
-  gemm(Op::none, Op::none, T(1), basis_.matrix(u.rows, columns), mixing, T(0), u.columns(0, rank));
-  fill_zero(u.columns(rank, u.cols - rank));
+    for (Index i = 0; i < b.rows; ++i)
+      mixing(i, k) = static_cast<T>(eigen_.vectors()(i, k) / std::sqrt(values[static_cast<std::size_t>(k)]));
+  return rank;
 }
 
 template class LowRankProjection<float>;

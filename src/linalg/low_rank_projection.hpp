@@ -59,10 +59,11 @@ class LowRankProjection {
   void by_gram(Factor<T>& factor, MatrixView<T> u);
   void by_outer(Factor<T>& factor, MatrixView<T> u);
   void by_range(Factor<T>& factor, Index basis_columns, Index passes, MatrixView<T> u);
+  Index decompose_small(ConstMatrixView<T> b, Index count);
 
   TopEigen eigen_;
   Buffer<double> matrix_;
-  Buffer<T> weights_, basis_, image_, projected_;
+  Buffer<T> weights_, basis_, image_, projected_, mixing_;
   Orthonormalizer<T> orthonormalizer_;
 };
 

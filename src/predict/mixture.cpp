@@ -11,7 +11,6 @@ namespace {
 
 /// The streams of draws count samples in 32 bits.
 constexpr Index most_samples = Index{1} << 31;
-constexpr Index most_samples_at_once = 64;
 
 Index fitting(Index limit, Index size, Index count) {
   return std::clamp<Index>(limit / size, 1, count);
@@ -39,8 +38,8 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
                    const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index outputs = model.outputs(), inputs = model.inputs(), dimension = model.parameters();
-  const Index chunk = fitting(limits.outputs, samples * outputs, query.x.rows);
-  const Index group = fitting(limits.parameters, dimension, std::min(samples, most_samples_at_once));
+  const Index chunk = fitting(limits.outputs, samples * outputs, std::min(limits.examples, query.x.rows));
+  const Index group = fitting(limits.parameters, dimension, samples);
   Buffer<T> x(inputs * chunk), thetas(dimension * group), f(outputs * chunk), scratch;
   Buffer<double> all(outputs * samples * chunk);
   const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
@@ -85,7 +84,7 @@ template <class T, class Visit>
 void visit_marginals(const Query<T>& query, Visit visit, const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index inputs = model.inputs(), dimension = model.parameters();
-  const Index chunk = fitting(limits.outputs, dimension, query.x.rows);
+  const Index chunk = fitting(limits.outputs, dimension, std::min(limits.examples, query.x.rows));
   Buffer<T> x(inputs * chunk), a(dimension * chunk), solved(dimension * chunk), mean(chunk), scratch;
   PosteriorScratch<T> posterior_scratch;
   for (Index first = 0; first < query.x.rows; first += chunk) {

@@ -38,10 +38,12 @@ struct Mixture {
   double weight(Index k) const { return weights[static_cast<std::size_t>(k)]; }
 };
 
-/// Elements of outputs and of parameters that are held at a time, as far as one example and one draw allow.
+/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs and of
+/// parameters. Draws that do not fit are drawn again for every chunk of examples.
 struct ChunkLimits {
-  Index outputs = Index{1} << 22;
-  Index parameters = Index{1} << 23;
+  Index examples = 1024;
+  Index outputs = Index{1} << 20;
+  Index parameters = Index{1} << 22;
 };
 
 using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;

@@ -32,12 +32,11 @@ double sum_outwards(double h, Value value) {
 /// straight to it.
 double mode(double m, double s, double y) {
   double t = y > 0 ? std::clamp((std::log(y) - m) / s, 0.0, s * y) : 0.0;
-  t = std::min(t, (700 - m) / s);  // e^f stays finite
   for (int i = 0; i < 2000; ++i) {
-    const double rate = std::exp(m + s * t);
-    const double step = (s * (y - rate) - t) / (1 + s * s * rate);
+    const double rate = std::exp(m + s * t), curvature = 1 + s * s * rate;
+    const double step = (s * (y - rate) - t) / curvature;
     t += step;
-    if (step * step * (1 + s * s * rate) <= 1e-6) break;  // small next to the width
+    if (step * step * curvature <= 1e-6) break;  // small next to the width
   }
   return t;
 }

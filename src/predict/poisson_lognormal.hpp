@@ -6,10 +6,12 @@
 
 namespace bdl {
 
-/// log P(Y = count), v > 0.
+// v > 0, and the mean e^{m + v / 2} is finite.
+
+/// log P(Y = count).
 double log_poisson_lognormal(double m, double v, double count);
 
-/// P(Y <= count) and P(Y > count), v > 0; absolute errors near 1e-15.
+/// P(Y <= count) and P(Y > count); absolute errors near 1e-15.
 CountTails poisson_lognormal_tails(double m, double v, double count);
 
 }  // namespace bdl

@@ -1,9 +1,9 @@
 // The caller's arrays: every element type in every layout is gathered, scattered and checked alike.
-#include "base/array.hpp"
-
+#include <array>
 #include <functional>
 
-#include "support/check.hpp"
+#include "base/array.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -18,10 +18,14 @@ class Stored {
     Index row_stride, col_stride, first;  // in elements; `first` is where element (0, 0) stands
   };
   Stored(bdl_dtype dtype, Index rows, Index cols, const Layout& layout, const Dense& values)
-      : floats_(capacity, -9), doubles_(capacity, -9), integers_(capacity, -9),
-        array_(bdl_strided(start(dtype, layout.first), dtype, rows, cols, layout.row_stride, layout.col_stride)) {
+      : floats_(capacity, -9),
+        doubles_(capacity, -9),
+        integers_(capacity, -9),
+        array_(bdl_strided(start(dtype, layout.first), dtype, rows, cols, layout.row_stride,
+                           layout.col_stride)) {
     for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < cols; ++j) put(layout.first + i * layout.row_stride + j * layout.col_stride, values(i, j));
+      for (Index j = 0; j < cols; ++j)
+        put(layout.first + i * layout.row_stride + j * layout.col_stride, values(i, j));
   }
   const Array& array() const { return array_; }
   void put(Index at, double value) {
@@ -34,9 +38,11 @@ class Stored {
   Index touched() const {
     std::vector<bool> inside(capacity, false);
     for (Index i = 0; i < array_.rows; ++i)
-      for (Index j = 0; j < array_.cols; ++j) inside[offset() + static_cast<std::size_t>(i * array_.row_stride + j * array_.col_stride)] = true;
+      for (Index j = 0; j < array_.cols; ++j)
+        inside[offset() + static_cast<std::size_t>(i * array_.row_stride + j * array_.col_stride)] = true;
     Index count = 0;
-    for (std::size_t k = 0; k < capacity; ++k) count += !inside[k] && (floats_[k] != -9 || doubles_[k] != -9 || integers_[k] != -9);
+    for (std::size_t k = 0; k < capacity; ++k)
+      count += !inside[k] && (floats_[k] != -9 || doubles_[k] != -9 || integers_[k] != -9);
     return count;
   }
 
@@ -47,8 +53,10 @@ class Stored {
     return dtype == BDL_F64 ? static_cast<const void*>(doubles_.data() + first) : integers_.data() + first;
   }
   std::size_t offset() const {
-    if (array_.dtype == BDL_F32) return static_cast<std::size_t>(static_cast<float*>(array_.data) - floats_.data());
-    if (array_.dtype == BDL_F64) return static_cast<std::size_t>(static_cast<double*>(array_.data) - doubles_.data());
+    if (array_.dtype == BDL_F32)
+      return static_cast<std::size_t>(static_cast<float*>(array_.data) - floats_.data());
+    if (array_.dtype == BDL_F64)
+      return static_cast<std::size_t>(static_cast<double*>(array_.data) - doubles_.data());
     return static_cast<std::size_t>(static_cast<std::int32_t*>(array_.data) - integers_.data());
   }
   std::vector<float> floats_;
@@ -57,8 +65,12 @@ class Stored {
   Array array_;
 };
 
-constexpr Stored::Layout layouts[] = {{"C", 3, 1, 5},           {"Fortran", 1, 5, 5},       {"padded rows", 7, 1, 5},
-                                      {"every second", 6, 2, 5}, {"rows backwards", -3, 1, 20}, {"columns backwards", 3, -1, 20},
+constexpr Stored::Layout layouts[] = {{"C", 3, 1, 5},
+                                      {"Fortran", 1, 5, 5},
+                                      {"padded rows", 7, 1, 5},
+                                      {"every second", 6, 2, 5},
+                                      {"rows backwards", -3, 1, 20},
+                                      {"columns backwards", 3, -1, 20},
                                       {"both backwards", -1, -5, 60}};
 constexpr bdl_dtype types[] = {BDL_F32, BDL_F64, BDL_I32};
 
@@ -127,10 +139,12 @@ void shapes_are_checked(void**) {
     expect_error(Status::ERROR_SHAPE, "x has 3 columns, expected 2", [&] { check_shape(a, -1, 2, "x"); });
   });
   const double value = 0;
-  expect_error(Status::ERROR_SHAPE, "empty (0 x 3)", [&] { check_shape(bdl_f64(&value, 0, 3), -1, -1, "x"); });
+  expect_error(Status::ERROR_SHAPE, "empty (0 x 3)",
+               [&] { check_shape(bdl_f64(&value, 0, 3), -1, -1, "x"); });
   expect_error(Status::ERROR_SHAPE, "empty", [] { check_shape(bdl_none(), -1, -1, "x"); });
   expect_error(Status::ERROR_SHAPE, "negative", [&] { check_shape(bdl_f64(&value, -1, 3), -1, -1, "x"); });
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "NULL", [] { check_shape(bdl_f64(nullptr, 1, 1), -1, -1, "x"); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "NULL",
+               [] { check_shape(bdl_f64(nullptr, 1, 1), -1, -1, "x"); });
   Array strange = bdl_f64(&value, 1, 1);
   strange.dtype = 0;
   expect_error(Status::ERROR_SHAPE, "dtype 0", [&] { check_shape(strange, -1, -1, "x"); });
@@ -146,9 +160,17 @@ void outputs_must_not_overlap(void**) {
   output(BDL_F64, 1, 3, 0, 1);  // one row: its stride does not matter
   output(BDL_F64, 3, 1, 1, 0);
   output(BDL_F64, 1, 1, 0, 0);
-  for (const auto& [rows, cols, row_stride, col_stride] : std::vector<std::array<Index, 4>>{
-           {2, 3, 0, 1}, {2, 3, 1, 0}, {2, 2, 0, 0}, {5, 3, 2, 1}, {5, 3, 1, 4}, {2, 2, 1, 1}, {2, 2, 1, -1}, {5, 3, -2, 1}, {3, 1, 0, 1}, {1, 3, 1, 0}})
-    expect_error(Status::ERROR_SHAPE, "overlap", [&] { output(BDL_F64, rows, cols, row_stride, col_stride); });
+  for (const std::array<Index, 4>& s : std::vector<std::array<Index, 4>>{{2, 3, 0, 1},
+                                                                         {2, 3, 1, 0},
+                                                                         {2, 2, 0, 0},
+                                                                         {5, 3, 2, 1},
+                                                                         {5, 3, 1, 4},
+                                                                         {2, 2, 1, 1},
+                                                                         {2, 2, 1, -1},
+                                                                         {5, 3, -2, 1},
+                                                                         {3, 1, 0, 1},
+                                                                         {1, 3, 1, 0}})
+    expect_error(Status::ERROR_SHAPE, "overlap", [&] { output(BDL_F64, s[0], s[1], s[2], s[3]); });
   expect_error(Status::ERROR_SHAPE, "i32", [&] { output(BDL_I32, 2, 2, 2, 1); });
   expect_error(Status::ERROR_SHAPE, "rows", [&] { check_output(bdl_f64(memory, 2, 2), 3, 2, "out"); });
 }
@@ -162,9 +184,11 @@ void bad_numbers_are_found_where_they_stand(void**) {
       Dense values = numbered();
       values(3, 1) = bad;
       const Stored spoiled(static_cast<bdl_dtype>(stored.array().dtype), 5, 3, layout, values);
-      expect_error(Status::ERROR_INVALID_ARGUMENT, "at row 3, column 1", [&] { check_positive(spoiled.array(), "x"); });
+      expect_error(Status::ERROR_INVALID_ARGUMENT, "at row 3, column 1",
+                   [&] { check_positive(spoiled.array(), "x"); });
       if (!std::isfinite(bad))
-        expect_error(Status::ERROR_NOT_FINITE, "row 3, column 1", [&] { check_finite(spoiled.array(), "x"); });
+        expect_error(Status::ERROR_NOT_FINITE, "row 3, column 1",
+                     [&] { check_finite(spoiled.array(), "x"); });
       else
         check_finite(spoiled.array(), "x");
     }

@@ -1,5 +1,5 @@
 // Matrix views and buffers: indices with any leading dimension, memory that only grows.
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 

@@ -1,4 +1,5 @@
-/* What the C API tests share: small data sets and trained handles. Only the public header of libbdl is used. */
+/* What the C API tests share: small data sets and trained handles. Only the public header of libbdl is used.
+ */
 #ifndef BDL_C_API_TEST_H
 #define BDL_C_API_TEST_H
 
@@ -63,8 +64,12 @@ static inline dataset data_for(bdl_likelihood likelihood) {
   return d;
 }
 
-static inline bdl_matrix x_of(const dataset* d) { return bdl_f64(d->x, ROWS, INPUTS); }
-static inline bdl_matrix y_of(const dataset* d) { return bdl_f64(d->y, ROWS, d->targets); }
+static inline bdl_matrix x_of(const dataset* d) {
+  return bdl_f64(d->x, ROWS, INPUTS);
+}
+static inline bdl_matrix y_of(const dataset* d) {
+  return bdl_f64(d->y, ROWS, d->targets);
+}
 
 /* A network with its posterior, after a few steps of training. */
 typedef struct trained {

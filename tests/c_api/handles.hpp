@@ -57,7 +57,9 @@ struct Learner {
   void set(const char* name, double value) { OK(bdl_optimizer_set_double(optimizer.get(), name, value)); }
   void set(const char* name, int64_t value) { OK(bdl_optimizer_set_int(optimizer.get(), name, value)); }
   void set(const char* name, int value) { set(name, static_cast<int64_t>(value)); }
-  void set(const char* name, const char* value) { OK(bdl_optimizer_set_choice(optimizer.get(), name, value)); }
+  void set(const char* name, const char* value) {
+    OK(bdl_optimizer_set_choice(optimizer.get(), name, value));
+  }
   void fit(bdl_matrix x, bdl_matrix y, int64_t epochs) {
     OK(bdl_optimizer_fit(optimizer.get(), x, y, epochs, nullptr, nullptr));
   }

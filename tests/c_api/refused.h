@@ -1,4 +1,5 @@
-/* Calls that must be refused: the status, the message "function: ... argument ...", and that nothing has changed. */
+/* Calls that must be refused: the status, the message "function: ... argument ...", and that nothing has
+ * changed. */
 #ifndef BDL_REFUSED_H
 #define BDL_REFUSED_H
 
@@ -56,7 +57,9 @@ static inline void refused_at(bdl_status expected, const char* fragment, bdl_sta
 #define REFUSED(status, fragment, call) refused_at(status, fragment, call, #call, __FILE__, __LINE__)
 
 /* The poisoned output as a matrix. */
-static inline bdl_matrix into(int64_t rows, int64_t cols) { return bdl_f64(out.matrix, rows, cols); }
+static inline bdl_matrix into(int64_t rows, int64_t cols) {
+  return bdl_f64(out.matrix, rows, cols);
+}
 
 /* An input whose elements all are 0.5. */
 static inline bdl_matrix given(int64_t rows, int64_t cols) {
@@ -140,7 +143,8 @@ static inline bad_matrix bad_output(int number, bdl_matrix m, const char* name) 
   return bad(m, BDL_ERROR_SHAPE, name, " has 77 rows");
 }
 
-/* The call names its argument `wrong`, once with each bad matrix: a rows x cols input, whatever the number of rows. */
+/* The call names its argument `wrong`, once with each bad matrix: a rows x cols input, whatever the number of
+ * rows. */
 #define REFUSES_SHAPES(name, rows, cols, call)                         \
   for (int number = 0; number < BAD_SHAPES; ++number) {                \
     const bad_matrix b = bad_shape(number, given(rows, cols), name);   \
@@ -149,29 +153,29 @@ static inline bad_matrix bad_output(int number, bdl_matrix m, const char* name) 
   }
 
 /* The same, and NaN and infinities are refused with their place. */
-#define REFUSES_INPUTS(name, rows, cols, call)                                                              \
-  do {                                                                                                      \
-    char place[120];                                                                                        \
-    REFUSES_SHAPES(name, rows, cols, call)                                                                  \
-    (void)snprintf(place, sizeof place, "%s is not finite at row %d, column %d", name, (int)(rows)-1,       \
-                   (int)(cols)-1);                                                                          \
-    for (int number = 0; number < 3; ++number) {                                                            \
-      const bdl_matrix wrong = spoiled(rows, cols, (rows)-1, (cols)-1, not_finite(number));                 \
-      refused_at(BDL_ERROR_NOT_FINITE, place, call, #call, __FILE__, __LINE__);                             \
-    }                                                                                                       \
+#define REFUSES_INPUTS(name, rows, cols, call)                                                        \
+  do {                                                                                                \
+    char place[120];                                                                                  \
+    REFUSES_SHAPES(name, rows, cols, call)                                                            \
+    (void)snprintf(place, sizeof place, "%s is not finite at row %d, column %d", name, (int)(rows)-1, \
+                   (int)(cols)-1);                                                                    \
+    for (int number = 0; number < 3; ++number) {                                                      \
+      const bdl_matrix wrong = spoiled(rows, cols, (rows)-1, (cols)-1, not_finite(number));           \
+      refused_at(BDL_ERROR_NOT_FINITE, place, call, #call, __FILE__, __LINE__);                       \
+    }                                                                                                 \
   } while (0)
 
 /* For precisions: zero, negative, NaN and infinite elements are refused with their place. */
-#define REFUSES_PRECISIONS(name, cols, call)                                                                \
-  do {                                                                                                      \
-    char place[120];                                                                                        \
-    const double not_positive[] = {0, -1, (double)NAN, (double)INFINITY};                                   \
-    REFUSES_SHAPES(name, 1, cols, call)                                                                     \
-    (void)snprintf(place, sizeof place, "at row 0, column %d, expected a positive", (int)(cols)-1);         \
-    for (int number = 0; number < 4; ++number) {                                                            \
-      const bdl_matrix wrong = spoiled(1, cols, 0, (cols)-1, not_positive[number]);                         \
-      refused_at(BDL_ERROR_INVALID_ARGUMENT, place, call, #call, __FILE__, __LINE__);                       \
-    }                                                                                                       \
+#define REFUSES_PRECISIONS(name, cols, call)                                          \
+  do {                                                                                \
+    char place[120];                                                                  \
+    const double not_positive[] = {0, -1, (double)NAN, (double)INFINITY};             \
+    REFUSES_SHAPES(name, 1, cols, call)                                               \
+    (void)snprintf(place, sizeof place, "at row 0, column %d", (int)(cols)-1);        \
+    for (int number = 0; number < 4; ++number) {                                      \
+      const bdl_matrix wrong = spoiled(1, cols, 0, (cols)-1, not_positive[number]);   \
+      refused_at(BDL_ERROR_INVALID_ARGUMENT, place, call, #call, __FILE__, __LINE__); \
+    }                                                                                 \
   } while (0)
 
 /* A rows x cols output. */

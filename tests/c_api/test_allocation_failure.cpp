@@ -1,208 +1,13 @@
-// Every allocation of every call fails once: the call reports it, leaks nothing, leaves its handles as they were,
-// and works when memory is back.
-#include "failing_allocator.hpp"
-
+// Every allocation of every call fails once: the call reports it, leaks nothing, leaves its handles as they
+// were, and works when memory is back.
 #include <unistd.h>
 
 #include <climits>
 
-#include "c_api_test.h"
+#include "allocation_cases.hpp"
+#include "failing_allocator.hpp"
 
 namespace {
-
-double scratch[1024];  // where results go
-double ones[1024];
-char path[] = "/tmp/bdl-allocation-XXXXXX";
-
-bdl_matrix out(int64_t rows, int64_t cols) { return bdl_f64(scratch, rows, cols); }
-bdl_matrix in(int64_t rows, int64_t cols) { return bdl_f64(ones, rows, cols); }
-
-/// One call; function is the name that its messages begin with.
-struct Case {
-  const char* function;
-  bdl_status (*call)(trained&);
-};
-
-/// A new handle is freed at once; a failed call must not have touched the pointer.
-template <class Handle, class Create>
-bdl_status created(void (*release)(Handle*), Create create) {
-  Handle* handle = nullptr;
-  const bdl_status status = create(&handle);
-  assert_int_equal(handle != nullptr, status == BDL_OK);
-  release(handle);
-  return status;
-}
-
-int32_t no_outputs(void*, bdl_matrix, bdl_matrix, bdl_matrix) { return 0; }
-
-constexpr int64_t sizes[] = {2, 3, 1};
-constexpr int64_t indices[] = {0, 5, 2};
-
-const Case creations[] = {
-    {"bdl_option_describe",
-     [](trained&) { return bdl_option_describe(2, nullptr, nullptr, nullptr, nullptr, nullptr); }},
-    {"bdl_model_create_mlp",
-     [](trained&) {
-       return created<bdl_model>(bdl_model_free, [](bdl_model** model) {
-         return bdl_model_create_mlp(BDL_F32, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, model);
-       });
-     }},
-    {"bdl_model_create_user",
-     [](trained&) {
-       static int destroyed;  // by freeing the handle; not if creation fails
-       destroyed = 0;
-       const bdl_status status = created<bdl_model>(bdl_model_free, [](bdl_model** model) {
-         const auto count = [](void* user_data) { ++*static_cast<int*>(user_data); };
-         return bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count, model);
-       });
-       assert_int_equal(destroyed, status == BDL_OK ? 1 : 0);
-       return status;
-     }},
-    {"bdl_posterior_create_low_rank",
-     [](trained&) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [](bdl_posterior** q) { return bdl_posterior_create_low_rank(BDL_F32, 9, 3, q); });
-     }},
-    {"bdl_posterior_create_full",
-     [](trained&) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [](bdl_posterior** q) { return bdl_posterior_create_full(BDL_F64, 9, q); });
-     }},
-    {"bdl_posterior_copy",
-     [](trained& t) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [&](bdl_posterior** q) { return bdl_posterior_copy(t.posterior, q); });
-     }},
-    {"bdl_optimizer_create",
-     [](trained& t) {
-       return created<bdl_optimizer>(bdl_optimizer_free, [&](bdl_optimizer** o) {
-         return bdl_optimizer_create(t.model, t.posterior, "slang", 9, o);
-       });
-     }},
-};
-
-const Case readings[] = {
-    {"bdl_model_block", [](trained& t) { return bdl_model_block(t.model, 1, nullptr, nullptr, nullptr, nullptr); }},
-    {"bdl_model_get_noise_precision", [](trained& t) { return bdl_model_get_noise_precision(t.model, out(1, 1)); }},
-    {"bdl_model_initialize",
-     [](trained& t) { return bdl_model_initialize(t.model, BDL_INIT_HE, 1, out(1, t.parameters)); }},
-    {"bdl_model_evaluate",
-     [](trained& t) { return bdl_model_evaluate(t.model, in(1, t.parameters), in(4, 2), out(4, 2)); }},
-    {"bdl_model_log_likelihood",
-     [](trained& t) {
-       return bdl_model_log_likelihood(t.model, in(1, t.parameters), in(4, 2), in(4, 2), out(4, 1));
-     }},
-    {"bdl_model_gradient_rows",
-     [](trained& t) {
-       return bdl_model_gradient_rows(t.model, in(1, t.parameters), in(4, 2), in(4, 2), out(4, t.parameters));
-     }},
-    {"bdl_posterior_mean", [](trained& t) { return bdl_posterior_mean(t.posterior, out(1, t.parameters)); }},
-    {"bdl_posterior_precision_diagonal",
-     [](trained& t) { return bdl_posterior_precision_diagonal(t.posterior, out(1, t.parameters)); }},
-    {"bdl_posterior_marginal_variance",
-     [](trained& t) { return bdl_posterior_marginal_variance(t.posterior, out(1, t.parameters)); }},
-    {"bdl_posterior_covariance",
-     [](trained& t) { return bdl_posterior_covariance(t.posterior, indices, 3, indices, 2, out(3, 2)); }},
-    {"bdl_posterior_solve",
-     [](trained& t) { return bdl_posterior_solve(t.posterior, in(3, t.parameters), out(3, t.parameters)); }},
-    {"bdl_posterior_sample",
-     [](trained& t) { return bdl_posterior_sample(t.posterior, 1, 0, out(3, t.parameters)); }},
-    {"bdl_posterior_log_density",
-     [](trained& t) { return bdl_posterior_log_density(t.posterior, in(3, t.parameters), out(3, 1)); }},
-    {"bdl_posterior_log_det_covariance",
-     [](trained& t) { return bdl_posterior_log_det_covariance(t.posterior, scratch); }},
-    {"bdl_posterior_entropy", [](trained& t) { return bdl_posterior_entropy(t.posterior, scratch); }},
-    {"bdl_posterior_kl_prior", [](trained& t) { return bdl_posterior_kl_prior(t.posterior, in(1, 1), scratch); }},
-    {"bdl_posterior_kl", [](trained& t) { return bdl_posterior_kl(t.posterior, t.posterior, scratch); }},
-    {"bdl_optimizer_get_prior", [](trained& t) { return bdl_optimizer_get_prior(t.optimizer, out(1, t.parameters)); }},
-    {"bdl_optimizer_elbo",
-     [](trained& t) {
-       return bdl_optimizer_elbo(t.optimizer, in(4, 2), in(4, 2), 3, 1, scratch, scratch + 1);
-     }},
-    {"bdl_optimizer_memory",
-     [](trained& t) {
-       int64_t bytes;
-       return bdl_optimizer_memory(t.optimizer, 4, &bytes);
-     }},
-    {"bdl_optimizer_diagnose",
-     [](trained& t) { return bdl_optimizer_diagnose(t.optimizer, scratch, scratch + 1, nullptr); }},
-    {"bdl_predict",
-     [](trained& t) {
-       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, out(4, 2),
-                          bdl_f64(scratch + 50, 4, 2), bdl_f64(scratch + 100, 4, 2));
-     }},
-    {"bdl_predict",
-     [](trained& t) {
-       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_PLUG_IN, 1, 1, out(4, 2), bdl_none(), bdl_none());
-     }},
-    {"bdl_predict_quantiles",
-     [](trained& t) {
-       static const double levels[] = {0.1, 0.9};
-       return bdl_predict_quantiles(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, bdl_f64(levels, 1, 2),
-                                    out(4, 4));
-     }},
-    {"bdl_predict_interval",
-     [](trained& t) {
-       return bdl_predict_interval(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, 0.9, out(4, 2),
-                                   bdl_f64(scratch + 50, 4, 2));
-     }},
-    {"bdl_predict_log_density",
-     [](trained& t) {
-       return bdl_predict_log_density(t.model, t.posterior, in(4, 2), in(4, 2), BDL_MONTE_CARLO, 3, 1, out(4, 1));
-     }},
-    {"bdl_predict_draws",
-     [](trained& t) { return bdl_predict_draws(t.model, t.posterior, in(4, 2), 3, 1, out(4, 6)); }},
-    {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
-    {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},
-    {"bdl_metric_crps", [](trained&) { return bdl_metric_crps(in(4, 5), in(4, 1), scratch); }},
-    {"bdl_save", [](trained& t) { return bdl_save(path, nullptr, nullptr, t.optimizer); }},
-};
-
-/// Precision 1 in the family that the posterior has.
-bdl_status set_posterior(trained& t) {
-  static double identity[MOST_PARAMETERS * MOST_PARAMETERS];
-  const int64_t d = t.parameters;
-  for (int64_t i = 0; i < d; ++i) identity[i * d + i] = 1;
-  if (bdl_posterior_rank(t.posterior) == d)
-    return bdl_posterior_set_full(t.posterior, in(1, d), bdl_f64(identity, d, d));
-  const int64_t rank = bdl_posterior_rank(t.posterior);
-  return bdl_posterior_set_low_rank(t.posterior, in(1, d), rank > 0 ? in(d, rank) : bdl_none(), in(1, d));
-}
-
-const Case changes[] = {
-    {"bdl_model_set_noise_precision", [](trained& t) { return bdl_model_set_noise_precision(t.model, in(1, 2)); }},
-    {"bdl_posterior_set_", set_posterior},
-    {"bdl_posterior_update",
-     [](trained& t) { return bdl_posterior_update(t.posterior, in(3, t.parameters), 2, 0.1, 0.1, in(1, 1)); }},
-    {"bdl_optimizer_set_double", [](trained& t) { return bdl_optimizer_set_double(t.optimizer, "prior_precision", 3); }},
-    {"bdl_optimizer_set_int", [](trained& t) { return bdl_optimizer_set_int(t.optimizer, "total_steps", 300); }},
-    {"bdl_optimizer_set_choice",
-     [](trained& t) { return bdl_optimizer_set_choice(t.optimizer, "prior_groups", "blocks"); }},
-    {"bdl_optimizer_set_prior", [](trained& t) { return bdl_optimizer_set_prior(t.optimizer, in(1, t.parameters)); }},
-    {"bdl_optimizer_initialize", [](trained& t) { return bdl_optimizer_initialize(t.optimizer); }},
-    {"bdl_optimizer_step", [](trained& t) { return bdl_optimizer_step(t.optimizer, in(20, 2), in(20, 2)); }},
-    {"bdl_optimizer_step_rows",
-     [](trained& t) { return bdl_optimizer_step_rows(t.optimizer, in(20, t.parameters)); }},
-    {"bdl_optimizer_fit",  // one step
-     [](trained& t) {
-       bdl_optimizer_request_stop(t.optimizer);
-       const bdl_status status = bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 1, nullptr, nullptr);
-       return status == BDL_STOPPED ? BDL_OK : status;
-     }},
-    {"bdl_load",
-     [](trained&) {
-       bdl_model* model = nullptr;
-       bdl_posterior* q = nullptr;
-       bdl_optimizer* o = nullptr;
-       const bdl_status status = bdl_load(path, nullptr, &model, &q, &o);
-       assert_int_equal(model && q && o, status == BDL_OK);
-       assert_int_equal(model || q || o, status == BDL_OK);
-       bdl_optimizer_free(o);
-       bdl_posterior_free(q);
-       bdl_model_free(model);
-       return status;
-     }},
-};
 
 struct Setting {
   bdl_dtype dtype;
@@ -210,15 +15,13 @@ struct Setting {
   bool blank;
   const char* eigen_method;
 };
-constexpr Setting settings[] = {{BDL_F64, 2, true, "automatic"},
-                                {BDL_F64, 2, false, "randomized"},
-                                {BDL_F32, 2, false, "gram"},
-                                {BDL_F64, 2, false, "outer"},
-                                {BDL_F32, 0, true, "automatic"},
-                                {BDL_F64, FULL, false, "automatic"}};
+constexpr Setting settings[] = {{BDL_F64, 2, true, "automatic"}, {BDL_F64, 2, false, "randomized"},
+                                {BDL_F32, 2, false, "gram"},     {BDL_F64, 2, false, "outer"},
+                                {BDL_F32, 0, true, "automatic"}, {BDL_F64, FULL, false, "automatic"}};
 
 trained make(const Setting& s) {
-  trained t = s.blank ? untrained_create(s.dtype, BDL_GAUSSIAN, s.rank) : trained_create(s.dtype, BDL_GAUSSIAN, s.rank);
+  trained t = s.blank ? untrained_create(s.dtype, BDL_GAUSSIAN, s.rank)
+                      : trained_create(s.dtype, BDL_GAUSSIAN, s.rank);
   OK(bdl_optimizer_set_choice(t.optimizer, "eigen_method", s.eigen_method));
   return t;
 }
@@ -235,11 +38,13 @@ snapshot undisturbed(const Case& c, const Setting& s) {
 void assert_reported(const Case& c, bdl_status status) {
   if (status != BDL_ERROR_OUT_OF_MEMORY)
     fail_msg("%s gave %s (%s)", c.function, bdl_status_name(status), bdl_last_error());
-  if (strncmp(bdl_last_error(), c.function, strlen(c.function)) != 0 || !strstr(bdl_last_error(), "out of memory"))
+  if (strncmp(bdl_last_error(), c.function, strlen(c.function)) != 0 ||
+      !strstr(bdl_last_error(), "out of memory"))
     fail_msg("%s reported \"%s\"", c.function, bdl_last_error());
 }
 
-/// Fails allocation k = 1, 2, ..., alone or with all later ones, until the call makes fewer than k. Returns how many.
+/// Fails allocation k = 1, 2, ..., alone or with all later ones, until the call makes fewer than k. Returns
+/// how many.
 long fail_each(const Case& c, const Setting& s, bool all_later, bool may_keep_memory) {
   const long live_before = allocator::live;
   trained t = make(s);
@@ -273,9 +78,23 @@ void fail_all(const Case (&cases)[count], bool may_keep_memory) {
   assert_true(failures > 100);  // libbdl does call this program's operator new
 }
 
-void test_creations(void**) { fail_all(creations, false); }
-void test_readings(void**) { fail_all(readings, false); }
-void test_changes(void**) { fail_all(changes, true); }
+void test_creations(void**) {
+  fail_all(creations, false);
+}
+void test_readings(void**) {
+  fail_all(readings, false);
+}
+void test_changes(void**) {
+  fail_all(changes, true);
+}
+
+/// More than any machine has.
+void test_too_large(void**) {
+  bdl_posterior* q = nullptr;
+  assert_int_equal(bdl_posterior_create_full(BDL_F64, 1 << 22, &q), BDL_ERROR_OUT_OF_MEMORY);
+  assert_int_equal(bdl_posterior_create_low_rank(BDL_F64, 1 << 22, 1 << 22, &q), BDL_ERROR_OUT_OF_MEMORY);
+  assert_null(q);
+}
 
 int setup(void**) {
   for (double& one : ones) one = 1;
@@ -294,12 +113,14 @@ int setup(void**) {
   return status;
 }
 
-int teardown(void**) { return unlink(path); }
+int teardown(void**) {
+  return unlink(path);
+}
 
 }  // namespace
 
 int main() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_creations), cmocka_unit_test(test_readings),
-                              cmocka_unit_test(test_changes)};
+                              cmocka_unit_test(test_changes), cmocka_unit_test(test_too_large)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-// fit, step and initialize: the same seeds give the same bits; progress is seen; a stop stops; a restart restarts.
+// fit, step and initialize: the same seeds give the same bits; progress is seen; a stop stops; a restart
+// restarts.
 #include <thread>
 
 #include "handles.hpp"
@@ -38,7 +39,8 @@ void test_step_is_fit(void**) {
     const snapshot a = snapshot_of(&fitted), b = snapshot_of(&stepped);
     assert_int_equal(a.step, b.step);
     assert_int_equal(a.planned, b.planned);
-    // fit visits the examples in another order, or some twice: sums differ by rounding, replacement by examples.
+    // fit visits the examples in another order, or some twice: sums differ by rounding, replacement by
+    // examples.
     if (strcmp(v.sampling, "shuffle") == 0)
       for (int64_t i = 0; i < fitted.parameters; ++i) {
         const double rounding = v.dtype == BDL_F32 ? 1e-3 : 1e-9;

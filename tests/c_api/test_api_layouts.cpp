@@ -9,8 +9,13 @@ struct Layouts {
   int64_t rows, cols;
 
   Layouts(const double* values, int64_t n, int64_t m)
-      : row_major(n * m), column_major(n * m), wide(n * (m + 3), poison), backwards(n * m), strided(4 * n * m, poison),
-        rows(n), cols(m) {
+      : row_major(n * m),
+        column_major(n * m),
+        wide(n * (m + 3), poison),
+        backwards(n * m),
+        strided(4 * n * m, poison),
+        rows(n),
+        cols(m) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < m; ++j) {
         const double value = values[i * m + j];
@@ -54,8 +59,10 @@ void test_integer_labels(void**) {
     const std::vector<int32_t> labels(d.y, d.y + ROWS * d.targets);
     const std::vector<float> floats(d.y, d.y + ROWS * d.targets);
     const Vector expected = trained_moments(BDL_F64, likelihood, x_of(&d), y_of(&d));
-    assert_true(trained_moments(BDL_F64, likelihood, x_of(&d), bdl_i32(labels.data(), ROWS, d.targets)) == expected);
-    assert_true(trained_moments(BDL_F64, likelihood, x_of(&d), bdl_f32(floats.data(), ROWS, d.targets)) == expected);
+    assert_true(trained_moments(BDL_F64, likelihood, x_of(&d), bdl_i32(labels.data(), ROWS, d.targets)) ==
+                expected);
+    assert_true(trained_moments(BDL_F64, likelihood, x_of(&d), bdl_f32(floats.data(), ROWS, d.targets)) ==
+                expected);
   }
 }
 
@@ -76,8 +83,9 @@ void test_zero_strides(void**) {
   Vector repeated;
   for (int i = 0; i < ROWS; ++i) repeated.insert(repeated.end(), {0.25, 0.5});
   const double once[] = {0.25, 0.5};
-  assert_true(trained_moments(BDL_F64, BDL_GAUSSIAN, bdl_strided(once, BDL_F64, ROWS, INPUTS, 0, 1), y_of(&d)) ==
-              trained_moments(BDL_F64, BDL_GAUSSIAN, bdl_f64(repeated.data(), ROWS, INPUTS), y_of(&d)));
+  assert_true(
+      trained_moments(BDL_F64, BDL_GAUSSIAN, bdl_strided(once, BDL_F64, ROWS, INPUTS, 0, 1), y_of(&d)) ==
+      trained_moments(BDL_F64, BDL_GAUSSIAN, bdl_f64(repeated.data(), ROWS, INPUTS), y_of(&d)));
 }
 
 using Fill = std::function<bdl_status(bdl_matrix)>;
@@ -128,7 +136,8 @@ void test_outputs(void**) {
   EVERY_OUTPUT(ROWS, c, bdl_predict(m, q, x, BDL_MONTE_CARLO, 5, 1, out, none, none));
   EVERY_OUTPUT(ROWS, c, bdl_predict(m, q, x, BDL_MONTE_CARLO, 5, 1, none, out, none));
   EVERY_OUTPUT(ROWS, c, bdl_predict(m, q, x, BDL_MONTE_CARLO, 5, 1, none, none, out));
-  EVERY_OUTPUT(ROWS, 3 * c, bdl_predict_quantiles(m, q, x, BDL_MONTE_CARLO, 5, 1, bdl_f64(levels, 1, 3), out));
+  EVERY_OUTPUT(ROWS, 3 * c,
+               bdl_predict_quantiles(m, q, x, BDL_MONTE_CARLO, 5, 1, bdl_f64(levels, 1, 3), out));
   EVERY_OUTPUT(ROWS, 1, bdl_predict_log_density(m, q, x, y, BDL_MONTE_CARLO, 5, 1, out));
   EVERY_OUTPUT(ROWS, 4 * c, bdl_predict_draws(m, q, x, 4, 1, out));
   trained_free(&t);

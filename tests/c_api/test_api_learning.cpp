@@ -13,7 +13,9 @@ struct Inputs {
     OK(bdl_posterior_sample(normal.get(), 1, 0, bdl_f64(x.data(), N, inputs)));
     OK(bdl_posterior_sample(one.get(), 2, 0, bdl_f64(u.data(), N, 1)));
   }
-  double linear(std::size_t i, double a, double b, double c) const { return a * x[2 * i] + b * x[2 * i + 1] + c; }
+  double linear(std::size_t i, double a, double b, double c) const {
+    return a * x[2 * i] + b * x[2 * i + 1] + c;
+  }
   double uniform(std::size_t i) const { return std::erfc(-u[i] / std::sqrt(2.0)) / 2; }
   double normal(std::size_t i) const { return u[i]; }
 };
@@ -25,15 +27,16 @@ const Inputs& data() {
 
 using Targets = double (*)(std::size_t);
 
-Learner trained_on(bdl_dtype dtype, int64_t rank, bdl_likelihood likelihood, int64_t outputs, const Vector& y) {
+Learner trained_on(bdl_dtype dtype, int64_t rank, bdl_likelihood likelihood, int64_t outputs,
+                   const Vector& y) {
   Learner l(make_mlp(dtype, {inputs, outputs}, likelihood), dtype, rank, N);
   l.set("minibatch", 40);
   l.fit(bdl_f64(data().x.data(), N, inputs), bdl_f64(y.data(), N, 1), 200);
   return l;
 }
 
-/// Every coefficient lies within four posterior standard deviations (and the given length) of the truth, and the
-/// standard deviations are of the order 1 / sqrt(N).
+/// Every coefficient lies within four posterior standard deviations (and the given length) of the truth, and
+/// the standard deviations are of the order 1 / sqrt(N).
 void assert_recovered(const Learner& l, const Vector& truth, double most) {
   const Vector mean = mean_of(l.posterior), variance = variance_of(l.posterior);
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -63,7 +66,8 @@ void test_linear(void**) {
 
 void test_logistic(void**) {
   Vector y(N);
-  for (std::size_t i = 0; i < N; ++i) y[i] = data().uniform(i) < 1 / (1 + std::exp(-data().linear(i, 2, -1, 0.5)));
+  for (std::size_t i = 0; i < N; ++i)
+    y[i] = data().uniform(i) < 1 / (1 + std::exp(-data().linear(i, 2, -1, 0.5)));
   every_family([&](bdl_dtype dtype, int64_t rank) {
     assert_recovered(trained_on(dtype, rank, BDL_BERNOULLI, 1, y), {2, -1, 0.5}, 0.8);
   });
@@ -85,15 +89,16 @@ void test_poisson(void**) {
 void test_classes(void**) {
   Vector y(N);
   for (std::size_t i = 0; i < N; ++i) {
-    const double first = data().linear(i, 3, 0, 0), second = data().linear(i, -1.5, 2.6, 0), third = -first - second;
+    const double first = data().linear(i, 3, 0, 0), second = data().linear(i, -1.5, 2.6, 0),
+                 third = -first - second;
     y[i] = first > second && first > third ? 0 : second > third ? 1 : 2;
   }
   every_family([&](bdl_dtype dtype, int64_t rank) {
     const Learner l = trained_on(dtype, rank, BDL_CATEGORICAL, 3, y);
     Vector p(N * 3);
     double accuracy = 0;
-    OK(bdl_predict_classes(l.model.get(), l.posterior.get(), bdl_f64(data().x.data(), N, inputs), BDL_MONTE_CARLO, 50,
-                           1, bdl_f64(p.data(), N, 3), bdl_none(), bdl_none()));
+    OK(bdl_predict_classes(l.model.get(), l.posterior.get(), bdl_f64(data().x.data(), N, inputs),
+                           BDL_MONTE_CARLO, 50, 1, bdl_f64(p.data(), N, 3), bdl_none(), bdl_none()));
     OK(bdl_metric_accuracy(bdl_f64(p.data(), N, 3), bdl_f64(y.data(), N, 1), &accuracy));
     assert_true(accuracy > 0.97);
   });

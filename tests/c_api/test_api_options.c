@@ -106,7 +106,8 @@ static void test_methods(void** state) {
 
 /* The two methods differ in nothing else: option "curvature" turns one into the other. */
 static void test_curvature_makes_the_method(void** state) {
-  trained ggn = untrained_create(BDL_F64, BDL_GAUSSIAN, 2), fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  trained ggn = untrained_create(BDL_F64, BDL_GAUSSIAN, 2),
+          fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   bdl_optimizer* slang;
   snapshot a, b, c;
   (void)state;
@@ -142,7 +143,8 @@ static void test_prior_groups(void** state) {
   read_prior(prior);
   for (int64_t k = 0; k < 4; ++k) { /* weights and biases apart, by default */
     OK(bdl_model_block(t.model, k, &name, &offset, &rows, &cols));
-    for (int64_t i = offset; i < offset + rows * cols; ++i) assert_true(prior[i] == (strstr(name, "bias") ? 0.25 : 4));
+    for (int64_t i = offset; i < offset + rows * cols; ++i)
+      assert_true(prior[i] == (strstr(name, "bias") ? 0.25 : 4));
   }
   OK(bdl_optimizer_set_choice(t.optimizer, "prior_groups", "shared"));
   read_prior(prior);
@@ -175,14 +177,13 @@ static void test_learned_prior(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_table, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
-      cmocka_unit_test(test_curvature_makes_the_method),
-      cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_learned_prior, setup, teardown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_table, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
+                                     cmocka_unit_test(test_curvature_makes_the_method),
+                                     cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_learned_prior, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

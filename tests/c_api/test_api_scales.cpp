@@ -1,5 +1,5 @@
-// What training learns besides the parameters: the noise precision, shared or per output; and what it says about
-// itself: running ELBO, ELBO on data, memory, diagnosis.
+// What training learns besides the parameters: the noise precision, shared or per output; and what it says
+// about itself: running ELBO, ELBO on data, memory, diagnosis.
 #include "handles.hpp"
 
 namespace {
@@ -65,7 +65,8 @@ void test_fixed_noise(void**) {
   assert_true(precision == 7);
 }
 
-/// Running averages, Monte Carlo on the data and exact integrals agree; KL is that of the posterior's own function.
+/// Running averages, Monte Carlo on the data and exact integrals agree; KL is that of the posterior's own
+/// function.
 void test_elbo(void**) {
   const NoisyData d;
   Learner l = linear_learner(1);
@@ -85,8 +86,8 @@ void test_elbo(void**) {
   assert_close(kl, prior_kl, 1e-12, "kl");
 
   // On half of the data: scaled up to N.
-  OK(bdl_optimizer_elbo(o, bdl_f64(d.x.data(), N / 2, 1), bdl_strided(d.y.data(), BDL_F64, N / 2, 1, 2, 1), 0, 1, &half,
-                        nullptr));
+  OK(bdl_optimizer_elbo(o, bdl_f64(d.x.data(), N / 2, 1), bdl_strided(d.y.data(), BDL_F64, N / 2, 1, 2, 1), 0,
+                        1, &half, nullptr));
   assert_close(half / exact, 1, 0.2, "log likelihood of half the data");
 
   // Linear regression with a full posterior is exact: the ELBO is the log evidence, to training's precision.
@@ -168,9 +169,12 @@ void test_memory(void**) {
 }  // namespace
 
 int main() {
-  const CMUnitTest tests[] = {cmocka_unit_test(test_shared_noise),          cmocka_unit_test(test_noise_per_output),
-                              cmocka_unit_test(test_fixed_noise),           cmocka_unit_test(test_elbo),
-                              cmocka_unit_test(test_running_elbo_improves), cmocka_unit_test(test_diagnosis),
+  const CMUnitTest tests[] = {cmocka_unit_test(test_shared_noise),
+                              cmocka_unit_test(test_noise_per_output),
+                              cmocka_unit_test(test_fixed_noise),
+                              cmocka_unit_test(test_elbo),
+                              cmocka_unit_test(test_running_elbo_improves),
+                              cmocka_unit_test(test_diagnosis),
                               cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

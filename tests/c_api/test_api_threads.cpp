@@ -1,4 +1,5 @@
-// Distinct handles are independent; const calls may run concurrently on one handle; a stop comes from any thread.
+// Distinct handles are independent; const calls may run concurrently on one handle; a stop comes from any
+// thread.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -70,7 +71,8 @@ Vector read_all(const trained& t) {
   OK(bdl_optimizer_running_elbo(t.optimizer, number(), nullptr));
   OK(bdl_optimizer_diagnose(t.optimizer, number(), nullptr, nullptr));
   OK(bdl_predict(t.model, t.posterior, x, BDL_MONTE_CARLO, 6, 1, room(ROWS, c), none, none));
-  OK(bdl_predict_quantiles(t.model, t.posterior, x, BDL_MONTE_CARLO, 6, 1, bdl_f64(levels, 1, 2), room(ROWS, 2 * c)));
+  OK(bdl_predict_quantiles(t.model, t.posterior, x, BDL_MONTE_CARLO, 6, 1, bdl_f64(levels, 1, 2),
+                           room(ROWS, 2 * c)));
   OK(bdl_predict_log_density(t.model, t.posterior, x, y, BDL_MONTE_CARLO, 6, 1, room(ROWS, 1)));
   OK(bdl_predict_draws(t.model, t.posterior, x, 6, 1, room(ROWS, 6 * c)));
   return all;
@@ -100,7 +102,9 @@ void test_saving(void**) {
     assert_true(file >= 0);
     path = name;
   }
-  in_parallel([&](int k) { OK(bdl_save(paths[static_cast<std::size_t>(k)].c_str(), nullptr, nullptr, t.optimizer)); });
+  in_parallel([&](int k) {
+    OK(bdl_save(paths[static_cast<std::size_t>(k)].c_str(), nullptr, nullptr, t.optimizer));
+  });
   const Vector expected = read_all(t);
   for (const std::string& path : paths) {
     trained loaded = t;
@@ -131,7 +135,8 @@ void test_stop_during_fit(void**) {
 }
 
 void test_last_error(void**) {
-  assert_int_equal(bdl_model_block(nullptr, 0, nullptr, nullptr, nullptr, nullptr), BDL_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(bdl_model_block(nullptr, 0, nullptr, nullptr, nullptr, nullptr),
+                   BDL_ERROR_INVALID_ARGUMENT);
   const std::string before = bdl_last_error();
   std::vector<std::string> seen(threads), fresh(threads);
   in_parallel([&](int k) {
@@ -150,7 +155,8 @@ void test_last_error(void**) {
   assert_string_equal(bdl_last_error(), before.c_str());
 }
 
-/// The library's tables are built at first use, perhaps by several threads at once: first test of the program.
+/// The library's tables are built at first use, perhaps by several threads at once: first test of the
+/// program.
 void test_first_use(void**) {
   std::atomic<int64_t> options{0};
   in_parallel([&](int) {

@@ -1,4 +1,5 @@
-// A user's own model gives what the built-in one gives; its data are destroyed once, when nothing uses them any more.
+// A user's own model gives what the built-in one gives; its data are destroyed once, when nothing uses them
+// any more.
 #include "handles.hpp"
 
 namespace {
@@ -32,13 +33,15 @@ struct Linear {
 struct Curve {
   static int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
     const double a = at<double>(theta, 0, 0), b = at<double>(theta, 0, 1);
-    for (int64_t i = 0; i < x.rows; ++i) at<double>(f, i, 0) = a * std::exp(b * at<double>(x, i, 0)), at<double>(f, i, 1) = a * b;
+    for (int64_t i = 0; i < x.rows; ++i)
+      at<double>(f, i, 0) = a * std::exp(b * at<double>(x, i, 0)), at<double>(f, i, 1) = a * b;
     return 0;
   }
   static int32_t gradients(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
     const double a = at<double>(theta, 0, 0), b = at<double>(theta, 0, 1);
     for (int64_t i = 0; i < x.rows; ++i) {
-      const double e = std::exp(b * at<double>(x, i, 0)), s = at<double>(seeds, i, 0), r = at<double>(seeds, i, 1);
+      const double e = std::exp(b * at<double>(x, i, 0)), s = at<double>(seeds, i, 0),
+                   r = at<double>(seeds, i, 1);
       at<double>(rows, i, 0) = s * e + r * b;
       at<double>(rows, i, 1) = s * a * at<double>(x, i, 0) * e + r * a;
     }
@@ -46,22 +49,25 @@ struct Curve {
   }
 };
 
-Model make_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters, bdl_likelihood likelihood,
-                bdl_outputs_fn f, bdl_gradients_fn g, void* user_data = nullptr, void (*destroy)(void*) = nullptr) {
+Model make_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
+                bdl_likelihood likelihood, bdl_outputs_fn f, bdl_gradients_fn g, void* user_data = nullptr,
+                void (*destroy)(void*) = nullptr) {
   bdl_model* model = nullptr;
   OK(bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, f, g, user_data, destroy, &model));
   return Model(model);
 }
 
 /// Trains from the same start: user models have no initialisation of their own.
-Vector trained_from_zero(Model model, bdl_dtype dtype, int64_t rank, const char* method, bdl_likelihood likelihood) {
+Vector trained_from_zero(Model model, bdl_dtype dtype, int64_t rank, const char* method,
+                         bdl_likelihood likelihood) {
   const dataset d = data_for(likelihood);
   const Vector zeros(3), hundred(3, 100.0);
   Learner l(std::move(model), dtype, rank, ROWS, method);
   Vector precision(9);
   for (std::size_t i = 0; i < 3; ++i) precision[4 * i] = 100;
   if (rank == FULL)
-    OK(bdl_posterior_set_full(l.posterior.get(), bdl_f64(zeros.data(), 1, 3), bdl_f64(precision.data(), 3, 3)));
+    OK(bdl_posterior_set_full(l.posterior.get(), bdl_f64(zeros.data(), 1, 3),
+                              bdl_f64(precision.data(), 3, 3)));
   else
     OK(bdl_posterior_set_low_rank(l.posterior.get(), bdl_f64(zeros.data(), 1, 3), bdl_none(),
                                   bdl_f64(hundred.data(), 1, 3)));
@@ -81,10 +87,11 @@ void compare_with_network(bdl_dtype dtype, double tolerance) {
   for (const bdl_likelihood likelihood : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON})
     for (const int64_t rank : {int64_t(0), int64_t(2), int64_t(FULL)})
       for (const char* method : {"slang", "slang-ggn"}) {
-        const Vector network = trained_from_zero(make_mlp(dtype, {INPUTS, 1}, likelihood), dtype, rank, method, likelihood);
+        const Vector network =
+            trained_from_zero(make_mlp(dtype, {INPUTS, 1}, likelihood), dtype, rank, method, likelihood);
         const Vector user = trained_from_zero(
-            make_user(dtype, INPUTS, 1, INPUTS + 1, likelihood, Linear<T>::outputs, Linear<T>::gradients), dtype, rank,
-            method, likelihood);
+            make_user(dtype, INPUTS, 1, INPUTS + 1, likelihood, Linear<T>::outputs, Linear<T>::gradients),
+            dtype, rank, method, likelihood);
         for (std::size_t i = 0; i < user.size(); ++i)
           assert_close(user[i], network[i], tolerance * (std::fabs(network[i]) + 1e-2), "user model");
       }
@@ -99,7 +106,8 @@ void test_same_as_network(void**) {
 void test_single_calls(void**) {
   const dataset d = data_for(BDL_BERNOULLI);
   const Model network = make_mlp(BDL_F64, {INPUTS, 1}, BDL_BERNOULLI);
-  const Model user = make_user(BDL_F64, INPUTS, 1, 3, BDL_BERNOULLI, Linear<double>::outputs, Linear<double>::gradients);
+  const Model user =
+      make_user(BDL_F64, INPUTS, 1, 3, BDL_BERNOULLI, Linear<double>::outputs, Linear<double>::gradients);
   const Vector theta = {0.5, -0.25, 0.125};
   const bdl_matrix p = bdl_f64(theta.data(), 1, 3), y = bdl_strided(d.y, BDL_F64, ROWS, 1, 2, 1);
   Vector f(ROWS), g(ROWS), a(ROWS * 3), b(ROWS * 3);
@@ -139,13 +147,16 @@ void test_nonlinear(void**) {
   assert_close(mean[1], b, 0.02, "b");
 
   Vector rows(2 * n), above(n), below(n);
-  OK(bdl_model_gradient_rows(l.model.get(), bdl_f64(mean.data(), 1, 2), inputs, targets, bdl_f64(rows.data(), n, 2)));
+  OK(bdl_model_gradient_rows(l.model.get(), bdl_f64(mean.data(), 1, 2), inputs, targets,
+                             bdl_f64(rows.data(), n, 2)));
   for (std::size_t k = 0; k < 2; ++k) {
     Vector up = mean, down = mean;
     up[k] += step;
     down[k] -= step;
-    OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(up.data(), 1, 2), inputs, targets, bdl_f64(above.data(), n, 1)));
-    OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(down.data(), 1, 2), inputs, targets, bdl_f64(below.data(), n, 1)));
+    OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(up.data(), 1, 2), inputs, targets,
+                                bdl_f64(above.data(), n, 1)));
+    OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(down.data(), 1, 2), inputs, targets,
+                                bdl_f64(below.data(), n, 1)));
     for (std::size_t i = 0; i < n; ++i) {
       const double slope = -(above[i] - below[i]) / (2 * step);
       assert_close(rows[2 * i + k], slope, 1e-4 * (1 + std::fabs(slope)), "gradient row");
@@ -153,12 +164,15 @@ void test_nonlinear(void**) {
   }
 }
 
-void count(void* user_data) { ++*static_cast<int*>(user_data); }
+void count(void* user_data) {
+  ++*static_cast<int*>(user_data);
+}
 
 void test_destroy(void**) {
   int destroyed = 0;
   const auto make = [&] {
-    return make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients, &destroyed, count);
+    return make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients,
+                     &destroyed, count);
   };
   make().reset();
   assert_int_equal(destroyed, 1);
@@ -172,26 +186,34 @@ void test_destroy(void**) {
   l.optimizer.reset();
   assert_int_equal(destroyed, 2);
 
-  {
-    const Learner in_order(make(), BDL_F64, 1, ROWS);
-  }
+  { const Learner in_order(make(), BDL_F64, 1, ROWS); }
   assert_int_equal(destroyed, 3);
 }
 
-/// A checkpoint cannot hold callbacks: the model to use is handed in, shared, and takes over the noise precision.
+double noise_of(const Model& model) {
+  double precision = 0;
+  OK(bdl_model_get_noise_precision(model.get(), bdl_f64(&precision, 1, 1)));
+  return precision;
+}
+
+/// A checkpoint cannot hold callbacks: the model to use is handed in, shared, and takes over the noise
+/// precision.
 void test_checkpoint(void**) {
   char path[] = "/tmp/bdl-user-XXXXXX";
   const int file = mkstemp(path);
   assert_true(file >= 0);
   int destroyed = 0;
   const dataset d = data_for(BDL_POISSON);  // one column of targets
-  Learner l(make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients, &destroyed, count),
+  Learner l(make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients,
+                      &destroyed, count),
             BDL_F64, 1, ROWS);
   l.fit(x_of(&d), y_of(&d), 5);
   OK(bdl_save(path, nullptr, nullptr, l.optimizer.get()));
 
-  Model fresh = make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients, &destroyed, count);
-  Model other = make_user(BDL_F64, INPUTS, 1, 4, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients);
+  Model fresh = make_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, Linear<double>::outputs,
+                          Linear<double>::gradients, &destroyed, count);
+  Model other =
+      make_user(BDL_F64, INPUTS, 1, 4, BDL_GAUSSIAN, Linear<double>::outputs, Linear<double>::gradients);
   Model network = make_mlp(BDL_F64, {INPUTS, 1}, BDL_GAUSSIAN);
   bdl_model* model = nullptr;
   bdl_posterior* posterior = nullptr;
@@ -199,12 +221,15 @@ void test_checkpoint(void**) {
   assert_true(bdl_load(path, nullptr, &model, &posterior, &optimizer) != BDL_OK);  // no model given
   assert_true(bdl_load(path, other.get(), &model, &posterior, &optimizer) != BDL_OK);
   assert_true(!model && !posterior && !optimizer);
+  assert_true(noise_of(fresh) == 1);  // a load that fails changes nothing
+  OK(bdl_save(path, l.model.get(), l.posterior.get(), nullptr));
+  assert_int_equal(bdl_load(path, fresh.get(), &model, &posterior, &optimizer),
+                   BDL_ERROR_FORMAT);  // no optimizer
+  assert_true(noise_of(fresh) == 1 && !model && !posterior);
+  OK(bdl_save(path, nullptr, nullptr, l.optimizer.get()));
   OK(bdl_load(path, fresh.get(), &model, &posterior, &optimizer));
 
-  double expected = 0, got = 0;
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&expected, 1, 1)));
-  OK(bdl_model_get_noise_precision(fresh.get(), bdl_f64(&got, 1, 1)));
-  assert_true(got == expected && got != 1);
+  assert_true(noise_of(fresh) == noise_of(l.model) && noise_of(fresh) != 1);
   l.fit(x_of(&d), y_of(&d), 2);
   OK(bdl_optimizer_fit(optimizer, x_of(&d), y_of(&d), 2, nullptr, nullptr));
   assert_true(moments_of(Posterior(posterior)) == moments_of(l.posterior));

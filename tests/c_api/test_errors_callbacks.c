@@ -23,7 +23,8 @@ static snapshot state_after(int32_t value, bdl_status expected) {
   snapshot s;
   OK(bdl_optimizer_set_int(t.optimizer, "progress_every", 1));
   OK(bdl_optimizer_set_int(t.optimizer, "minibatch", 4));
-  assert_int_equal(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 3, give_answer, &a), expected);
+  assert_int_equal(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 3, give_answer, &a),
+                   expected);
   assert_int_equal(a.calls, AFTER);
   s = snapshot_of(&t);
   assert_int_equal(s.step, AFTER);
@@ -56,7 +57,8 @@ static int32_t line_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl
   return u->outputs_answer;
 }
 
-static int32_t line_gradients(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+static int32_t line_gradients(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds,
+                              bdl_matrix rows) {
   const faulty* u = (const faulty*)user_data;
   (void)theta;
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -67,7 +69,9 @@ static int32_t line_gradients(void* user_data, bdl_matrix theta, bdl_matrix x, b
   return u->gradients_answer;
 }
 
-static void count_destroy(void* user_data) { ++((faulty*)user_data)->destroyed; }
+static void count_destroy(void* user_data) {
+  ++((faulty*)user_data)->destroyed;
+}
 
 static trained line_create(faulty* u, bdl_gradients_fn gradients) {
   trained t;
@@ -75,7 +79,8 @@ static trained line_create(faulty* u, bdl_gradients_fn gradients) {
   t.parameters = 2;
   t.outputs = 1;
   memset(u, 0, sizeof *u);
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy, &t.model));
+  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy,
+                           &t.model));
   OK(bdl_posterior_create_full(BDL_F64, 2, &t.posterior));
   OK(bdl_optimizer_create(t.model, t.posterior, "slang-ggn", 8, &t.optimizer));
   return t;
@@ -85,7 +90,8 @@ static const double line_x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, line_y[8] = {1, 3, 5, 
 
 /* Everything that calls the outputs callback fails in the same way and changes nothing. */
 static void outputs_fail(const trained* t, bdl_status status, const char* message) {
-  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1), theta = given(1, 2), none = bdl_none();
+  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1), theta = given(1, 2),
+                   none = bdl_none();
   const bdl_model* m = t->model;
   const bdl_posterior* q = t->posterior;
   watch(t);
@@ -180,7 +186,8 @@ static void test_predictions_only(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_progress_answers), cmocka_unit_test(test_user_outputs),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_progress_answers),
+                                     cmocka_unit_test(test_user_outputs),
                                      cmocka_unit_test(test_user_gradients), cmocka_unit_test(test_first_step),
                                      cmocka_unit_test(test_predictions_only)};
   return cmocka_run_group_tests(tests, NULL, NULL);

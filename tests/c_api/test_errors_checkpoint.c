@@ -1,4 +1,5 @@
-/* What bdl_save() and bdl_load() refuse: arguments, files that are missing, unreadable, truncated, or not checkpoints. */
+/* What bdl_save() and bdl_load() refuse: arguments, files that are missing, unreadable, truncated, or not
+ * checkpoints. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,7 +8,7 @@
 #include "refused.h"
 
 static char folder[] = "/tmp/bdl-checkpoint-XXXXXX";
-static char path[256]; /* a good checkpoint of everything */
+static char path[512]; /* a good checkpoint of everything */
 static trained t;
 
 static const char* in_folder(const char* name) {
@@ -79,7 +80,7 @@ static void test_unwritable(void** state) {
 }
 
 static void test_unreadable(void** state) {
-  char name[256];
+  char name[512];
   (void)state;
   LOAD(BDL_ERROR_FILE, "absent", in_folder("absent"));
   LOAD(BDL_ERROR_FILE, "", folder);
@@ -92,7 +93,7 @@ static void test_unreadable(void** state) {
 }
 
 static void test_damaged(void** state) {
-  char name[256];
+  char name[512];
   size_t size;
   unsigned char* bytes = contents(&size);
   (void)state;
@@ -112,7 +113,7 @@ static void test_damaged(void** state) {
 
 /* One byte of the description changed: refused, or still a valid file, but never a crash. */
 static void test_changed_descriptions(void** state) {
-  char name[256];
+  char name[512];
   size_t size, refused = 0;
   unsigned char* bytes = contents(&size);
   (void)state;
@@ -137,7 +138,7 @@ static void test_changed_descriptions(void** state) {
 /* A plain safetensors file with no tensors, and no checkpoint. */
 static void test_foreign_file(void** state) {
   const char header[] = "\x02\0\0\0\0\0\0\0{}";
-  char name[256];
+  char name[512];
   (void)state;
   (void)snprintf(name, sizeof name, "%s", in_folder("foreign"));
   write_file(name, header, sizeof header - 1);
@@ -146,7 +147,7 @@ static void test_foreign_file(void** state) {
 }
 
 static void test_missing_parts(void** state) {
-  char name[256];
+  char name[512];
   (void)state;
   (void)snprintf(name, sizeof name, "%s", in_folder("part"));
   OK(bdl_save(name, NULL, t.posterior, NULL));

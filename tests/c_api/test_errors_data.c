@@ -59,8 +59,8 @@ static void test_labels(void** state) {
       char message[160];
       memcpy(values, t.data.y, sizeof values);
       values[ROWS * cols - 1] = l->value;
-      (void)snprintf(message, sizeof message, "y is %g at row %d, column %d (counting from 0), expected", l->value,
-                     ROWS - 1, (int)cols - 1);
+      (void)snprintf(message, sizeof message, "y is %g at row %d, column %d (counting from 0), expected",
+                     l->value, ROWS - 1, (int)cols - 1);
       if (l->expected) {
         all_refuse(&t, bdl_f64(values, ROWS, cols), BDL_ERROR_LABEL, message);
         all_refuse(&t, bdl_f64(values, ROWS, cols), BDL_ERROR_LABEL, l->expected);
@@ -110,8 +110,10 @@ static void test_float_range(void** state) {
   watch(&t);
   huge.y[5] = 1e300;
   huge.x[5] = -1e300;
-  REFUSED(BDL_ERROR_DIVERGED, "", bdl_optimizer_step(t.optimizer, x_of(&huge), y_of(&t.data)));
-  REFUSED(BDL_ERROR_DIVERGED, "", bdl_optimizer_step(t.optimizer, x_of(&t.data), y_of(&huge)));
+  REFUSED(BDL_ERROR_NOT_FINITE, "x is not finite at row 2, column 1",
+          bdl_optimizer_step(t.optimizer, x_of(&huge), y_of(&t.data)));
+  REFUSED(BDL_ERROR_NOT_FINITE, "y is not finite at row 2, column 1",
+          bdl_optimizer_step(t.optimizer, x_of(&t.data), y_of(&huge)));
   trained_free(&t);
 }
 

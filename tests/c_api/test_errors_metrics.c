@@ -43,7 +43,8 @@ static void test_arrays(void** state) {
 }
 
 static void test_classification(void** state) {
-  const double fractional[N] = {0, 0.5, 1}, high[N] = {0, 1, 2}, negative[N] = {-1, 0, 1}, good[N] = {0, 1, 1};
+  const double fractional[N] = {0, 0.5, 1}, high[N] = {0, 1, 2}, negative[N] = {-1, 0, 1},
+               good[N] = {0, 1, 1};
   const bdl_matrix a = given(N, K), y = bdl_f64(good, N, 1);
   double* r = &out.number;
   (void)state;
@@ -53,8 +54,10 @@ static void test_classification(void** state) {
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_metric_brier(a, bdl_f64(high, N, 1), r));
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_metric_ece(given(N, 1), bdl_f64(high, N, 1), 15, r));
   REFUSED(BDL_ERROR_LABEL, "y is -1 at row 0", bdl_metric_brier(a, bdl_f64(negative, N, 1), r));
-  REFUSED(INVALID, "probabilities is 1.5 at row 0, column 0", bdl_metric_brier(spoiled(N, K, 0, 0, 1.5), y, r));
-  REFUSED(INVALID, "probabilities is -0.5 at row 0, column 0", bdl_metric_ece(spoiled(N, 1, 0, 0, -0.5), y, 15, r));
+  REFUSED(INVALID, "probabilities is 1.5 at row 0, column 0",
+          bdl_metric_brier(spoiled(N, K, 0, 0, 1.5), y, r));
+  REFUSED(INVALID, "probabilities is -0.5 at row 0, column 0",
+          bdl_metric_ece(spoiled(N, 1, 0, 0, -0.5), y, 15, r));
   REFUSED(INVALID, "probabilities has sum 0.7", bdl_metric_accuracy(spoiled(N, K, 0, 0, 0.2), y, r));
   REFUSED(INVALID, "bins is 0", bdl_metric_ece(a, y, 0, r));
   REFUSED(INVALID, "bins is -3", bdl_metric_ece(a, y, -3, r));

@@ -1,15 +1,17 @@
 /* What the functions of model.h refuse. */
 #include "refused.h"
 
-
 static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
   (void)user_data, (void)parameters, (void)inputs, (void)outputs;
   return 0;
 }
 
-static void no_destroy(void* user_data) { ++*(int*)user_data; }
+static void no_destroy(void* user_data) {
+  ++*(int*)user_data;
+}
 
-static bdl_status mlp(int dtype, const int64_t* sizes, int32_t count, int activation, int32_t bias, int likelihood) {
+static bdl_status mlp(int dtype, const int64_t* sizes, int32_t count, int activation, int32_t bias,
+                      int likelihood) {
   return bdl_model_create_mlp((bdl_dtype)dtype, sizes, count, (bdl_activation)activation, bias,
                               (bdl_likelihood)likelihood, &out.model);
 }
@@ -17,8 +19,9 @@ static bdl_status mlp(int dtype, const int64_t* sizes, int32_t count, int activa
   refused_at(status, fragment, mlp(__VA_ARGS__), "bdl_model_create_mlp(" #__VA_ARGS__ ")", __FILE__, __LINE__)
 
 static void test_create_mlp(void** state) {
-  const int64_t good[] = {2, 3, 1}, zero[] = {2, 0, 1}, negative[] = {-1, 1}, huge[] = {1, INT64_C(1) << 40, 1},
-                product[] = {1 << 20, 1 << 20, 1}, overflow[] = {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
+  const int64_t good[] = {2, 3, 1}, zero[] = {2, 0, 1}, negative[] = {-1, 1},
+                huge[] = {1, INT64_C(1) << 40, 1}, product[] = {1 << 20, 1 << 20, 1},
+                overflow[] = {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
   (void)state;
   watch(NULL);
   MLP(INVALID, "dtype is 0", 0, good, 3, BDL_RELU, 1, BDL_GAUSSIAN);
@@ -43,11 +46,12 @@ static void test_create_mlp(void** state) {
   REFUSED(INVALID, "model is NULL", bdl_model_create_mlp(BDL_F64, good, 3, BDL_RELU, 1, BDL_GAUSSIAN, NULL));
 }
 
-static bdl_status user(int dtype, int64_t inputs, int64_t outputs, int64_t parameters, int likelihood, int* destroyed) {
-  return bdl_model_create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood, no_outputs,
-                               NULL, destroyed, no_destroy, &out.model);
+static bdl_status user(int dtype, int64_t inputs, int64_t outputs, int64_t parameters, int likelihood,
+                       int* destroyed) {
+  return bdl_model_create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood,
+                               no_outputs, NULL, destroyed, no_destroy, &out.model);
 }
-#define USER(fragment, ...)                                                                                 \
+#define USER(fragment, ...)                                                                               \
   refused_at(INVALID, fragment, user(__VA_ARGS__, &destroyed), "bdl_model_create_user(" #__VA_ARGS__ ")", \
              __FILE__, __LINE__)
 
@@ -63,10 +67,12 @@ static void test_create_user(void** state) {
   USER("parameters is 9223372036854775807", BDL_F64, 1, 1, INT64_MAX, BDL_GAUSSIAN);
   USER("likelihood is 77", BDL_F64, 1, 1, 2, 77);
   USER("1 outputs, expected at least 2", BDL_F64, 1, 1, 2, BDL_CATEGORICAL);
-  REFUSED(INVALID, "outputs_fn is NULL",
-          bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, NULL, NULL, &destroyed, no_destroy, &out.model));
-  REFUSED(INVALID, "model is NULL",
-          bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, &destroyed, no_destroy, NULL));
+  REFUSED(
+      INVALID, "outputs_fn is NULL",
+      bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, NULL, NULL, &destroyed, no_destroy, &out.model));
+  REFUSED(
+      INVALID, "model is NULL",
+      bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, &destroyed, no_destroy, NULL));
   assert_int_equal(destroyed, 0); /* creation failed: the caller still owns its data */
 }
 
@@ -83,8 +89,10 @@ static void test_null_model(void** state) {
   REFUSED(INVALID, "model is NULL", bdl_model_get_noise_precision(NULL, into(1, 1)));
   REFUSED(INVALID, "model is NULL", bdl_model_initialize(NULL, BDL_INIT_HE, 1, into(1, 17)));
   REFUSED(INVALID, "model is NULL", bdl_model_evaluate(NULL, given(1, 17), given(4, 2), into(4, 2)));
-  REFUSED(INVALID, "model is NULL", bdl_model_log_likelihood(NULL, given(1, 17), given(4, 2), given(4, 2), into(4, 1)));
-  REFUSED(INVALID, "model is NULL", bdl_model_gradient_rows(NULL, given(1, 17), given(4, 2), given(4, 2), into(4, 17)));
+  REFUSED(INVALID, "model is NULL",
+          bdl_model_log_likelihood(NULL, given(1, 17), given(4, 2), given(4, 2), into(4, 1)));
+  REFUSED(INVALID, "model is NULL",
+          bdl_model_gradient_rows(NULL, given(1, 17), given(4, 2), given(4, 2), into(4, 17)));
 }
 
 static void test_block(void** state) {
@@ -103,7 +111,8 @@ static void test_noise_precision(void** state) {
   (void)state;
   watch(&t);
   REFUSES_PRECISIONS("precision", 2, bdl_model_set_noise_precision(t.model, wrong));
-  REFUSED(BDL_ERROR_SHAPE, "precision has 2 rows, expected 1", bdl_model_set_noise_precision(t.model, given(2, 1)));
+  REFUSED(BDL_ERROR_SHAPE, "precision has 2 rows, expected 1",
+          bdl_model_set_noise_precision(t.model, given(2, 1)));
   REFUSES_OUTPUTS("precision", 1, 1, bdl_model_get_noise_precision(t.model, wrong));
   watch(&counts);
   REFUSED(BDL_ERROR_UNSUPPORTED, "likelihood", bdl_model_set_noise_precision(counts.model, given(1, 1)));
@@ -144,13 +153,15 @@ static void test_evaluation(void** state) {
   REFUSES_INPUTS("x", 4, 2, bdl_model_log_likelihood(m, p, wrong, y, into(4, 1)));
   REFUSES_INPUTS("y", 4, 2, bdl_model_log_likelihood(m, p, x, wrong, into(4, 1)));
   REFUSES_OUTPUTS("log_likelihood", 4, 1, bdl_model_log_likelihood(m, p, x, y, wrong));
-  REFUSED(BDL_ERROR_SHAPE, "y has 3 rows, expected 4", bdl_model_log_likelihood(m, p, x, given(3, 2), into(4, 1)));
+  REFUSED(BDL_ERROR_SHAPE, "y has 3 rows, expected 4",
+          bdl_model_log_likelihood(m, p, x, given(3, 2), into(4, 1)));
 
   REFUSES_INPUTS("parameters", 1, d, bdl_model_gradient_rows(m, wrong, x, y, into(4, d)));
   REFUSES_INPUTS("x", 4, 2, bdl_model_gradient_rows(m, p, wrong, y, into(4, d)));
   REFUSES_INPUTS("y", 4, 2, bdl_model_gradient_rows(m, p, x, wrong, into(4, d)));
   REFUSES_OUTPUTS("rows", 4, d, bdl_model_gradient_rows(m, p, x, y, wrong));
-  REFUSED(BDL_ERROR_SHAPE, "y has 3 rows, expected 4", bdl_model_gradient_rows(m, p, x, given(3, 2), into(4, d)));
+  REFUSED(BDL_ERROR_SHAPE, "y has 3 rows, expected 4",
+          bdl_model_gradient_rows(m, p, x, given(3, 2), into(4, d)));
   trained_free(&t);
 }
 
@@ -163,7 +174,8 @@ static void test_overflow(void** state) {
   for (int i = 0; i < MOST_PARAMETERS; ++i) theta[i] = 3e38;
   watch(&t);
   REFUSED(BDL_ERROR_DIVERGED, "output 0 for example 0", bdl_model_evaluate(t.model, p, one, into(1, 2)));
-  REFUSED(BDL_ERROR_DIVERGED, "output 0 for example 0", bdl_model_log_likelihood(t.model, p, one, one, into(1, 1)));
+  REFUSED(BDL_ERROR_DIVERGED, "output 0 for example 0",
+          bdl_model_log_likelihood(t.model, p, one, one, into(1, 1)));
   REFUSED(BDL_ERROR_DIVERGED, "output 0 for example 0",
           bdl_model_gradient_rows(t.model, p, one, one, into(1, t.parameters)));
   trained_free(&t);
@@ -171,8 +183,9 @@ static void test_overflow(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create_mlp), cmocka_unit_test(test_create_user), cmocka_unit_test(test_null_model),
-      cmocka_unit_test(test_block),      cmocka_unit_test(test_noise_precision),
-      cmocka_unit_test(test_initialize), cmocka_unit_test(test_evaluation),  cmocka_unit_test(test_overflow)};
+      cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
+      cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),
+      cmocka_unit_test(test_noise_precision), cmocka_unit_test(test_initialize),
+      cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_overflow)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,8 @@ static void test_unknown_names(void** state) {
   REFUSED(BDL_ERROR_UNKNOWN_OPTION, "\"learning_rates\", did you mean \"learning_rate\"",
           bdl_optimizer_set_double(o, "learning_rates", 1));
   REFUSED(BDL_ERROR_UNKNOWN_OPTION, "did you mean \"minibatch\"", bdl_optimizer_set_int(o, "mini_batch", 1));
-  REFUSED(BDL_ERROR_UNKNOWN_OPTION, "did you mean \"schedule\"", bdl_optimizer_set_choice(o, "schedul", "cosine"));
+  REFUSED(BDL_ERROR_UNKNOWN_OPTION, "did you mean \"schedule\"",
+          bdl_optimizer_set_choice(o, "schedul", "cosine"));
   REFUSED(BDL_ERROR_UNKNOWN_OPTION, "did you mean \"momentum\"",
           bdl_optimizer_get_double(o, "Momentum", &out.number));
   REFUSED(BDL_ERROR_UNKNOWN_OPTION, "did you mean \"seed\"", bdl_optimizer_get_int(o, "sed", &out.count));
@@ -71,7 +72,8 @@ static void test_unknown_names(void** state) {
 
 static void test_wrong_types(void** state) {
   (void)state;
-  REFUSED(INVALID, "\"learning_rate\" is a real number, not an integer", bdl_optimizer_set_int(o, "learning_rate", 1));
+  REFUSED(INVALID, "\"learning_rate\" is a real number, not an integer",
+          bdl_optimizer_set_int(o, "learning_rate", 1));
   REFUSED(INVALID, "\"samples\" is an integer, not a real number", bdl_optimizer_set_double(o, "samples", 1));
   REFUSED(INVALID, "\"schedule\" is a choice, not an integer", bdl_optimizer_set_int(o, "schedule", 1));
   REFUSED(INVALID, "\"seed\" is an integer, not a choice", bdl_optimizer_set_choice(o, "seed", "1"));
@@ -82,12 +84,16 @@ static void test_wrong_types(void** state) {
 
 static void test_values(void** state) {
   (void)state;
-  REFUSED(INVALID, "\"learning_rate\" is -1, expected [0, 1e6]", bdl_optimizer_set_double(o, "learning_rate", -1));
+  REFUSED(INVALID, "\"learning_rate\" is -1, expected [0, 1e6]",
+          bdl_optimizer_set_double(o, "learning_rate", -1));
   REFUSED(INVALID, "\"learning_rate\" is ", bdl_optimizer_set_double(o, "learning_rate", (double)NAN));
-  REFUSED(INVALID, "\"learning_rate\" is inf", bdl_optimizer_set_double(o, "learning_rate", (double)INFINITY));
-  REFUSED(INVALID, "\"curvature_rate\" is 1, expected [0, 1)", bdl_optimizer_set_double(o, "curvature_rate", 1));
+  REFUSED(INVALID, "\"learning_rate\" is inf",
+          bdl_optimizer_set_double(o, "learning_rate", (double)INFINITY));
+  REFUSED(INVALID, "\"curvature_rate\" is 1, expected [0, 1)",
+          bdl_optimizer_set_double(o, "curvature_rate", 1));
   REFUSED(INVALID, "\"momentum\" is 1, expected [0, 1)", bdl_optimizer_set_double(o, "momentum", 1));
-  REFUSED(INVALID, "\"prior_precision\" is 0, expected (0, inf)", bdl_optimizer_set_double(o, "prior_precision", 0));
+  REFUSED(INVALID, "\"prior_precision\" is 0, expected (0, inf)",
+          bdl_optimizer_set_double(o, "prior_precision", 0));
   REFUSED(INVALID, "\"scale_rate\" is 0", bdl_optimizer_set_double(o, "scale_rate", 0));
   REFUSED(INVALID, "\"scale_rate\" is 0, expected (0, 1]", bdl_optimizer_set_double(o, "scale_rate", 0));
   REFUSED(INVALID, "\"samples\" is 0, expected 1, 2, ...", bdl_optimizer_set_int(o, "samples", 0));
@@ -123,7 +129,8 @@ static void test_describe(void** state) {
   while (bdl_option_describe(count, NULL, NULL, NULL, NULL, NULL) == BDL_OK) ++count;
   REFUSED(INVALID, "index is ",
           bdl_option_describe(count, &out.text, &out.type, &out.more, &out.range, &out.doc));
-  REFUSED(INVALID, "index is -1", bdl_option_describe(-1, &out.text, &out.type, &out.more, &out.range, &out.doc));
+  REFUSED(INVALID, "index is -1",
+          bdl_option_describe(-1, &out.text, &out.type, &out.more, &out.range, &out.doc));
   REFUSED(INVALID, "index is 9223372036854775807",
           bdl_option_describe(INT64_MAX, &out.text, &out.type, &out.more, &out.range, &out.doc));
 }

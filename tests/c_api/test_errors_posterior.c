@@ -10,9 +10,11 @@ static void test_create(void** state) {
   REFUSED(INVALID, "dtype is 3", bdl_posterior_create_low_rank(BDL_I32, 3, 1, &out.posterior));
   REFUSED(INVALID, "dimension is 0", bdl_posterior_create_low_rank(BDL_F64, 0, 0, &out.posterior));
   REFUSED(INVALID, "dimension is -3", bdl_posterior_create_low_rank(BDL_F64, -3, 0, &out.posterior));
-  REFUSED(INVALID, "dimension is 9223372036854775807", bdl_posterior_create_low_rank(BDL_F64, INT64_MAX, 0, &out.posterior));
+  REFUSED(INVALID, "dimension is 9223372036854775807",
+          bdl_posterior_create_low_rank(BDL_F64, INT64_MAX, 0, &out.posterior));
   REFUSED(INVALID, "rank is -1", bdl_posterior_create_low_rank(BDL_F64, 3, -1, &out.posterior));
-  REFUSED(INVALID, "rank is 4, expected 0 to 3", bdl_posterior_create_low_rank(BDL_F64, 3, 4, &out.posterior));
+  REFUSED(INVALID, "rank is 4, expected 0 to 3",
+          bdl_posterior_create_low_rank(BDL_F64, 3, 4, &out.posterior));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_low_rank(BDL_F64, 3, 1, NULL));
   REFUSED(INVALID, "dtype is 4", bdl_posterior_create_full((bdl_dtype)4, 3, &out.posterior));
   REFUSED(INVALID, "dimension is 0", bdl_posterior_create_full(BDL_F32, 0, &out.posterior));
@@ -27,7 +29,8 @@ static void test_null_posterior(void** state) {
   assert_int_equal(bdl_posterior_dimension(NULL), 0);
   assert_int_equal(bdl_posterior_rank(NULL), 0);
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_copy(NULL, &out.posterior));
-  REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_low_rank(NULL, given(1, D), given(D, L), given(1, D)));
+  REFUSED(INVALID, "posterior is NULL",
+          bdl_posterior_set_low_rank(NULL, given(1, D), given(D, L), given(1, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_full(NULL, given(1, D), given(D, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_mean(NULL, into(1, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_low_rank(NULL, into(D, L), bdl_none()));
@@ -89,10 +92,13 @@ static void test_float_range(void** state) {
   watch(&t);
   REFUSED(BDL_ERROR_NOT_FINITE, "mean",
           bdl_posterior_set_low_rank(t.posterior, spoiled(1, D, 0, 3, 1e300), none, given(1, D)));
-  REFUSED(INVALID, "diagonal", bdl_posterior_set_low_rank(t.posterior, mean, none, spoiled(1, D, 0, 3, 1e300)));
-  REFUSED(INVALID, "diagonal", bdl_posterior_set_low_rank(t.posterior, mean, none, spoiled(1, D, 0, 3, 1e-300)));
+  REFUSED(INVALID, "diagonal",
+          bdl_posterior_set_low_rank(t.posterior, mean, none, spoiled(1, D, 0, 3, 1e300)));
+  REFUSED(INVALID, "diagonal",
+          bdl_posterior_set_low_rank(t.posterior, mean, none, spoiled(1, D, 0, 3, 1e-300)));
   REFUSED(INVALID, "precision", bdl_optimizer_set_prior(t.optimizer, spoiled(1, D, 0, 3, 1e-300)));
-  REFUSED(INVALID, "prior_precision", bdl_posterior_kl_prior(t.posterior, spoiled(1, D, 0, 3, 1e300), &out.number));
+  REFUSED(INVALID, "prior_precision",
+          bdl_posterior_kl_prior(t.posterior, spoiled(1, D, 0, 3, 1e300), &out.number));
   trained_free(&t);
 }
 
@@ -105,10 +111,12 @@ static void test_set_full(void** state) {
   watch(&full);
   REFUSES_INPUTS("mean", 1, D, bdl_posterior_set_full(full.posterior, wrong, p));
   REFUSES_INPUTS("precision", D, D, bdl_posterior_set_full(full.posterior, mean, wrong));
-  REFUSED(BDL_ERROR_SHAPE, "precision has 16 rows", bdl_posterior_set_full(full.posterior, mean, given(D - 1, D)));
+  REFUSED(BDL_ERROR_SHAPE, "precision has 16 rows",
+          bdl_posterior_set_full(full.posterior, mean, given(D - 1, D)));
   memcpy(broken, identity, sizeof broken);
   broken[3 * D + 1] = 0.5;
-  REFUSED(INVALID, "precision is not symmetric at row 3, column 1", bdl_posterior_set_full(full.posterior, mean, q));
+  REFUSED(INVALID, "precision is not symmetric at row 3, column 1",
+          bdl_posterior_set_full(full.posterior, mean, q));
   memcpy(broken, identity, sizeof broken);
   broken[5 * D + 5] = -1;
   REFUSED(INVALID, "precision is not positive definite", bdl_posterior_set_full(full.posterior, mean, q));
@@ -207,7 +215,8 @@ static void test_update(void** state) {
     REFUSED(INVALID, "scale is 0", bdl_posterior_update(q, rows, 0, 0.1, 0.1, prior));
     REFUSED(INVALID, "curvature_rate is 1, expected [0, 1)", bdl_posterior_update(q, rows, 1, 0.1, 1, prior));
     /* A step that would leave the range of the numbers is not taken. */
-    REFUSED(BDL_ERROR_DIVERGED, "", bdl_posterior_update(q, spoiled(3, D, 1, 1, 1e30), 1e300, 0.1, 0.1, prior));
+    REFUSED(BDL_ERROR_DIVERGED, "",
+            bdl_posterior_update(q, spoiled(3, D, 1, 1, 1e30), 1e300, 0.1, 0.1, prior));
     REFUSED(BDL_ERROR_DIVERGED, "", bdl_posterior_update(q, given(3, D), 1e9, 1e308, 0, prior));
     trained_free(&t);
   }
@@ -215,9 +224,11 @@ static void test_update(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create),   cmocka_unit_test(test_null_posterior), cmocka_unit_test(test_null_results),
-      cmocka_unit_test(test_set_low_rank), cmocka_unit_test(test_float_range), cmocka_unit_test(test_set_full),
-      cmocka_unit_test(test_reading),  cmocka_unit_test(test_covariance),     cmocka_unit_test(test_sample),
-      cmocka_unit_test(test_kl),       cmocka_unit_test(test_update)};
+      cmocka_unit_test(test_create),       cmocka_unit_test(test_null_posterior),
+      cmocka_unit_test(test_null_results), cmocka_unit_test(test_set_low_rank),
+      cmocka_unit_test(test_float_range),  cmocka_unit_test(test_set_full),
+      cmocka_unit_test(test_reading),      cmocka_unit_test(test_covariance),
+      cmocka_unit_test(test_sample),       cmocka_unit_test(test_kl),
+      cmocka_unit_test(test_update)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

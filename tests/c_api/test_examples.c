@@ -1,5 +1,5 @@
-/* Every public function once, in the order of the headers, the way a newcomer would call it: models and posteriors.
- * test_examples_training.c has the rest. */
+/* Every public function once, in the order of the headers, the way a newcomer would call it: models and
+ * posteriors. test_examples_training.c has the rest. */
 #include "c_api_test.h"
 
 static void example_version(void** state) {
@@ -62,7 +62,7 @@ static void example_model_values(void** state) {
   const int64_t sizes[] = {2, 1};
   const double theta[] = {2, -1}, x[] = {1, 0}, y[] = {1}, pi = acos(-1.0);
   bdl_model* model;
-  double f, log_likelihood, row[2], precision = 4;
+  double f = 0, log_likelihood = 0, row[2] = {0}, precision = 4;
   (void)state;
   OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
   OK(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
@@ -75,7 +75,8 @@ static void example_model_values(void** state) {
   OK(bdl_model_log_likelihood(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
                               bdl_f64(&log_likelihood, 1, 1)));
   assert_true(fabs(log_likelihood - (0.5 * log(4 / (2 * pi)) - 0.5 * 4)) < 1e-12);
-  OK(bdl_model_gradient_rows(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(y, 1, 1), bdl_f64(row, 1, 2)));
+  OK(bdl_model_gradient_rows(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
+                             bdl_f64(row, 1, 2)));
   assert_true(row[0] == 4 && row[1] == 0); /* noise precision x residual x input */
   bdl_model_free(model);
 }
@@ -158,7 +159,8 @@ static void example_full_posterior(void** state) {
   bdl_posterior_free(q);
 }
 
-/* The average of 4000 draws of N(0, I) is within 4 standard errors (1 / sqrt(4000)) of 0; draw 7 can be made alone. */
+/* The average of 4000 draws of N(0, I) is within 4 standard errors (1 / sqrt(4000)) of 0; draw 7 can be made
+ * alone. */
 static void example_sampling(void** state) {
   static double samples[4000 * 2];
   double sum = 0, seventh[2];
@@ -207,12 +209,16 @@ static void example_update(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_version),      cmocka_unit_test(example_errors),
-      cmocka_unit_test(example_arrays),       cmocka_unit_test(example_network),
-      cmocka_unit_test(example_model_values), cmocka_unit_test(example_user_model),
-      cmocka_unit_test(example_low_rank_posterior), cmocka_unit_test(example_full_posterior),
-      cmocka_unit_test(example_sampling),     cmocka_unit_test(example_divergence),
-      cmocka_unit_test(example_update)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(example_version),
+                                     cmocka_unit_test(example_errors),
+                                     cmocka_unit_test(example_arrays),
+                                     cmocka_unit_test(example_network),
+                                     cmocka_unit_test(example_model_values),
+                                     cmocka_unit_test(example_user_model),
+                                     cmocka_unit_test(example_low_rank_posterior),
+                                     cmocka_unit_test(example_full_posterior),
+                                     cmocka_unit_test(example_sampling),
+                                     cmocka_unit_test(example_divergence),
+                                     cmocka_unit_test(example_update)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

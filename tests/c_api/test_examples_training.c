@@ -1,5 +1,5 @@
-/* Every public function once, in the order of the headers, the way a newcomer would call it: training, predictions,
- * scores, checkpoints. test_examples.c has the rest. */
+/* Every public function once, in the order of the headers, the way a newcomer would call it: training,
+ * predictions, scores, checkpoints. test_examples.c has the rest. */
 #include <unistd.h>
 
 #include "c_api_test.h"
@@ -107,7 +107,8 @@ static void example_stopping(void** state) {
   int calls = 0;
   (void)state;
   OK(bdl_optimizer_initialize(l.optimizer)); /* start again */
-  assert_int_equal(bdl_optimizer_fit(l.optimizer, inputs, targets, 20, stop_after_ten_epochs, &calls), BDL_STOPPED);
+  assert_int_equal(bdl_optimizer_fit(l.optimizer, inputs, targets, 20, stop_after_ten_epochs, &calls),
+                   BDL_STOPPED);
   assert_int_equal(calls, 10);
   bdl_optimizer_request_stop(l.optimizer); /* from a signal handler or another thread, perhaps */
   assert_int_equal(bdl_optimizer_fit(l.optimizer, inputs, targets, 0, NULL, NULL), BDL_STOPPED);
@@ -153,15 +154,16 @@ static void example_predictions(void** state) {
   double rmse, coverage, lpd, standard_error, crps;
   const bdl_matrix inputs = bdl_f64(x, N, 1), targets = bdl_f64(y, N, 1);
   (void)state;
-  OK(bdl_predict(l.model, l.posterior, inputs, BDL_MONTE_CARLO, 200, 1, bdl_f64(mean, N, 1), bdl_f64(epistemic, N, 1),
-                 bdl_f64(noise, N, 1)));
+  OK(bdl_predict(l.model, l.posterior, inputs, BDL_MONTE_CARLO, 200, 1, bdl_f64(mean, N, 1),
+                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
   assert_true(fabs(mean[0] + 3) < 0.1 && epistemic[0] > 0 && epistemic[0] < noise[0]);
   OK(bdl_predict_quantiles(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, bdl_f64(levels, 1, 2),
                            bdl_f64(quantiles, N, 2)));
   OK(bdl_predict_interval(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, 0.9, bdl_f64(lower, N, 1),
                           bdl_f64(upper, N, 1)));
   assert_true(fabs(lower[0] - quantiles[0]) < 1e-8 && fabs(upper[0] - quantiles[1]) < 1e-8);
-  OK(bdl_predict_log_density(l.model, l.posterior, inputs, targets, BDL_MONTE_CARLO, 200, 1, bdl_f64(density, N, 1)));
+  OK(bdl_predict_log_density(l.model, l.posterior, inputs, targets, BDL_MONTE_CARLO, 200, 1,
+                             bdl_f64(density, N, 1)));
   OK(bdl_predict_draws(l.model, l.posterior, inputs, 200, 1, bdl_f64(draws, N, 200)));
 
   OK(bdl_metric_rmse(bdl_f64(mean, N, 1), targets, &rmse));
@@ -211,8 +213,10 @@ static void example_checkpoint(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_methods),     cmocka_unit_test(example_options),    cmocka_unit_test(example_fit),
-      cmocka_unit_test(example_stopping),    cmocka_unit_test(example_steps),      cmocka_unit_test(example_elbo),
-      cmocka_unit_test(example_predictions), cmocka_unit_test(example_classes),    cmocka_unit_test(example_checkpoint)};
+      cmocka_unit_test(example_methods),     cmocka_unit_test(example_options),
+      cmocka_unit_test(example_fit),         cmocka_unit_test(example_stopping),
+      cmocka_unit_test(example_steps),       cmocka_unit_test(example_elbo),
+      cmocka_unit_test(example_predictions), cmocka_unit_test(example_classes),
+      cmocka_unit_test(example_checkpoint)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

@@ -1,4 +1,5 @@
-/* Training that was interrupted, or saved and loaded, goes on to the same bits as training that never stopped. */
+/* Training that was interrupted, or saved and loaded, goes on to the same bits as training that never
+ * stopped. */
 #include <unistd.h>
 
 #include "training_runs.h"
@@ -33,7 +34,8 @@ static void test_stopped_after_any_step(void** state) {
       assert_int_equal(step, last);
       OK(variant_fit(&t, 0, NULL, NULL));
       assert_resumed(&variants[k], &expected, &t);
-      assert_int_equal(variant_fit(&t, 0, NULL, NULL), BDL_ERROR_INVALID_ARGUMENT); /* nothing is left to finish */
+      assert_int_equal(variant_fit(&t, 0, NULL, NULL),
+                       BDL_ERROR_INVALID_ARGUMENT); /* nothing is left to finish */
       trained_free(&t);
     }
   }
@@ -137,7 +139,8 @@ static void test_options_are_saved(void** state) {
   trained_free(&t);
 }
 
-/* A posterior that never was trained stays blank in the file: an optimizer of the loaded one initialises it. */
+/* A posterior that never was trained stays blank in the file: an optimizer of the loaded one initialises it.
+ */
 static void test_blank_posterior(void** state) {
   trained t = variant_create(&variants[0]);
   const snapshot expected = uninterrupted(&variants[0]);

@@ -81,8 +81,8 @@ static void test_last_error(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
-      cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers), cmocka_unit_test(test_version)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
+                                     cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers),
+                                     cmocka_unit_test(test_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

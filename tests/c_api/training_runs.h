@@ -37,7 +37,8 @@ static inline trained variant_create(const variant* v) {
   OK(bdl_optimizer_set_choice(t.optimizer, "eigen_method", v->eigen_method));
   OK(bdl_optimizer_set_choice(t.optimizer, "prior_groups", v->prior_groups));
   OK(bdl_optimizer_set_double(t.optimizer, "momentum", v->momentum));
-  OK(bdl_optimizer_set_double(t.optimizer, "learn_from", 0.3)); /* scales are learned from the second epoch on */
+  OK(bdl_optimizer_set_double(t.optimizer, "learn_from",
+                              0.3)); /* scales are learned from the second epoch on */
   if (v->per_output_noise) OK(bdl_model_set_noise_precision(t.model, bdl_f64(noise, 1, t.outputs)));
   return t;
 }

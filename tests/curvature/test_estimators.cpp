@@ -1,5 +1,6 @@
-// Gradient and curvature estimates of a minibatch: against finite differences of the expected loss and against outer
-// products written out, for every likelihood, both kinds of curvature, depths 0 to 2, networks and user models.
+// Gradient and curvature estimates of a minibatch: against finite differences of the expected loss and
+// against outer products written out, for every likelihood, both kinds of curvature, depths 0 to 2, networks
+// and user models.
 #include <functional>
 
 #include "base/array.hpp"
@@ -9,8 +10,7 @@
 #include "model/user_model.hpp"
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -29,8 +29,10 @@ struct Batch {
   Dense thetas, x, y;
 
   Batch(const Likelihood& density, std::vector<Index> sizes, bool bias)
-      : likelihood(density), naive{std::move(sizes), BDL_SIGMOID, bias},
-        network(naive.sizes, naive.activation, bias, likelihood), y(density.targets(), 0) {
+      : likelihood(density),
+        naive{std::move(sizes), BDL_SIGMOID, bias},
+        network(naive.sizes, naive.activation, bias, likelihood),
+        y(density.targets(), 0) {
     Random random(static_cast<std::uint64_t>(naive.parameters() + likelihood.kind()));
     thetas = random.normal(naive.parameters(), samples, 0.7);
     x = random.normal(naive.width(0), examples);
@@ -58,7 +60,8 @@ struct Batch {
           if (kind == CurvatureKind::empirical_fisher)
             likelihood.gradient(f.values.data(), target.values.data(), seed.values.data());
           else
-            likelihood.hessian_root(f.values.data(), target.values.data(), k, seed.values.data(), &coefficient);
+            likelihood.hessian_root(f.values.data(), target.values.data(), k, seed.values.data(),
+                                    &coefficient);
           const Dense row = naive.row(columns_of(thetas, s, 1), columns_of(x, i, 1), seed);
           out = out + row * transposed(row);
         }
@@ -69,7 +72,8 @@ struct Batch {
     for (Index s = 0; s < samples; ++s)
       for (Index i = 0; i < examples; ++i) {
         Dense seed(naive.sizes.back(), 1);
-        likelihood.gradient(outputs(i, s, at).values.data(), columns_of(y, i, 1).values.data(), seed.values.data());
+        likelihood.gradient(outputs(i, s, at).values.data(), columns_of(y, i, 1).values.data(),
+                            seed.values.data());
         out = out + naive.row(columns_of(at, s, 1), columns_of(x, i, 1), seed);
       }
     return out;
@@ -105,9 +109,11 @@ Summary summarise(Estimator<T>& estimator, const Batch& batch, CurvatureKind kin
   estimate.rows->add_outer(estimate.w, curvature.view());
   for (Index j = 0; j < dimension; ++j)
     for (Index i = 0; i < j; ++i) curvature.view()(i, j) = curvature.view()(j, i);
-  assert_true(std::ssize(estimate.c) == estimate.rows->count() && std::ssize(estimate.w) == estimate.rows->count());
+  assert_true(std::ssize(estimate.c) == estimate.rows->count() &&
+              std::ssize(estimate.w) == estimate.rows->count());
   assert_int_equal(estimator.cost({examples, samples, kind}).count, estimate.rows->count());
-  return {gradient.dense(), curvature.dense(), diagonal.dense(), estimate.expected_log_likelihood, estimate.rows->count()};
+  return {gradient.dense(), curvature.dense(), diagonal.dense(), estimate.expected_log_likelihood,
+          estimate.rows->count()};
 }
 
 void gradients_are_finite_differences_of_the_loss(void**) {
@@ -140,7 +146,8 @@ void curvature_is_the_sum_of_outer_products(void**) {
       assert_close("curvature", summary.curvature, expected, 1e-12);
       assert_close("diagonal", summary.diagonal, diagonal_of(expected), 1e-12);
       const bool merged = batch.network.is_single_index();
-      assert_int_equal(summary.rows, merged ? examples : examples * samples * seed_count(batch.likelihood, kind));
+      assert_int_equal(summary.rows,
+                       merged ? examples : examples * samples * seed_count(batch.likelihood, kind));
     }
   });
 }
@@ -160,13 +167,15 @@ void gauss_newton_of_linear_models_is_the_hessian(void**) {
       }
       hessian = beside(hessian, scale / (2 * h) * (batch.gradient(up) - batch.gradient(down)));
     }
-    assert_close("Hessian", summarise(*estimator, batch, CurvatureKind::gauss_newton).curvature, hessian, 1e-7);
+    assert_close("Hessian", summarise(*estimator, batch, CurvatureKind::gauss_newton).curvature, hessian,
+                 1e-7);
   }
 }
 
 void float_estimates_agree_with_double(void**) {
   for_each_batch([](Batch& batch) {
-    const Network<float> network(batch.naive.sizes, batch.naive.activation, batch.naive.bias, batch.likelihood);
+    const Network<float> network(batch.naive.sizes, batch.naive.activation, batch.naive.bias,
+                                 batch.likelihood);
     const auto fast = make_estimator<float>(network);
     const auto exact = make_estimator<double>(batch.network);
     for (const CurvatureKind kind : kinds) {
@@ -182,7 +191,8 @@ void log_likelihood_and_errors_are_means_over_the_samples(void**) {
   for_each_batch([](Batch& batch) {
     const auto estimator = make_estimator<double>(batch.network);
     const Summary summary = summarise(*estimator, batch, CurvatureKind::empirical_fisher);
-    assert_near("log likelihood", summary.log_likelihood, batch.log_likelihood(batch.thetas) / samples, 1e-12);
+    assert_near("log likelihood", summary.log_likelihood, batch.log_likelihood(batch.thetas) / samples,
+                1e-12);
     if (batch.likelihood.kind() != BDL_GAUSSIAN) return;
     Dense errors = poison(batch.likelihood.outputs(), 1), expected(batch.likelihood.outputs(), 1);
     estimator->squared_errors(Padded<double>(batch.y).get(), errors.values);
@@ -206,7 +216,8 @@ std::int32_t naive_outputs(void* context, bdl_matrix theta, bdl_matrix x, bdl_ma
   return 0;
 }
 
-std::int32_t naive_gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+std::int32_t naive_gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds,
+                             bdl_matrix rows) {
   const auto& naive = *static_cast<NaiveNetwork*>(context);
   Dense at(theta.cols, 1), input(x.cols, 1), seed(seeds.cols, 1);
   for (Index p = 0; p < theta.cols; ++p) at(p, 0) = element(theta, 0, p);
@@ -240,7 +251,8 @@ void outputs_that_are_not_finite_are_named(void**) {
   expect_error(Status::ERROR_DIVERGED, "example 2", [&] { summarise(*estimator, batch, kinds[0]); });
   batch.x(1, 2) = 0;
   batch.thetas(0, 1) = not_a_number;
-  expect_error(Status::ERROR_DIVERGED, "output 0 for example 0", [&] { summarise(*estimator, batch, kinds[1]); });
+  expect_error(Status::ERROR_DIVERGED, "output 0 for example 0",
+               [&] { summarise(*estimator, batch, kinds[1]); });
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-// The six row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and without
-// bias, several samples and seeds.
+// The six row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and
+// without bias, several samples and seeds.
 #include "curvature/dense_rows.hpp"
 #include "curvature/factored_rows.hpp"
 #include "support/naive_network.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -40,7 +39,8 @@ struct Problem {
       : random(static_cast<std::uint64_t>(shape.network.parameters() + shape.samples)),
         network(shape.network.sizes, shape.network.activation, shape.network.bias,
                 Likelihood(BDL_GAUSSIAN, shape.network.sizes.back())),
-        thetas(random.normal(network.parameters(), shape.samples, 0.8)), x(random.normal(network.inputs(), shape.examples)),
+        thetas(random.normal(network.parameters(), shape.samples, 0.8)),
+        x(random.normal(network.inputs(), shape.examples)),
         b(network.parameters(), 0) {
     const Index columns = shape.examples * shape.samples, outputs = network.outputs();
     Padded<T> f(poison(outputs, columns)), e(random.normal(outputs, columns * shape.seeds));
@@ -49,8 +49,9 @@ struct Problem {
     std::copy_n(e.get().data, e.get().size(), tape.sensitivities.back().data());
     network.backward(thetas.get(), tape, shape.seeds);
     for (Index r = 0; r < columns * shape.seeds; ++r)
-      b = beside(b, shape.network.row(columns_of(thetas.dense(), r % columns / shape.examples, 1),
-                                      columns_of(x.dense(), r % shape.examples, 1), columns_of(e.dense(), r, 1)));
+      b = beside(
+          b, shape.network.row(columns_of(thetas.dense(), r % columns / shape.examples, 1),
+                               columns_of(x.dense(), r % shape.examples, 1), columns_of(e.dense(), r, 1)));
   }
 };
 
@@ -72,7 +73,8 @@ void check_weighted(Rows<T>& rows, const Dense& b, Random& random, double tolera
   assert_close("sum of squares", squares.dense(), diagonal_of(weighted), tolerance);
   Padded<double> outer(lower_part(Dense(b.rows, b.rows, 1), 7), 2);
   rows.add_outer(w.column(), outer.view());
-  assert_close("outer", lower_part(outer.dense(), 0), lower_part(weighted + Dense(b.rows, b.rows, 1), 0), tolerance);
+  assert_close("outer", lower_part(outer.dense(), 0), lower_part(weighted + Dense(b.rows, b.rows, 1), 0),
+               tolerance);
   if (b.rows > 1) assert_true(outer.dense()(0, b.rows - 1) == 7);  // the upper triangle is not touched
 }
 
@@ -155,9 +157,11 @@ void a_single_layer_takes_given_factors(void**) {
 /// The cost model sees that a shared input is multiplied once: less than for separate inputs.
 void shared_inputs_cost_less(void**) {
   const std::vector<DenseLayer> wide{{1000, 2, 0, -1}};
-  const RowsCost shared = FactoredRows<double>::cost(wide, 10, 8, 1), separate = FactoredRows<double>::cost(wide, 80, 1, 1);
+  const RowsCost shared = FactoredRows<double>::cost(wide, 10, 8, 1),
+                 separate = FactoredRows<double>::cost(wide, 80, 1, 1);
   assert_true(shared.count == 80 && separate.count == 80);
-  assert_true(shared.gram_flops < separate.gram_flops / 8 && shared.product_flops < separate.product_flops / 7);
+  assert_true(shared.gram_flops < separate.gram_flops / 8 &&
+              shared.product_flops < separate.product_flops / 7);
   assert_true(shared.gram_bytes == 2 * 80 * 80 * 8);
 }
 

@@ -1,8 +1,8 @@
-// Linear regression with known noise has its posterior in closed form: Gauss-Newton training on all data reaches it.
+// Linear regression with known noise has its posterior in closed form: Gauss-Newton training on all data
+// reaches it.
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -43,8 +43,8 @@ struct Regression {
   }
 };
 
-/// With constant rate alpha the mean ends as mu* plus noise of covariance below alpha / ((2 - alpha) S) Sigma, so that
-/// each |mu_i - mu*_i| stays below 6 sd's of it but for a probability of 2e-9.
+/// With constant rate alpha the mean ends as mu* plus noise of covariance below alpha / ((2 - alpha) S)
+/// Sigma, so that each |mu_i - mu*_i| stays below 6 sd's of it but for a probability of 2e-9.
 template <class T>
 void check_limit(Index outputs, Index rank, Index samples) {
   const Regression data(outputs);
@@ -82,7 +82,8 @@ void several_outputs_reach_the_closed_form(void**) {
   check_limit<double>(2, -1, 10);
 }
 
-/// Rank L < D: the diagonal of the precision is that of the exact posterior, since its correction loses nothing.
+/// Rank L < D: the diagonal of the precision is that of the exact posterior, since its correction loses
+/// nothing.
 void low_ranks_reach_the_diagonal_of_the_closed_form(void**) {
   const Regression data(1);
   for (const Index rank : {0, 1, 2}) {
@@ -90,7 +91,8 @@ void low_ranks_reach_the_diagonal_of_the_closed_form(void**) {
     Options options = plain_options();
     options.learning_rate = options.curvature_rate = 0.05;
     options.prior_precision = 0.5;
-    Optimizer<double> optimizer(make_network<double>({3, 1}, gaussian(1, data.tau.values)), q, find_method("slang-ggn"), examples);
+    Optimizer<double> optimizer(make_network<double>({3, 1}, gaussian(1, data.tau.values)), q,
+                                find_method("slang-ggn"), examples);
     options.curvature = 1;
     optimizer.set_options(options);
     for (int step = 0; step < 650; ++step) step_on(optimizer, data.x, data.y);

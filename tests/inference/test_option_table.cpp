@@ -1,11 +1,10 @@
 // The table of options and methods: defaults within their ranges, limits enforced, near names offered.
-#include "inference/method.hpp"
-#include "inference/options.hpp"
-
 #include <set>
 #include <string>
 
-#include "support/check.hpp"
+#include "inference/method.hpp"
+#include "inference/options.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -39,7 +38,8 @@ void real_options_have_limits(void**) {
       set_option(options, info, value);
       assert_true(options.*info.real == value);
     }
-    for (const double bad : {std::nextafter(info.low, -infinity), std::nextafter(info.high, infinity), infinity, not_a_number})
+    for (const double bad :
+         {std::nextafter(info.low, -infinity), std::nextafter(info.high, infinity), infinity, not_a_number})
       expect_error(Status::ERROR_INVALID_ARGUMENT, info.range, [&] { set_option(options, info, bad); });
     assert_true(options.*info.real == info.high);  // a refused value changes nothing
   });
@@ -93,14 +93,18 @@ void unknown_names_get_the_nearest(void**) {
   unknown("priorprecision", "prior_precision");
   unknown("sed", "seed");
   const std::string endless(10'000, 'x');
-  expect_error(Status::ERROR_UNKNOWN_OPTION, "did you mean", [&] { find_option(endless.c_str(), OptionType::real); });
+  expect_error(Status::ERROR_UNKNOWN_OPTION, "did you mean",
+               [&] { find_option(endless.c_str(), OptionType::real); });
   expect_error(Status::ERROR_UNKNOWN_OPTION, "no option \"\"", [] { find_option("", OptionType::real); });
 }
 
 void other_types_are_refused(void**) {
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"samples\" is an integer, not a real number", [] { find_option("samples", OptionType::real); });
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"momentum\" is a real number, not a choice", [] { find_option("momentum", OptionType::choice); });
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"schedule\" is a choice, not an integer", [] { find_option("schedule", OptionType::integer); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"samples\" is an integer, not a real number",
+               [] { find_option("samples", OptionType::real); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"momentum\" is a real number, not a choice",
+               [] { find_option("momentum", OptionType::choice); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "\"schedule\" is a choice, not an integer",
+               [] { find_option("schedule", OptionType::integer); });
 }
 
 void methods_are_found_by_name(void**) {
@@ -114,12 +118,9 @@ void methods_are_found_by_name(void**) {
 
 int main() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(names_are_unique_and_documented),
-      cmocka_unit_test(real_options_have_limits),
-      cmocka_unit_test(integer_options_have_limits),
-      cmocka_unit_test(choices_are_their_words),
-      cmocka_unit_test(unknown_names_get_the_nearest),
-      cmocka_unit_test(other_types_are_refused),
+      cmocka_unit_test(names_are_unique_and_documented), cmocka_unit_test(real_options_have_limits),
+      cmocka_unit_test(integer_options_have_limits),     cmocka_unit_test(choices_are_their_words),
+      cmocka_unit_test(unknown_names_get_the_nearest),   cmocka_unit_test(other_types_are_refused),
       cmocka_unit_test(methods_are_found_by_name),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -1,11 +1,9 @@
 // Prior precisions by group of parameters, for the four groupings, and fixed parameter by parameter.
-#include "inference/prior.hpp"
-
 #include <algorithm>
 
+#include "inference/prior.hpp"
 #include "support/training.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -85,7 +83,8 @@ void mean_squares_are_taken_over_groups_and_samples(void**) {
         sum(membership[grouping][i], 0) += std::pow(thetas.dense()(i, s), 2);
         count(membership[grouping][i], 0) += 1;
       }
-    for (Index g = 0; g < got.rows; ++g) assert_near("mean square", got(g, 0), sum(g, 0) / count(g, 0), 1e-13);
+    for (Index g = 0; g < got.rows; ++g)
+      assert_near("mean square", got(g, 0), sum(g, 0) / count(g, 0), 1e-13);
   }
 }
 
@@ -103,8 +102,8 @@ void fixed_precisions_are_kept_as_given(void**) {
 
 /// Only the options that define the prior regroup it.
 void options_regroup_the_prior_when_they_change_it(void**) {
-  Optimizer<double> optimizer(make_network<double>(sizes, Likelihood(BDL_GAUSSIAN, 1)), make_posterior<double>(13, 1),
-                              find_method("slang"), 100);
+  Optimizer<double> optimizer(make_network<double>(sizes, Likelihood(BDL_GAUSSIAN, 1)),
+                              make_posterior<double>(13, 1), find_method("slang"), 100);
   const std::vector<double> learned{3, 4};
   optimizer.prior().set_groups(learned);
   Options options = optimizer.options();

@@ -1,13 +1,11 @@
 // Prior and noise precisions that are learned: the moving averages, when they begin, and the fixed points
 // lambda = D / E[theta^T theta] and tau = N C / E[sum of squared errors] (spec/core.md section 5).
-#include "inference/scales.hpp"
-
 #include <array>
 
+#include "inference/scales.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -16,7 +14,8 @@ using namespace bdl::testing;
 
 void weights_are_a_running_mean_and_then_the_rate(void**) {
   assert_true(scale_weight(0.01, 1) == 1.0 / 11 && scale_weight(0.01, 50) == 1.0 / 60);
-  assert_true(scale_weight(0.01, 90) == 0.01 && scale_weight(0.01, 1'000'000) == 0.01 && scale_weight(1, 1) == 1);
+  assert_true(scale_weight(0.01, 90) == 0.01 && scale_weight(0.01, 1'000'000) == 0.01 &&
+              scale_weight(1, 1) == 1);
 }
 
 /// 1 / lambda moves by the weight towards E[theta^2], within limits.
@@ -25,7 +24,8 @@ void prior_precisions_move_to_the_inverse_mean_square(void**) {
   Prior<double> prior;
   prior.reset(blocks, Options{});
   prior.set_groups(std::vector<double>{4, 0.5});
-  Padded<double> thetas(column_of(std::vector<double>{1, 3, 2}));  // weights 1, 3 and bias 2: mean squares 5 and 4
+  Padded<double> thetas(
+      column_of(std::vector<double>{1, 3, 2}));  // weights 1, 3 and bias 2: mean squares 5 and 4
   Scales scales;
   learn_prior<double>(prior, thetas.get(), 0.25, scales);
   assert_near("weights", scales.prior[0], 1 / (0.75 / 4 + 0.25 * 5), 1e-14);
@@ -58,7 +58,8 @@ struct Regression {
 
 /// E over the posterior of sum_i (y_ic - f_ic)^2 in closed form.
 Dense expected_squared_errors(const Optimizer<double>& optimizer, const Regression& data) {
-  const Dense mean = column_of(std::as_const(*optimizer.posterior()).mean()), covariance = inverse_of(dense_precision(*optimizer.posterior()));
+  const Dense mean = column_of(std::as_const(*optimizer.posterior()).mean()),
+              covariance = inverse_of(dense_precision(*optimizer.posterior()));
   Dense out(data.y.rows, 1);
   for (Index c = 0; c < data.y.rows; ++c)
     for (Index j = 0; j < data.x.cols; ++j) {
@@ -82,26 +83,31 @@ Options learning_options() {
   return options;
 }
 
-/// The means are far from zero and average 40 samples a step: a few per mille of noise, asserted to 2 per cent.
+/// The means are far from zero and average 40 samples a step: a few per mille of noise, asserted to 2 per
+/// cent.
 void training_ends_at_the_fixed_points(void**) {
   for (const bool per_output : {false, true}) {
     const Regression data(2);
-    const auto model = make_network<double>({2, 2}, gaussian(2, per_output ? std::vector<double>{1, 1} : std::vector<double>{1}));
+    const auto model = make_network<double>(
+        {2, 2}, gaussian(2, per_output ? std::vector<double>{1, 1} : std::vector<double>{1}));
     Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method("slang-ggn"), 30);
     optimizer.set_options(learning_options());
     for (int step = 0; step < 800; ++step) step_on(optimizer, data.x, data.y);
     const Dense errors = expected_squared_errors(optimizer, data);
     const auto tau = model->likelihood.noise_precision();
     if (per_output)
-      for (Index c = 0; c < 2; ++c) assert_near("tau", tau[static_cast<std::size_t>(c)] * errors(c, 0) / 30, 1, 0.02);
+      for (Index c = 0; c < 2; ++c)
+        assert_near("tau", tau[static_cast<std::size_t>(c)] * errors(c, 0) / 30, 1, 0.02);
     else
       assert_near("tau", tau[0] * (errors(0, 0) + errors(1, 0)) / 60, 1, 0.02);
     assert_int_equal(tau.size(), per_output ? 2 : 1);
-    const Dense mean = column_of(std::as_const(*optimizer.posterior()).mean()), covariance = inverse_of(dense_precision(*optimizer.posterior()));
+    const Dense mean = column_of(std::as_const(*optimizer.posterior()).mean()),
+                covariance = inverse_of(dense_precision(*optimizer.posterior()));
     for (const auto& [group, first, count] : {std::tuple<std::size_t, Index, Index>{0, 0, 4}, {1, 4, 2}}) {
       double squares = 0;
       for (Index i = first; i < first + count; ++i) squares += std::pow(mean(i, 0), 2) + covariance(i, i);
-      assert_near("lambda", optimizer.prior().groups()[group] * squares / static_cast<double>(count), 1, 0.02);
+      assert_near("lambda", optimizer.prior().groups()[group] * squares / static_cast<double>(count), 1,
+                  0.02);
     }
   }
 }
@@ -134,6 +140,33 @@ void learning_begins_where_the_option_says(void**) {
   options.learn_from = 0.05;
   assert_int_equal(first_learning_step<T>(options, 10), 13);
   assert_int_equal(first_learning_step<T>(options, 20), 7);
+}
+
+/// The k-th learning step has weight scale_weight(rate, k), wherever in training learning begins; it sees the
+/// samples of its own step.
+void weights_count_from_the_first_learning_step(void**) {
+  const Regression data(1, 10);
+  Optimizer<double> optimizer(make_network<double>({2, 1}, gaussian(1, {1})), make_posterior<double>(3, 1),
+                              find_method("slang"), 20);
+  Options options = learning_options();
+  options.learn_from = 0.5;
+  options.total_steps = 10;
+  optimizer.set_options(options);
+  for (int step = 0; step < 5; ++step) step_on(optimizer, data.x, data.y);
+  for (const Index k : {1, 2, 3}) {
+    PosteriorScratch<double> scratch;
+    Padded<double> thetas(Dense(3, options.samples));
+    sample(*optimizer.posterior(),
+           {1, Stream::posterior_sample, static_cast<std::uint64_t>(optimizer.state.step), 0}, thetas.view(),
+           scratch);
+    const Dense held = thetas.dense();
+    double squares = 0;
+    for (Index s = 0; s < held.cols; ++s) squares += (held(0, s) * held(0, s) + held(1, s) * held(1, s)) / 2;
+    const double weight = scale_weight(options.scale_rate, k), before = optimizer.prior().groups()[0];
+    step_on(optimizer, data.x, data.y);
+    const double expected = 1 / ((1 - weight) / before + weight * squares / static_cast<double>(held.cols));
+    assert_near("lambda", optimizer.prior().groups()[0], expected, 1e-12);
+  }
 }
 
 void what_is_not_to_be_learned_stays(void**) {
@@ -186,6 +219,7 @@ int main() {
       cmocka_unit_test(training_ends_at_the_fixed_points),
       cmocka_unit_test(learning_begins_where_the_option_says<float>),
       cmocka_unit_test(learning_begins_where_the_option_says<double>),
+      cmocka_unit_test(weights_count_from_the_first_learning_step),
       cmocka_unit_test(what_is_not_to_be_learned_stays),
       cmocka_unit_test(noise_starts_from_the_variance_of_the_targets),
   };

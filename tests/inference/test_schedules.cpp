@@ -1,12 +1,11 @@
 // Rates over a course of training, and which examples each step sees.
-#include "inference/minibatch.hpp"
-#include "inference/schedule.hpp"
-
 #include <algorithm>
 #include <numbers>
 #include <set>
 
-#include "support/check.hpp"
+#include "inference/minibatch.hpp"
+#include "inference/schedule.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -19,7 +18,8 @@ void the_power_schedule_divides_by_one_plus_t_to_omega(void**) {
   for (const double decay : {0.51, 1.0, 2.0}) {
     options.decay = decay;
     for (const Index t : {1, 2, 100})
-      assert_near("factor", rate_factor(options, {0, 10}, t), 1 / (1 + std::pow(static_cast<double>(t), decay)), 1e-15);
+      assert_near("factor", rate_factor(options, {0, 10}, t),
+                  1 / (1 + std::pow(static_cast<double>(t), decay)), 1e-15);
   }
   options.decay = 0;  // constant, not one half
   assert_true(rate_factor(options, {}, 1) == 1 && rate_factor(options, {}, 1000) == 1);
@@ -31,9 +31,11 @@ void the_cosine_schedule_falls_to_its_final_rate(void**) {
   const Plan plan{100, 110};
   assert_near("first", rate_factor(options, plan, 101), 1, 1e-15);
   assert_near("middle", rate_factor(options, plan, 106), 0.6, 1e-15);
-  assert_near("last", rate_factor(options, plan, 110), 0.2 + 0.8 * (1 + std::cos(0.9 * std::numbers::pi)) / 2, 1e-15);
+  assert_near("last", rate_factor(options, plan, 110), 0.2 + 0.8 * (1 + std::cos(0.9 * std::numbers::pi)) / 2,
+              1e-15);
   assert_near("after", rate_factor(options, plan, 500), 0.2, 1e-15);
-  for (Index t = 101; t < 110; ++t) assert_true(rate_factor(options, plan, t + 1) < rate_factor(options, plan, t));
+  for (Index t = 101; t < 110; ++t)
+    assert_true(rate_factor(options, plan, t + 1) < rate_factor(options, plan, t));
   assert_true(rate_factor(options, {}, 7) == 1);  // no plan, no fall
 }
 
@@ -52,10 +54,13 @@ Options batches_of(Index size, std::int32_t sampling = 0, std::int64_t seed = 3)
   return options;
 }
 
-std::vector<Index> copy_of(ConstSpan<Index> indices) { return {indices.begin(), indices.end()}; }
+std::vector<Index> copy_of(ConstSpan<Index> indices) {
+  return {indices.begin(), indices.end()};
+}
 
 void shuffled_epochs_hold_every_example_once(void**) {
-  for (const auto& [examples, size] : {std::pair<Index, Index>{1, 1}, {10, 3}, {10, 10}, {97, 10}, {100, 33}, {1000, 7}}) {
+  for (const auto& [examples, size] :
+       {std::pair<Index, Index>{1, 1}, {10, 3}, {10, 10}, {97, 10}, {100, 33}, {1000, 7}}) {
     Minibatches minibatches(batches_of(size), examples);
     assert_int_equal(minibatches.batches(), (examples + size - 1) / size);
     for (const Index epoch : {0, 1, 5}) {
@@ -75,7 +80,8 @@ void shuffled_epochs_hold_every_example_once(void**) {
 
 void epochs_are_a_function_of_seed_and_number(void**) {
   for (const std::int32_t sampling : {0, 1}) {
-    Minibatches first(batches_of(25, sampling), 100), again(batches_of(25, sampling), 100), other(batches_of(25, sampling, 4), 100);
+    Minibatches first(batches_of(25, sampling), 100), again(batches_of(25, sampling), 100),
+        other(batches_of(25, sampling, 4), 100);
     const auto epoch2 = copy_of(first.batch(2, 1));
     (void)first.batch(5, 3);  // position in between does not matter
     assert_true(copy_of(again.batch(2, 1)) == epoch2 && copy_of(first.batch(2, 1)) == epoch2);
@@ -85,7 +91,8 @@ void epochs_are_a_function_of_seed_and_number(void**) {
   }
 }
 
-/// 8,000 draws of 100 examples: each count within 6 standard deviations of 80 (false alarms below 2e-7 together).
+/// 8,000 draws of 100 examples: each count within 6 standard deviations of 80 (false alarms below 2e-7
+/// together).
 void draws_with_replacement_are_uniform_and_repeat(void**) {
   Minibatches minibatches(batches_of(20, 1), 100);
   std::vector<int> counts(100, 0);
@@ -102,7 +109,13 @@ void draws_with_replacement_are_uniform_and_repeat(void**) {
 }
 
 void sizes_are_chosen_by_the_data_or_checked(void**) {
-  for (const auto& [examples, size] : {std::pair<Index, Index>{1, 1}, {5, 5}, {11, 10}, {2000, 10}, {4000, 20}, {10'000, 50}, {1'000'000, 200}})
+  for (const auto& [examples, size] : {std::pair<Index, Index>{1, 1},
+                                       {5, 5},
+                                       {11, 10},
+                                       {2000, 10},
+                                       {4000, 20},
+                                       {10'000, 50},
+                                       {1'000'000, 200}})
     assert_int_equal(minibatch_size(batches_of(0), examples), size);
   assert_int_equal(minibatch_size(batches_of(7), 7), 7);
   expect_error(Status::ERROR_INVALID_ARGUMENT, "\"minibatch\" is 8, but there are only 7 examples",

@@ -1,10 +1,9 @@
-// Optimizer steps against the step of spec/slang.md written in dense matrices: ranks 0 to D, the full family, momentum,
-// decay, prior groups; on the caller's rows and on minibatches of a network.
+// Optimizer steps against the step of spec/slang.md written in dense matrices: ranks 0 to D, the full family,
+// momentum, decay, prior groups; on the caller's rows and on minibatches of a network.
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
 #include "support/training.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -15,7 +14,9 @@ constexpr Index data_size = 50, steps = 20;
 const std::vector<Index> sizes{2, 3, 1};  // D = 13
 constexpr Index dimension = 13;
 
-Dense mean_of(const Optimizer<double>& optimizer) { return column_of(std::as_const(*optimizer.posterior()).mean()); }
+Dense mean_of(const Optimizer<double>& optimizer) {
+  return column_of(std::as_const(*optimizer.posterior()).mean());
+}
 
 /// Weights have precision 0.7, biases 0.2.
 Dense grouped_prior() {
@@ -42,12 +43,16 @@ struct Setting {
   Index rank;  // -1: full family
   double decay, momentum;
 };
-constexpr Setting settings[] = {{0, 0, 0}, {0, 0.51, 0.9}, {1, 0.51, 0.9}, {4, 0, 0.9}, {4, 0.6, 0}, {13, 0, 0.9}, {-1, 0.51, 0.9}};
+constexpr Setting settings[] = {{0, 0, 0},   {0, 0.51, 0.9}, {1, 0.51, 0.9}, {4, 0, 0.9},
+                                {4, 0.6, 0}, {13, 0, 0.9},   {-1, 0.51, 0.9}};
 
-std::unique_ptr<Optimizer<double>> make_optimizer(const Options& options, Index rank, const Likelihood& likelihood) {
-  std::shared_ptr<Posterior<double>> q = rank < 0 ? std::shared_ptr<Posterior<double>>(std::make_shared<FullPosterior<double>>(dimension))
-                                                  : make_posterior<double>(dimension, rank);
-  auto optimizer = std::make_unique<Optimizer<double>>(make_network<double>(sizes, likelihood), q, find_method("slang"), data_size);
+std::unique_ptr<Optimizer<double>> make_optimizer(const Options& options, Index rank,
+                                                  const Likelihood& likelihood) {
+  std::shared_ptr<Posterior<double>> q =
+      rank < 0 ? std::shared_ptr<Posterior<double>>(std::make_shared<FullPosterior<double>>(dimension))
+               : make_posterior<double>(dimension, rank);
+  auto optimizer = std::make_unique<Optimizer<double>>(make_network<double>(sizes, likelihood), q,
+                                                       find_method("slang"), data_size);
   optimizer->set_options(options);
   optimizer->initialize();
   return optimizer;
@@ -85,16 +90,20 @@ void steps_on_rows_are_those_of_the_spec(void**) {
 struct MinibatchSums {
   Dense gradient{dimension, 1}, curvature{dimension, dimension};
 
-  MinibatchSums(const Optimizer<double>& optimizer, const Likelihood& likelihood, const Dense& x, const Dense& y) {
+  MinibatchSums(const Optimizer<double>& optimizer, const Likelihood& likelihood, const Dense& x,
+                const Dense& y) {
     const Options& options = optimizer.options();
     PosteriorScratch<double> scratch;
     Padded<double> thetas(Dense(dimension, options.samples));
-    sample(*optimizer.posterior(), {static_cast<std::uint64_t>(options.seed), Stream::posterior_sample, static_cast<std::uint64_t>(optimizer.state.step), 0},
+    sample(*optimizer.posterior(),
+           {static_cast<std::uint64_t>(options.seed), Stream::posterior_sample,
+            static_cast<std::uint64_t>(optimizer.state.step), 0},
            thetas.view(), scratch);
     const NaiveNetwork naive{sizes, BDL_TANH, true};
     for (Index s = 0; s < options.samples; ++s)
       for (Index i = 0; i < x.cols; ++i) {
-        const Dense theta = columns_of(thetas.dense(), s, 1), input = columns_of(x, i, 1), target = columns_of(y, i, 1);
+        const Dense theta = columns_of(thetas.dense(), s, 1), input = columns_of(x, i, 1),
+                    target = columns_of(y, i, 1);
         const Dense f = naive.outputs(theta, input);
         Dense seed(1, 1), root(1, 1);
         double coefficient = 0;
@@ -110,7 +119,8 @@ struct MinibatchSums {
 
 /// Minibatches of a network: scale N / (M S), the posterior's own samples, both kinds of curvature.
 void steps_on_minibatches_are_those_of_the_spec(void**) {
-  for (const Likelihood& likelihood : {gaussian(1, {4}), Likelihood(BDL_BERNOULLI, 1), Likelihood(BDL_POISSON, 1)})
+  for (const Likelihood& likelihood :
+       {gaussian(1, {4}), Likelihood(BDL_BERNOULLI, 1), Likelihood(BDL_POISSON, 1)})
     for (const std::int32_t curvature : {0, 1})
       for (const Index rank : {Index{0}, Index{3}, Index{-1}}) {
         Options options = base_options(0.51, 0.9);
@@ -128,7 +138,8 @@ void steps_on_minibatches_are_those_of_the_spec(void**) {
           const MinibatchSums sums(*optimizer, likelihood, x, y);
           const double scale = static_cast<double>(data_size) / static_cast<double>(examples * 3);
           step_on(*optimizer, x, y);
-          reference.take(scale * sums.gradient, scale * sums.curvature, rate(0.05, 0.51, t), rate(0.2, 0.51, t));
+          reference.take(scale * sums.gradient, scale * sums.curvature, rate(0.05, 0.51, t),
+                         rate(0.2, 0.51, t));
           assert_close("precision", dense_precision(*optimizer->posterior()), reference.precision(), 1e-9);
           assert_close("mean", mean_of(*optimizer), reference.mean, 1e-9);
         }
@@ -146,7 +157,8 @@ void rank_d_is_the_full_family(void**) {
       fill(optimizer->rows_to_fill(20), rows);
       optimizer->step_rows();
     }
-    assert_close("precision", dense_precision(*low_rank->posterior()), dense_precision(*full->posterior()), 1e-9);
+    assert_close("precision", dense_precision(*low_rank->posterior()), dense_precision(*full->posterior()),
+                 1e-9);
     assert_close("mean", mean_of(*low_rank), mean_of(*full), 1e-9);
   }
 }

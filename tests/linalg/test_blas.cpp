@@ -1,8 +1,8 @@
-// BLAS wrappers and Cholesky functions against naive loops: every operation, sizes 0, 1 and odd, padded columns.
+// BLAS wrappers and Cholesky functions against naive loops: every operation, sizes 0, 1 and odd, padded
+// columns.
 #include "linalg/blas.hpp"
-
 #include "linalg/cholesky.hpp"
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -11,11 +11,14 @@ using namespace bdl::testing;
 
 constexpr Index sizes[] = {0, 1, 2, 5, 17};
 
-Dense apply(Op op, const Dense& a) { return op == Op::none ? a : transposed(a); }
+Dense apply(Op op, const Dense& a) {
+  return op == Op::none ? a : transposed(a);
+}
 
 template <class T>
 Padded<T> operand(Random& random, Op op, Index rows, Index cols, Index padding) {
-  return op == Op::none ? Padded<T>(random.normal(rows, cols), padding) : Padded<T>(random.normal(cols, rows), padding);
+  return op == Op::none ? Padded<T>(random.normal(rows, cols), padding)
+                        : Padded<T>(random.normal(cols, rows), padding);
 }
 
 template <class T>
@@ -84,7 +87,8 @@ void triangular_solves_from_the_right(void**) {
         Padded<T> b(random.normal(m, n), 1);
         const Dense before = b.dense();
         solve_lower_right(op, factor.get(), b.view());
-        assert_close("B op(L)^-1 op(L)", b.dense() * apply(op, lower_part(factor.dense(), 0)), before, 10 * accuracy<T>);
+        assert_close("B op(L)^-1 op(L)", b.dense() * apply(op, lower_part(factor.dense(), 0)), before,
+                     10 * accuracy<T>);
       }
 }
 

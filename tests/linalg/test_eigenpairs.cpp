@@ -1,7 +1,7 @@
 // Largest eigenpairs and orthonormal bases against Jacobi rotations and identities.
 #include "linalg/orthonormal.hpp"
 #include "linalg/top_eigen.hpp"
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -90,9 +90,9 @@ void bases_are_orthonormal_and_span_the_columns(void**) {
   check_basis<T>(random.normal(40, 13));
   check_basis<T>(random.normal(13, 13));
   const Dense half = random.normal(20, 3);
-  check_basis<T>(beside(half, half));      // dependent columns
+  check_basis<T>(beside(half, half));  // dependent columns
   check_basis<T>(beside(half, Dense(20, 2)));
-  check_basis<T>(Dense(20, 4));            // none at all
+  check_basis<T>(Dense(20, 4));  // none at all
   check_basis<T>(Dense(20, 0));
 }
 

@@ -1,7 +1,6 @@
 // The best rank-L part of A A^T by each method, against Jacobi eigenpairs; which method the cost model takes.
 #include "linalg/low_rank_projection.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -56,7 +55,8 @@ Dense decaying(Random& random, Index rows, Index cols, double decay) {
   const Dense left = basis(rows), right = basis(cols);
   Dense out(rows, cols);
   for (Index k = 0; k < std::min(rows, cols); ++k)
-    out = out + std::pow(decay, static_cast<double>(k)) * (columns_of(left, k, 1) * transposed(columns_of(right, k, 1)));
+    out = out + std::pow(decay, static_cast<double>(k)) *
+                    (columns_of(left, k, 1) * transposed(columns_of(right, k, 1)));
   return out;
 }
 
@@ -72,7 +72,8 @@ void exact_methods_give_the_top_eigenpairs(void**) {
   Random random(1);
   const double tolerance = sizeof(T) == 8 ? 1e-11 : 2e-5;
   for (const EigenMethod method : {EigenMethod::gram, EigenMethod::outer})
-    for (const auto& [rows, cols] : {std::pair<Index, Index>{20, 9}, {9, 20}, {12, 12}, {1, 4}, {4, 1}, {1, 1}})
+    for (const auto& [rows, cols] :
+         {std::pair<Index, Index>{20, 9}, {9, 20}, {12, 12}, {1, 4}, {4, 1}, {1, 1}})
       for (const Index rank : {Index{0}, Index{1}, rows / 2, rows}) {  // L = D, and L > m
         check<T>(decaying(random, rows, cols, 0.7), rank, {method, 2, 8}, tolerance);
         check<T>(random.normal(rows, cols), rank, {method, 2, 8}, 10 * tolerance);
@@ -89,7 +90,8 @@ void range_finder_is_exact_for_what_its_basis_holds(void**) {
       const Index oversampling = std::max<Index>(0, inner - rank);
       check<T>(a, rank, {EigenMethod::randomized, 1, oversampling}, sizeof(T) == 8 ? 1e-11 : 1e-4);
     }
-  check<T>(random.normal(7, 20), 5, {EigenMethod::randomized, 1, 8}, sizeof(T) == 8 ? 1e-11 : 1e-4);  // L + p > D
+  check<T>(random.normal(7, 20), 5, {EigenMethod::randomized, 1, 8},
+           sizeof(T) == 8 ? 1e-11 : 1e-4);  // L + p > D
 }
 
 /// Singular values 2^-k, L = 4, oversampling 8: each pass gains (sigma_13 / sigma_4)^2 = 4^-9 in the basis.
@@ -105,7 +107,8 @@ void range_finder_converges_on_decaying_spectra(void**) {
   }
 }
 
-/// The residual A A^T - U U^T is what the diagonal correction adds: it must not be negative, for any number of passes.
+/// The residual A A^T - U U^T is what the diagonal correction adds: it must not be negative, for any number
+/// of passes.
 template <class T>
 void the_residual_has_a_nonnegative_diagonal(void**) {
   Random random(4);
@@ -118,7 +121,8 @@ void the_residual_has_a_nonnegative_diagonal(void**) {
         for (Index k = 0; k < a.cols; ++k) residual += a(i, k) * a(i, k);
         for (Index k = 0; k < u.cols; ++k) residual -= u(i, k) * u(i, k);
         if (!(residual >= -accuracy<T>))
-          fail_msg("method %d, decay %g: residual %g at %ld", static_cast<int>(method), decay, residual, static_cast<long>(i));
+          fail_msg("method %d, decay %g: residual %g at %ld", static_cast<int>(method), decay, residual,
+                   static_cast<long>(i));
       }
     }
 }

@@ -1,7 +1,7 @@
-// Products with tall matrices against dense ones: rows that are not a multiple of the block, above and below it.
+// Products with tall matrices against dense ones: rows that are not a multiple of the block, above and below
+// it.
 #include "linalg/tall.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -17,8 +17,11 @@ struct Problem {
   Padded<T> u, divisor;
 
   Problem(Index rows, Index cols, bool with_divisor)
-      : dimension(rows), rank(cols), divided(with_divisor),
-        random(static_cast<std::uint64_t>(rows + 7 * cols)), u(random.normal(rows, cols), 3),
+      : dimension(rows),
+        rank(cols),
+        divided(with_divisor),
+        random(static_cast<std::uint64_t>(rows + 7 * cols)),
+        u(random.normal(rows, cols), 3),
         divisor(random.uniform(rows, 1, 0.5, 4)) {}
   ConstSpan<T> divisor_or_none() const { return divided ? divisor.column() : ConstSpan<T>(); }
   /// diag(divisor^power).
@@ -91,7 +94,8 @@ void solved_row_norms_go_through_the_triangle(void**) {
     for (Index j = 0; j < p.rank; ++j)
       for (Index i = j; i < p.rank; ++i) lower(i, j) = i == j ? 2 : 0.3 * p.random.normal();
     Padded<T> norms(poison(p.dimension, 1));
-    tall_solved_row_norms<T>(p.u.get(), p.divisor_or_none(), Padded<double>(lower, 1).get(), norms.column(), scratch);
+    tall_solved_row_norms<T>(p.u.get(), p.divisor_or_none(), Padded<double>(lower, 1).get(), norms.column(),
+                             scratch);
     const Dense solved = p.weighted_u(-1) * transposed(inverse_of(lower));
     Dense expected(p.dimension, 1);
     for (Index j = 0; j < p.rank; ++j)

@@ -1,8 +1,7 @@
 // All nine activations: values, derivatives by finite differences, behaviour at the ends and at zero.
 #include "model/activation.hpp"
-
-#include "support/check.hpp"
 #include "support/naive_network.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -39,14 +38,16 @@ void slopes_are_the_finite_differences(void**) {
     for (const double z : {-8.0, -2.5, -1.0, -0.4, -0.01, 0.01, 0.3, 1.7, 6.0}) {
       const double difference = (at<double>(kind, z + h).value - at<double>(kind, z - h).value) / (2 * h);
       assert_near("phi'", at<double>(kind, z).slope, difference, 1e-9);
-      assert_near("phi'", at<float>(kind, z).slope, at<double>(kind, static_cast<double>(static_cast<float>(z))).slope,
-                  1e-6);
+      assert_near("phi'", at<float>(kind, z).slope,
+                  at<double>(kind, static_cast<double>(static_cast<float>(z))).slope, 1e-6);
     }
 }
 
 /// Small values keep their relative accuracy: no 1 - 1 where z is small or the function saturates.
 void small_values_are_relatively_accurate(void**) {
-  const auto relative = [](double got, double expected) { assert_true(std::abs(got / expected - 1) < 1e-13); };
+  const auto relative = [](double got, double expected) {
+    assert_true(std::abs(got / expected - 1) < 1e-13);
+  };
   relative(at<double>(BDL_ELU, -1e-10).value, std::expm1(-1e-10));
   relative(at<double>(BDL_SIGMOID, -300).value, std::exp(-300.0));
   relative(at<double>(BDL_SIGMOID, -300).slope, std::exp(-300.0));
@@ -62,7 +63,10 @@ void large_arguments_stay_finite(void**) {
       const Pair pair = at<T>(kind, z);
       assert_true(std::isfinite(pair.value) && std::isfinite(pair.slope));
       if (z > 0) assert_near("phi", pair.value, kind == BDL_TANH || kind == BDL_SIGMOID ? 1 : z, 1e-6);
-      const double low = kind == BDL_IDENTITY ? z : kind == BDL_LEAKY_RELU ? 0.01 * z : kind == BDL_ELU || kind == BDL_TANH ? -1 : 0;
+      const double low = kind == BDL_IDENTITY                  ? z
+                         : kind == BDL_LEAKY_RELU              ? 0.01 * z
+                         : kind == BDL_ELU || kind == BDL_TANH ? -1
+                                                               : 0;
       if (z < 0) assert_near("phi", pair.value, low, 1e-6);
     }
 }

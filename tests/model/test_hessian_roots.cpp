@@ -1,7 +1,7 @@
-// Square roots A of the output Hessian with A z = gradient: A A^T by finite differences, saturated outputs included.
+// Square roots A of the output Hessian with A z = gradient: A A^T by finite differences, saturated outputs
+// included.
 #include "support/likelihoods.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -18,7 +18,8 @@ Root root_of(const Likelihood& likelihood, const Dense& f, const Dense& y) {
   Padded<T> a(poison(count, count));
   Dense z = poison(count, 1);
   for (Index k = 0; k < count; ++k)
-    likelihood.hessian_root(Padded<T>(f).get().data, Padded<T>(y).get().data, k, a.view().column_data(k), &z(k, 0));
+    likelihood.hessian_root(Padded<T>(f).get().data, Padded<T>(y).get().data, k, a.view().column_data(k),
+                            &z(k, 0));
   return {a.dense(), z};
 }
 
@@ -49,7 +50,8 @@ void roots_square_to_the_hessian(void**) {
       Dense up = f, down = f;
       up(c, 0) += h;
       down(c, 0) -= h;
-      const Dense column = 1 / (2 * h) * (gradient<double>(likelihood, up, y) - gradient<double>(likelihood, down, y));
+      const Dense column =
+          1 / (2 * h) * (gradient<double>(likelihood, up, y) - gradient<double>(likelihood, down, y));
       for (Index i = 0; i < f.rows; ++i) assert_near("Hessian", hessian(i, c), column(i, 0), 1e-7);
     }
   });
@@ -61,14 +63,16 @@ void the_gradient_is_a_combination_of_the_columns(void**) {
   for (const double scale : {0.1, 1.5, 10.0})
     for_each_point(scale, [](const Likelihood& likelihood, const Dense& f, const Dense& y) {
       const Root root = root_of<T>(likelihood, f, y);
-      const Dense expected = gradient<double>(likelihood, rounded<T>(f), rounded<T>(y)), got = root.a * root.z;
+      const Dense expected = gradient<double>(likelihood, rounded<T>(f), rounded<T>(y)),
+                  got = root.a * root.z;
       const double size = std::max(1.0, max_abs(expected));
       for (Index i = 0; i < f.rows; ++i)
         assert_true(std::abs(got(i, 0) - expected(i, 0)) <= (sizeof(T) == 8 ? 1e-12 : 1e-5) * size);
     });
 }
 
-/// Saturated outputs: entries and coefficients are finite, products still the gradient, squares at rounding level.
+/// Saturated outputs: entries and coefficients are finite, products still the gradient, squares at rounding
+/// level.
 template <class T>
 void saturated_outputs_stay_finite(void**) {
   for (const Likelihood& likelihood : all_likelihoods())
@@ -81,10 +85,12 @@ void saturated_outputs_stay_finite(void**) {
           const Dense y(likelihood.targets(), 1, label);
           const Root root = root_of<T>(likelihood, f, y);
           for (double value : root.a.values) assert_true(std::isfinite(value));
-          for (double value : root.z.values) assert_true(std::isfinite(static_cast<double>(static_cast<T>(value))));
+          for (double value : root.z.values)
+            assert_true(std::isfinite(static_cast<double>(static_cast<T>(value))));
           const Dense expected = gradient<double>(likelihood, f, y), got = root.a * root.z;
           assert_true(max_abs(got - expected) <= 1e-5 * std::max(1.0, max_abs(expected)));
-          if (likelihood.kind() == BDL_BERNOULLI) assert_true(std::pow(root.a(0, 0), 2) <= 1.00001 * std::exp(-size) + 1.1e-30);
+          if (likelihood.kind() == BDL_BERNOULLI)
+            assert_true(std::pow(root.a(0, 0), 2) <= 1.00001 * std::exp(-size) + 1.1e-30);
         }
       }
 }

@@ -1,10 +1,9 @@
-// Densities, moments and output gradients of every likelihood: direct formulas, finite differences, extreme outputs,
-// and the targets each refuses.
+// Densities, moments and output gradients of every likelihood: direct formulas, finite differences, extreme
+// outputs, and the targets each refuses.
 #include <numbers>
 
 #include "support/likelihoods.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -56,7 +55,8 @@ void for_each_point(Check check) {
 
 void densities_are_the_formulas(void**) {
   for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
-    assert_near("log p", density<double>(likelihood, f, y), std::log(direct_density(likelihood, f, y)), 1e-12);
+    assert_near("log p", density<double>(likelihood, f, y), std::log(direct_density(likelihood, f, y)),
+                1e-12);
     assert_near("log p", density<float>(likelihood, f, y),
                 density<double>(likelihood, rounded<float>(f), rounded<float>(y)), 1e-12);
   });
@@ -97,7 +97,9 @@ void moments_are_those_of_the_distribution(void**) {
   });
 }
 
-Dense outputs(std::initializer_list<double> values) { return column_of(std::vector<double>(values)); }
+Dense outputs(std::initializer_list<double> values) {
+  return column_of(std::vector<double>(values));
+}
 
 template <class T>
 void extreme_outputs_keep_log_space_accuracy(void**) {
@@ -105,12 +107,16 @@ void extreme_outputs_keep_log_space_accuracy(void**) {
   assert_near("log p", density<T>(bernoulli, outputs({700}), outputs({0})), -700, 1e-15);
   assert_near("log p", density<T>(bernoulli, outputs({-700}), outputs({1})), -700, 1e-15);
   for (const double f : {10.0, 40.0, 700.0}) {
-    assert_true(std::abs(density<T>(bernoulli, outputs({f}), outputs({1})) + std::log1p(std::exp(-f))) < 1e-13);
-    assert_true(std::abs(density<T>(bernoulli, outputs({-f}), outputs({0})) / -std::log1p(std::exp(-f)) - 1) < 1e-12);
+    assert_true(std::abs(density<T>(bernoulli, outputs({f}), outputs({1})) + std::log1p(std::exp(-f))) <
+                1e-13);
+    assert_true(std::abs(density<T>(bernoulli, outputs({-f}), outputs({0})) / -std::log1p(std::exp(-f)) - 1) <
+                1e-12);
   }
   assert_near("log p", density<T>(categorical, outputs({700, -700, 0}), outputs({1})), -1400, 1e-15);
-  assert_near("log p", density<T>(categorical, outputs({-700, -700, -700}), outputs({2})), -std::log(3.0), 1e-12);
-  assert_near("log p", density<T>(Likelihood(BDL_POISSON, 1), outputs({-700}), outputs({2})), -1400 - std::log(2.0), 1e-12);
+  assert_near("log p", density<T>(categorical, outputs({-700, -700, -700}), outputs({2})), -std::log(3.0),
+              1e-12);
+  assert_near("log p", density<T>(Likelihood(BDL_POISSON, 1), outputs({-700}), outputs({2})),
+              -1400 - std::log(2.0), 1e-12);
   assert_near("log p", density<T>(gaussian(1, {1e-12}), outputs({1e6}), outputs({0})),
               0.5 * std::log(1e-12 / (2 * std::numbers::pi)) - 0.5, 1e-12);
 }
@@ -118,7 +124,9 @@ void extreme_outputs_keep_log_space_accuracy(void**) {
 template <class T>
 void extreme_gradients_are_finite(void**) {
   const Likelihood bernoulli(BDL_BERNOULLI, 1), categorical(BDL_CATEGORICAL, 3), poisson(BDL_POISSON, 1);
-  const auto expect = [](const Dense& got, const Dense& expected) { assert_true(max_abs(got - expected) <= 1e-6); };
+  const auto expect = [](const Dense& got, const Dense& expected) {
+    assert_true(max_abs(got - expected) <= 1e-6);
+  };
   expect(gradient<T>(bernoulli, outputs({700}), outputs({0})), outputs({1}));
   expect(gradient<T>(bernoulli, outputs({-700}), outputs({1})), outputs({-1}));
   assert_true(gradient<T>(bernoulli, outputs({700}), outputs({1}))(0, 0) == 0);
@@ -132,7 +140,8 @@ void noise_precision_is_shared_or_per_output(void**) {
   assert_false(likelihood.noise_is_set());
   assert_true(likelihood.noise_precision(2) == 1);
   likelihood.set_noise_precision(std::vector<double>{4});
-  assert_true(likelihood.noise_is_set() && likelihood.noise_precision(0) == 4 && likelihood.noise_precision(2) == 4);
+  assert_true(likelihood.noise_is_set() && likelihood.noise_precision(0) == 4 &&
+              likelihood.noise_precision(2) == 4);
   likelihood.set_noise_precision(std::vector<double>{1, 2, 3});
   assert_true(likelihood.noise_precision(0) == 1 && likelihood.noise_precision(2) == 3);
 }

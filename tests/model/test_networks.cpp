@@ -1,10 +1,8 @@
-// Networks of depth 0 to 3: outputs against plain loops, back-propagated gradients against finite differences for
-// every activation, the layout of theta, and initial weights.
+// Networks of depth 0 to 3: outputs against plain loops, back-propagated gradients against finite differences
+// for every activation, the layout of theta, and initial weights.
 #include "model/network.hpp"
-
 #include "support/naive_network.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -41,7 +39,8 @@ void blocks_are_weights_and_biases_layer_by_layer(void**) {
   assert_true(bias.offset == 12 && bias.rows == 3 && bias.cols == 1 && bias.layer == 0 && bias.is_bias);
   const ParameterBlock& weight = with.blocks()[2];
   assert_string_equal(weight.name.c_str(), "layer1.weight");
-  assert_true(weight.offset == 15 && weight.rows == 2 && weight.cols == 3 && weight.layer == 1 && !weight.is_bias);
+  assert_true(weight.offset == 15 && weight.rows == 2 && weight.cols == 3 && weight.layer == 1 &&
+              !weight.is_bias);
   assert_true(with.inputs() == 4 && with.outputs() == 2 && with.has_bias() && !without.has_bias());
 }
 
@@ -63,8 +62,10 @@ void outputs_are_those_of_plain_loops(void**) {
         for (const Index samples : {1, 3}) {
           Random random(static_cast<std::uint64_t>(naive.parameters()));
           const Network<T> network = network_of<T>(naive);
-          const Padded<T> thetas(random.normal(naive.parameters(), samples, 0.8)), x(random.normal(naive.width(0), examples));
-          Padded<T> f(poison(naive.sizes.back(), examples * samples)), f_one(poison(naive.sizes.back(), examples));
+          const Padded<T> thetas(random.normal(naive.parameters(), samples, 0.8)),
+              x(random.normal(naive.width(0), examples));
+          Padded<T> f(poison(naive.sizes.back(), examples * samples)),
+              f_one(poison(naive.sizes.back(), examples));
           Tape<T> tape;
           Buffer<T> scratch;
           network.reserve(tape, examples, samples, 1);
@@ -73,7 +74,8 @@ void outputs_are_those_of_plain_loops(void**) {
           for (Index s = 0; s < samples; ++s) {
             last = Dense(naive.sizes.back(), 0);
             for (Index i = 0; i < examples; ++i)
-              last = beside(last, naive.outputs(columns_of(thetas.dense(), s, 1), columns_of(x.dense(), i, 1)));
+              last =
+                  beside(last, naive.outputs(columns_of(thetas.dense(), s, 1), columns_of(x.dense(), i, 1)));
             expected = beside(expected, last);
           }
           network.forward(thetas.get().column(samples - 1), x.get(), f_one.view(), scratch);
@@ -143,14 +145,16 @@ void memory_of_the_tape_is_stated(void**) {
   assert_int_equal(network.tape_bytes(7, 4, 2), bytes);
 }
 
-/// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors (6e-7).
+/// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors
+/// (6e-7).
 template <class T>
 void initial_weights_have_the_scheme_s_distribution(void**) {
   const std::vector<Index> sizes{40, 40, 2};
   const Network<T> network(sizes, BDL_TANH, true, Likelihood(BDL_GAUSSIAN, 2));
   for (const auto& [scheme, variance, bound] :
        {std::tuple(BDL_INIT_UNIFORM_FAN_IN, 1.0 / 120, 1 / std::sqrt(40.0)),
-        std::tuple(BDL_INIT_XAVIER, 6.0 / 80 / 3, std::sqrt(6.0 / 80)), std::tuple(BDL_INIT_HE, 2.0 / 40, infinity)}) {
+        std::tuple(BDL_INIT_XAVIER, 6.0 / 80 / 3, std::sqrt(6.0 / 80)),
+        std::tuple(BDL_INIT_HE, 2.0 / 40, infinity)}) {
     Padded<T> theta(poison(network.parameters(), 1)), again(poison(network.parameters(), 1)), other(again);
     network.initialize(scheme, 3, theta.column());
     network.initialize(scheme, 3, again.column());

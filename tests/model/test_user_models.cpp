@@ -1,8 +1,7 @@
 // Models known through callbacks: what the callbacks receive, and what their answers and mistakes lead to.
-#include "model/user_model.hpp"
-
 #include "base/array.hpp"
-#include "support/check.hpp"
+#include "model/user_model.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -21,7 +20,8 @@ std::int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
   for (Index j = 0; j < x.rows; ++j) {
     Dense row(2, 1);
     for (Index c = 0; c < 2; ++c)
-      for (Index i = 0; i < 3; ++i) row(c, 0) += element(theta, 0, i) * static_cast<double>(c + 1) * element(x, j, i);
+      for (Index i = 0; i < 3; ++i)
+        row(c, 0) += element(theta, 0, i) * static_cast<double>(c + 1) * element(x, j, i);
     scatter(ConstMatrixView<double>(row.values.data(), 2, 1), f, j);
   }
   return 0;
@@ -29,10 +29,12 @@ std::int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
 
 std::int32_t gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
   const auto& calls = *static_cast<Calls*>(context);
-  assert_true(theta.cols == 3 && seeds.rows == x.rows && seeds.cols == 2 && rows.rows == x.rows && rows.cols == 3);
+  assert_true(theta.cols == 3 && seeds.rows == x.rows && seeds.cols == 2 && rows.rows == x.rows &&
+              rows.cols == 3);
   for (Index j = 0; j < x.rows; ++j) {
     Dense row(3, 1);
-    for (Index i = 0; i < 3; ++i) row(i, 0) = (element(seeds, j, 0) + 2 * element(seeds, j, 1)) * element(x, j, i);
+    for (Index i = 0; i < 3; ++i)
+      row(i, 0) = (element(seeds, j, 0) + 2 * element(seeds, j, 1)) * element(x, j, i);
     if (calls.poison_row && j == 1) row(2, 0) = not_a_number;
     scatter(ConstMatrixView<double>(row.values.data(), 3, 1), rows, j);
   }
@@ -43,7 +45,8 @@ template <class T>
 void callbacks_see_examples_in_rows(void**) {
   Calls calls;
   const UserModel<T> model(3, 3, Likelihood(BDL_GAUSSIAN, 2), {outputs, gradients, &calls});
-  assert_true(model.parameters() == 3 && model.outputs() == 2 && model.blocks().size() == 1 && !model.is_single_index());
+  assert_true(model.parameters() == 3 && model.outputs() == 2 && model.blocks().size() == 1 &&
+              !model.is_single_index());
   assert_true(model.blocks()[0].size() == 3 && !model.blocks()[0].is_bias);
   Random random(1);
   const Padded<T> theta(random.normal(3, 1)), x(random.normal(3, 4)), seeds(random.normal(2, 4));
@@ -74,9 +77,8 @@ void mistakes_of_callbacks_are_reported(void**) {
   calls.poison_row = true;
   expect_error(Status::ERROR_DIVERGED, "example 1", call);
   const UserModel<double> values_only(3, 3, Likelihood(BDL_GAUSSIAN, 2), {outputs, nullptr, &calls});
-  expect_error(Status::ERROR_UNSUPPORTED, "gradients", [&] {
-    values_only.gradient_rows(theta.column(), x.get(), seeds.get(), rows.view());
-  });
+  expect_error(Status::ERROR_UNSUPPORTED, "gradients",
+               [&] { values_only.gradient_rows(theta.column(), x.get(), seeds.get(), rows.view()); });
 }
 
 void user_data_is_destroyed_with_the_model(void**) {

@@ -1,7 +1,6 @@
 // KL divergences and trace terms between all pairs of families, and to priors, against dense formulas.
 #include "support/posteriors.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -25,8 +24,10 @@ void divergences_between_all_families_agree(void**) {
       for (const Belief<T>& p : beliefs<T>(dimension, 9)) {
         PosteriorScratch<T> scratch;
         const std::string pair = q.name + " || " + p.name;
-        assert_near(pair.c_str(), kl(*q.q, *p.q, scratch), dense_kl(q.mean, q.precision, p.mean, p.precision), tolerance<T>);
-        assert_near(pair.c_str(), p.q->trace_precision(*q.q, scratch), trace(p.precision * q.covariance), tolerance<T>);
+        assert_near(pair.c_str(), kl(*q.q, *p.q, scratch), dense_kl(q.mean, q.precision, p.mean, p.precision),
+                    tolerance<T>);
+        assert_near(pair.c_str(), p.q->trace_precision(*q.q, scratch), trace(p.precision * q.covariance),
+                    tolerance<T>);
       }
 }
 
@@ -44,7 +45,8 @@ void divergences_from_priors_agree(void**) {
     for (const Belief<T>& q : beliefs<T>(dimension, 6)) {
       PosteriorScratch<T> scratch;
       const Padded<T> precision(Random(7).uniform(dimension, 1, 0.1, 5));
-      const double expected = dense_kl(q.mean, q.precision, Dense(dimension, 1), diagonal_matrix(precision.dense()));
+      const double expected =
+          dense_kl(q.mean, q.precision, Dense(dimension, 1), diagonal_matrix(precision.dense()));
       assert_near(q.name.c_str(), kl_to_prior(*q.q, precision.column(), scratch), expected, tolerance<T>);
     }
 }
@@ -53,8 +55,12 @@ void divergences_from_priors_agree(void**) {
 void large_posteriors_agree_too(void**) {
   Random random(2);
   const Index dimension = 700;
-  const auto q = belief_of<double>("q", low_rank_of<double>(random.normal(dimension, 3), random.uniform(dimension, 1, 1, 3)), random.normal(dimension, 1));
-  const auto p = belief_of<double>("p", low_rank_of<double>(random.normal(dimension, 4), random.uniform(dimension, 1, 1, 3)), random.normal(dimension, 1));
+  const auto q = belief_of<double>(
+      "q", low_rank_of<double>(random.normal(dimension, 3), random.uniform(dimension, 1, 1, 3)),
+      random.normal(dimension, 1));
+  const auto p = belief_of<double>(
+      "p", low_rank_of<double>(random.normal(dimension, 4), random.uniform(dimension, 1, 1, 3)),
+      random.normal(dimension, 1));
   PosteriorScratch<double> scratch;
   assert_near("KL", kl(*q.q, *p.q, scratch), dense_kl(q.mean, q.precision, p.mean, p.precision), 1e-11);
 }

@@ -1,10 +1,9 @@
-// What a posterior answers - solve, color, variances, quadratic form, log density, entropy, covariance blocks -
-// against its dense precision, for both families and every kind of rank.
+// What a posterior answers - solve, color, variances, quadratic form, log density, entropy, covariance blocks
+// - against its dense precision, for both families and every kind of rank.
 #include <numbers>
 
 #include "support/posteriors.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -60,7 +59,8 @@ template <class T>
 void quadratic_forms_and_determinants_agree(void**) {
   for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
     const Padded<T> x(Random(5).normal(q.dimension(), 1));
-    assert_near("quadratic", q.quadratic(x.column(), scratch), dot(x.dense(), belief.precision * x.dense()), tolerance<T>);
+    assert_near("quadratic", q.quadratic(x.column(), scratch), dot(x.dense(), belief.precision * x.dense()),
+                tolerance<T>);
     assert_near("log det", q.log_det_covariance(), -log_det(belief.precision), tolerance<T>);
   });
 }
@@ -72,7 +72,8 @@ void log_densities_and_entropies_are_those_of_the_normal_distribution(void**) {
     const Dense shift = theta.dense() - belief.mean;
     const double dimension = static_cast<double>(q.dimension()), log_2_pi = std::log(2 * std::numbers::pi);
     const double log_precision = log_det(belief.precision);
-    const double expected = -0.5 * (dimension * log_2_pi - log_precision + dot(shift, belief.precision * shift));
+    const double expected =
+        -0.5 * (dimension * log_2_pi - log_precision + dot(shift, belief.precision * shift));
     assert_near("log q", log_density(q, theta.column(), scratch), expected, 4 * tolerance<T>);
     assert_near("entropy", entropy(q.dimension(), q.log_det_covariance()),
                 0.5 * (dimension * (1 + log_2_pi) - log_precision), tolerance<T>);
@@ -101,7 +102,8 @@ void clones_are_equal_and_independent(void**) {
     const auto copy = q.clone();
     assert_same("precision", dense_precision(*copy), dense_precision(q));
     assert_same("mean", column_of(std::as_const(*copy).mean()), belief.mean);
-    assert_true(copy->log_det_covariance() == q.log_det_covariance() && copy->family() == q.family() && copy->rank() == q.rank());
+    assert_true(copy->log_det_covariance() == q.log_det_covariance() && copy->family() == q.family() &&
+                copy->rank() == q.rank());
     copy->set_isotropic(4);
     copy->mean()[0] = 99;
     assert_same("precision of the original", dense_precision(q), belief.precision);
@@ -135,7 +137,8 @@ template <class T>
 void new_posteriors_are_blank_and_standard(void**) {
   const LowRankPosterior<T> low_rank(4, 2);
   const FullPosterior<T> full(4);
-  for (const Posterior<T>* q : {static_cast<const Posterior<T>*>(&low_rank), static_cast<const Posterior<T>*>(&full)}) {
+  for (const Posterior<T>* q :
+       {static_cast<const Posterior<T>*>(&low_rank), static_cast<const Posterior<T>*>(&full)}) {
     assert_true(q->is_blank() && q->dimension() == 4 && q->log_det_covariance() == 0);
     assert_same("mean", column_of(q->mean()), Dense(4, 1));
     assert_same("precision", dense_precision(*q), identity(4));
@@ -147,9 +150,12 @@ void matrices_that_are_not_positive_definite_are_refused(void**) {
   FullPosterior<double> full(2);
   Dense bad = identity(2);
   bad(1, 0) = 2;
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "positive definite", [&] { full.set_precision({bad.values.data(), 2, 2}); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "positive definite", [&] {
+    full.set_precision({bad.values.data(), 2, 2});
+  });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "not positive", [&] { full.set_isotropic(-1); });
-  expect_error(Status::ERROR_DIVERGED, "positive definite", [] { low_rank_of<double>(Dense(3, 1), Dense(3, 1, -1)); });
+  expect_error(Status::ERROR_DIVERGED, "positive definite",
+               [] { low_rank_of<double>(Dense(3, 1), Dense(3, 1, -1)); });
 }
 
 }  // namespace

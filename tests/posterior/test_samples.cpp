@@ -1,8 +1,7 @@
-// Draws: their moments, and that they depend on nothing but posterior and key. Every statistical assertion rejects a
-// correct sampler with a probability below 1e-6 (over the choice of the seed, which is fixed).
+// Draws: their moments, and that they depend on nothing but posterior and key. Every statistical assertion
+// rejects a correct sampler with a probability below 1e-6 (over the choice of the seed, which is fixed).
 #include "support/posteriors.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
@@ -19,8 +18,8 @@ Dense draws(const Posterior<T>& q, const StreamKey& key, Index count, Index padd
 
 constexpr StreamKey key{11, Stream::posterior_sample, 5, 0};
 
-/// For n draws of dimension D: n |C^T (mean - mu)|^2 is chi-square(D), and each entry of the whitened covariance is
-/// off by less than 6 of its standard errors sqrt(2 / n) or sqrt(1 / n): two-sided 2e-9 each.
+/// For n draws of dimension D: n |C^T (mean - mu)|^2 is chi-square(D), and each entry of the whitened
+/// covariance is off by less than 6 of its standard errors sqrt(2 / n) or sqrt(1 / n): two-sided 2e-9 each.
 template <class T>
 void moments_are_those_of_the_posterior(void**) {
   constexpr Index count = 20'000, dimension = 6;
@@ -50,7 +49,8 @@ void draws_are_the_colored_stream(void**) {
     Padded<T> f(identity(9)), eps(Dense(9, 3));
     belief.q->color(f.view(), scratch);
     for (Index s = 0; s < 3; ++s)
-      fill_normal<T>({key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 0, eps.view().column(s));
+      fill_normal<T>({key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 0,
+                     eps.view().column(s));
     Dense expected = f.dense() * eps.dense();
     for (Index s = 0; s < 3; ++s)
       for (Index i = 0; i < 9; ++i) expected(i, s) += belief.mean(i, 0);
@@ -67,9 +67,11 @@ void draws_depend_on_posterior_and_key_alone(void**) {
     assert_close("in padded columns", draws(*belief.q, key, 4, 3), first, sizeof(T) == 8 ? 1e-14 : 1e-6);
     StreamKey later = key;
     later.sample = 2;  // samples are numbered: a later start continues the sequence
-    assert_close("from the third on", draws(*belief.q, later, 2), columns_of(first, 2, 2), sizeof(T) == 8 ? 1e-14 : 1e-6);
-    for (const StreamKey& other : {StreamKey{12, key.stream, key.step, 0}, StreamKey{key.seed, Stream::prediction, key.step, 0},
-                                   StreamKey{key.seed, key.stream, 6, 0}})
+    assert_close("from the third on", draws(*belief.q, later, 2), columns_of(first, 2, 2),
+                 sizeof(T) == 8 ? 1e-14 : 1e-6);
+    for (const StreamKey& other :
+         {StreamKey{12, key.stream, key.step, 0}, StreamKey{key.seed, Stream::prediction, key.step, 0},
+          StreamKey{key.seed, key.stream, 6, 0}})
       assert_true(max_abs(draws(*belief.q, other, 4) - first) > 0.01);
   }
 }

@@ -1,16 +1,16 @@
-// Precision updates (spec/slang.md) against dense eigenpairs: every method, ranks 0 to D, deficient and zero factors;
-// the diagonal of the precision is that of the un-truncated update, whatever the method finds.
+// Precision updates (spec/slang.md) against dense eigenpairs: every method, ranks 0 to D, deficient and zero
+// factors; the diagonal of the precision is that of the un-truncated update, whatever the method finds.
 #include "curvature/dense_rows.hpp"
 #include "support/posteriors.hpp"
-
-#include "support/check.hpp"
+#include "support/verify.hpp"
 
 namespace {
 
 using namespace bdl;
 using namespace bdl::testing;
 
-constexpr EigenMethod methods[] = {EigenMethod::automatic, EigenMethod::gram, EigenMethod::outer, EigenMethod::randomized};
+constexpr EigenMethod methods[] = {EigenMethod::automatic, EigenMethod::gram, EigenMethod::outer,
+                                   EigenMethod::randomized};
 constexpr double rate = 0.15;
 
 /// An old posterior, weighted rows and a prior, as T holds them.
@@ -21,8 +21,11 @@ struct Problem {
   DenseRows<T> rows;
 
   Problem(const Dense& factor, const Dense& row_matrix, std::uint64_t seed)
-      : u(rounded<T>(factor)), d(rounded<T>(Random(seed).uniform(factor.rows, 1, 0.5, 2))), b(rounded<T>(row_matrix)),
-        w(Random(seed + 1).uniform(row_matrix.cols, 1, 0.1, 1)), prior(Random(seed + 2).uniform(factor.rows, 1, 0.1, 3)) {
+      : u(rounded<T>(factor)),
+        d(rounded<T>(Random(seed).uniform(factor.rows, 1, 0.5, 2))),
+        b(rounded<T>(row_matrix)),
+        w(Random(seed + 1).uniform(row_matrix.cols, 1, 0.1, 1)),
+        prior(Random(seed + 2).uniform(factor.rows, 1, 0.1, 3)) {
     const auto to = rows.resize(b.rows, b.cols);
     for (Index j = 0; j < b.cols; ++j)
       for (Index i = 0; i < b.rows; ++i) to(i, j) = static_cast<T>(b(i, j));
@@ -31,7 +34,9 @@ struct Problem {
     return {&rows, w.column(), rate, prior.column(), options, {3, Stream::range_finder, 1, 0}};
   }
   /// A A^T = (1 - beta) U U^T + B diag(w) B^T.
-  Dense target() const { return (1 - rate) * (u * transposed(u)) + b * diagonal_matrix(w.dense()) * transposed(b); }
+  Dense target() const {
+    return (1 - rate) * (u * transposed(u)) + b * diagonal_matrix(w.dense()) * transposed(b);
+  }
   Dense old_diagonal() const { return (1 - rate) * d + rate * prior.dense(); }
 };
 
@@ -66,8 +71,8 @@ void updates_keep_the_top_eigenpairs(void**) {
     const ProjectionOptions options{method, 3, 8};  // n <= 8: the range finder is exact, too
     check<T>(random.normal(20, 3), random.normal(20, 6), options, tolerance);
     check<T>(random.normal(30, 1), random.normal(30, 1), options, tolerance);
-    check<T>(Dense(20, 4), random.normal(20, 6), options, tolerance);   // the first step: U = 0
-    check<T>(Dense(25, 9), random.normal(25, 2), options, tolerance);   // L > n + rank of U
+    check<T>(Dense(20, 4), random.normal(20, 6), options, tolerance);        // the first step: U = 0
+    check<T>(Dense(25, 9), random.normal(25, 2), options, tolerance);        // L > n + rank of U
     check<T>(random.normal(6, 6), random.normal(6, 8), options, tolerance);  // L = D
     check<T>(random.normal(5, 0), random.normal(5, 3), options, tolerance);  // L = 0
     check<T>(random.normal(1, 1), random.normal(1, 4), options, tolerance);
@@ -82,15 +87,16 @@ void deficient_updates_go_through(void**) {
   const Dense column = random.normal(12, 1);
   for (const EigenMethod method : methods) {
     const ProjectionOptions options{method, 2, 8};
-    check<T>(Dense(12, 3), Dense(12, 5), options, tolerance);                               // A = 0
-    check<T>(random.normal(12, 3), Dense(12, 5), options, tolerance);                       // rows = 0
-    check<T>(random.normal(12, 3), Dense(12, 0), options, tolerance);                       // no rows
+    check<T>(Dense(12, 3), Dense(12, 5), options, tolerance);          // A = 0
+    check<T>(random.normal(12, 3), Dense(12, 5), options, tolerance);  // rows = 0
+    check<T>(random.normal(12, 3), Dense(12, 0), options, tolerance);  // no rows
     check<T>(Dense(12, 3), beside(column, beside(column, -3.0 * column)), options, tolerance);
     check<T>(beside(column, 2.0 * column), column, options, tolerance);
   }
 }
 
-/// diag(Sigma'^-1) = (1 - beta) diag(Sigma^-1) + sum_r w_r b_r^2 + beta lambda, also where the range finder is inexact.
+/// diag(Sigma'^-1) = (1 - beta) diag(Sigma^-1) + sum_r w_r b_r^2 + beta lambda, also where the range finder
+/// is inexact.
 template <class T>
 void the_diagonal_is_preserved_by_every_method(void**) {
   Random random(3);
@@ -101,7 +107,8 @@ void the_diagonal_is_preserved_by_every_method(void**) {
         const auto next = updated(problem, {method, passes, 1});
         Padded<T> diagonal(poison(50, 1));
         next->precision_diagonal(diagonal.column());
-        assert_close("diagonal", diagonal.dense(), problem.old_diagonal() + diagonal_of(problem.target()), accuracy<T>);
+        assert_close("diagonal", diagonal.dense(), problem.old_diagonal() + diagonal_of(problem.target()),
+                     accuracy<T>);
         for (const T value : next->d()) assert_true(value > 0);
       }
 }
@@ -117,7 +124,8 @@ void full_rank_updates_are_not_truncated(void**) {
     UpdateWorkspace<double> workspace;
     full.update(old, problem.update({}), workspace);
     const Dense expected = problem.target() + diagonal_matrix(problem.old_diagonal());
-    Dense whole = (1 - rate) * precision + problem.b * diagonal_matrix(problem.w.dense()) * transposed(problem.b) +
+    Dense whole = (1 - rate) * precision +
+                  problem.b * diagonal_matrix(problem.w.dense()) * transposed(problem.b) +
                   rate * diagonal_matrix(problem.prior.dense());
     assert_close("full", dense_precision(full), whole, 1e-12);
     assert_close("low rank", dense_precision(*next), expected, 1e-12);
@@ -126,15 +134,27 @@ void full_rank_updates_are_not_truncated(void**) {
   }
 }
 
-/// Starting from the old U, one pass without oversampling is off by the square of what rows add (here 1e-2 each).
+/// Starting from the old U, one pass without oversampling is off by the square of what rows add (here 1e-2
+/// each).
 void the_range_finder_starts_from_the_old_factor(void**) {
   Random random(5);
   const Dense square = random.normal(40, 40), orthonormal = eigen_of(square + transposed(square)).vectors;
-  const Dense u = columns_of(orthonormal, 0, 3), b = 0.1 * columns_of(orthonormal, 3, 30) + 0.003 * random.normal(40, 30);
+  const Dense u = columns_of(orthonormal, 0, 3),
+              b = 0.1 * columns_of(orthonormal, 3, 30) + 0.003 * random.normal(40, 30);
   Problem<double> problem(10.0 * u, b, 7);
   const auto next = updated(problem, {EigenMethod::randomized, 1, 0});
   const Dense factor = dense_of(next->u()), top = top_part(problem.target(), 3);
   assert_close("U' U'^T", factor * transposed(factor), top, 1e-9);
+}
+
+/// Random directions of their own in every column: rows in the last coordinates are found from U = 0, too.
+template <class T>
+void cold_starts_reach_every_direction(void**) {
+  Dense b(60, 5);
+  const Dense bottom = Random(6).normal(20, 5);
+  for (Index j = 0; j < 5; ++j)
+    for (Index i = 0; i < 20; ++i) b(40 + i, j) = bottom(i, j);
+  check<T>(Dense(60, 5), b, {EigenMethod::randomized, 1, 3}, sizeof(T) == 8 ? 1e-11 : 1e-4);
 }
 
 template <class T>
@@ -148,7 +168,8 @@ void what_is_not_finite_is_refused(void**) {
         expect_error(Status::ERROR_DIVERGED, "finite", [&] { updated(problem, {method, 2, 4}); });
         FullPosterior<T> old(9), full(9);
         UpdateWorkspace<T> workspace;
-        expect_error(Status::ERROR_DIVERGED, "finite", [&] { full.update(old, problem.update({}), workspace); });
+        expect_error(Status::ERROR_DIVERGED, "finite",
+                     [&] { full.update(old, problem.update({}), workspace); });
       }
 }
 
@@ -163,6 +184,7 @@ int main() {
       BOTH(the_diagonal_is_preserved_by_every_method),
       cmocka_unit_test(full_rank_updates_are_not_truncated),
       cmocka_unit_test(the_range_finder_starts_from_the_old_factor),
+      BOTH(cold_starts_reach_every_direction),
       BOTH(what_is_not_finite_is_refused),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -116,23 +116,29 @@ void count_draws_have_their_probabilities(void**) {
   }
 }
 
-/// With next to no noise, draw k is output t under parameters k, in column t S + k.
+/// Draw k of target t, in column t S + k, is output t under parameters k with noise of a stream of its own.
 template <class T>
 void draws_come_from_their_parameters(void**) {
   Random random(4);
   auto model = network<T>({3, 4, 2}, BDL_GAUSSIAN);
-  const double precision = 1e18;
-  model.likelihood.set_noise_precision({&precision, 1});
+  const double precision[] = {4, 0.01};
+  model.likelihood.set_noise_precision(precision);
   const Table x = normal_table(random, 5, 3);
   const auto b = belief<T>(Kind::low_rank, model.parameters(), 0.5, random);
-  const auto query = monte_carlo(model, b, x, 80);
+  const auto query = monte_carlo(model, b, x, 80, 77);
   const Table y = draws(query);
   const auto f = slow_outputs(query);
-  constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-8;
+  constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
   for (Index i = 0; i < 5; ++i)
-    for (Index t = 0; t < 2; ++t)
+    for (Index t = 0; t < 2; ++t) {
+      double noise[80];
+      fill_normal<double>(
+          {77, Stream::prediction_noise, static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(t)}, 0,
+          noise);
       for (Index k = 0; k < 80; ++k)
-        assert_near(y(i, t * 80 + k), f[static_cast<std::size_t>(i)](t, k), tolerance);
+        assert_near(y(i, t * 80 + k),
+                    f[static_cast<std::size_t>(i)](t, k) + noise[k] / std::sqrt(precision[t]), tolerance);
+    }
 }
 
 /// The variance of draws over parameters and noise is the sum of the predictive variances.

@@ -60,9 +60,11 @@ void chunks_and_groups_do_not_matter(void**) {
   const auto b = belief<double>(Kind::low_rank, model.parameters(), 0.3, random);
   const auto query = monte_carlo(model, b, x, 23);
   const Collected all = collect(query);
-  for (const Index outputs : {Index{1}, Index{2 * 23 * 3}, Index{2 * 23 * 10}})
+  constexpr Index none = 1 << 20;
+  for (const auto& [examples, outputs] :
+       std::vector<std::pair<Index, Index>>{{none, 1}, {none, 2 * 23 * 3}, {10, none}})
     for (const Index parameters : {Index{1}, 4 * model.parameters(), 23 * model.parameters()}) {
-      const Collected chunks = collect(query, {outputs, parameters});
+      const Collected chunks = collect(query, {examples, outputs, parameters});
       for (std::size_t i = 0; i < 11; ++i) assert_tables_close(chunks.f[i], all.f[i], 1e-13, 1e-14);
     }
   for (const Index size : {1, 4}) {  // other examples do not matter either
@@ -89,7 +91,7 @@ void plug_in_is_the_mean(void**) {
   const auto model = network<T>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<T>(Kind::full, model.parameters(), 0.3, random);
-  const Collected all = collect(plug_in(model, b, x), {2, 1});
+  const Collected all = collect(plug_in(model, b, x), {3, 2, 1});
   Buffer<T> inputs(12), f(8), scratch;
   gather(x.array(), 0, inputs.matrix(3, 4));
   model.forward(b.q->mean(), inputs.matrix(3, 4), f.matrix(2, 4), scratch);
@@ -111,7 +113,7 @@ void quadrature_has_the_marginals_of_the_output(void**) {
         const auto model = network<T>({4, 1}, likelihood, bias);
         const Table x = normal_table(random, 5, 4);
         const auto b = belief<T>(kind, model.parameters(), 0.5, random);
-        for (const ChunkLimits& limits : {ChunkLimits{}, ChunkLimits{2 * model.parameters(), 1}}) {
+        for (const ChunkLimits& limits : {ChunkLimits{}, ChunkLimits{3, 2 * model.parameters(), 1}}) {
           const Collected all = collect(quadrature(model, b, x), limits);
           for (Index i = 0; i < 5; ++i) {
             const auto at = static_cast<std::size_t>(i);

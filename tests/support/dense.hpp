@@ -37,7 +37,8 @@ Dense dense_of(MatrixView<T> view) {
 template <class Range>
 Dense column_of(const Range& values) {
   Dense out(static_cast<Index>(values.size()), 1);
-  std::transform(values.begin(), values.end(), out.values.begin(), [](auto v) { return static_cast<double>(v); });
+  std::transform(values.begin(), values.end(), out.values.begin(),
+                 [](auto v) { return static_cast<double>(v); });
   return out;
 }
 
@@ -114,7 +115,9 @@ inline Dense operator+(Dense a, const Dense& b) {
   return a;
 }
 
-inline Dense operator-(const Dense& a, const Dense& b) { return a + -1.0 * b; }
+inline Dense operator-(const Dense& a, const Dense& b) {
+  return a + -1.0 * b;
+}
 
 inline double trace(const Dense& a) {
   double sum = 0;
@@ -209,7 +212,9 @@ inline Eigen eigen_of(Dense a) {
         const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
         const double t = (theta >= 0 ? 1 : -1) / (std::abs(theta) + std::hypot(theta, 1.0));
         const double c = 1 / std::hypot(t, 1.0), s = t * c;
-        const auto rotate = [&](double& x, double& y) { std::tie(x, y) = std::pair(c * x - s * y, s * x + c * y); };
+        const auto rotate = [&](double& x, double& y) {
+          std::tie(x, y) = std::pair(c * x - s * y, s * x + c * y);
+        };
         for (Index i = 0; i < n; ++i) rotate(a(i, p), a(i, q));
         for (Index i = 0; i < n; ++i) rotate(a(p, i), a(q, i));
         for (Index i = 0; i < n; ++i) rotate(v(i, p), v(i, q));

@@ -43,7 +43,8 @@ inline double phi_slope(bdl_activation kind, double z) {
     case BDL_ELU:
       return z > 0 ? 1 : std::exp(z);
     case BDL_GELU:
-      return (1 + std::erf(z / std::sqrt(2.0))) / 2 + z * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+      return (1 + std::erf(z / std::sqrt(2.0))) / 2 +
+             z * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
     case BDL_TANH:
       return 1 / (std::cosh(z) * std::cosh(z));
     case BDL_SIGMOID:

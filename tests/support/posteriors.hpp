@@ -38,8 +38,10 @@ template <class T>
 std::unique_ptr<LowRankPosterior<T>> low_rank_of(const Dense& u, const Dense& d) {
   auto q = std::make_unique<LowRankPosterior<T>>(u.rows, u.cols);
   std::vector<T> factor(u.values.size()), diagonal(d.values.size());
-  std::transform(u.values.begin(), u.values.end(), factor.begin(), [](double v) { return static_cast<T>(v); });
-  std::transform(d.values.begin(), d.values.end(), diagonal.begin(), [](double v) { return static_cast<T>(v); });
+  std::transform(u.values.begin(), u.values.end(), factor.begin(),
+                 [](double v) { return static_cast<T>(v); });
+  std::transform(d.values.begin(), d.values.end(), diagonal.begin(),
+                 [](double v) { return static_cast<T>(v); });
   q->set_precision({factor.data(), u.rows, u.cols}, diagonal);
   return q;
 }

@@ -11,8 +11,8 @@
 namespace bdl::testing {
 
 template <class T>
-std::shared_ptr<Network<T>> make_network(const std::vector<Index>& sizes, const Likelihood& likelihood, bool bias = true,
-                                         bdl_activation activation = BDL_TANH) {
+std::shared_ptr<Network<T>> make_network(const std::vector<Index>& sizes, const Likelihood& likelihood,
+                                         bool bias = true, bdl_activation activation = BDL_TANH) {
   return std::make_shared<Network<T>>(sizes, activation, bias, likelihood);
 }
 
@@ -51,8 +51,13 @@ struct ReferenceStep {
   Index t = 0;
 
   ReferenceStep(Index kept, const Dense& start, double precision, const Dense& lambda, double momentum_weight)
-      : rank(kept), mean(start), low_rank(start.rows, start.rows), diagonal(start.rows, 1, precision),
-        momentum(start.rows, 1), prior(lambda), gamma(momentum_weight) {}
+      : rank(kept),
+        mean(start),
+        low_rank(start.rows, start.rows),
+        diagonal(start.rows, 1, precision),
+        momentum(start.rows, 1),
+        prior(lambda),
+        gamma(momentum_weight) {}
   Dense precision() const { return low_rank + diagonal_matrix(diagonal); }
   /// ghat = sum_r c_r b_r, Ghat = sum_r w_r b_r b_r^T, both scaled by N / (M S).
   void take(const Dense& gradient, const Dense& curvature, double alpha, double beta) {

@@ -1,4 +1,5 @@
-// What the CMocka programs of the core share. Include it after every header of src.
+// What the CMocka programs of the core share. Its name sorts it behind every other header, where cmocka.h
+// must be.
 #pragma once
 
 #include <cmath>
@@ -29,14 +30,15 @@ constexpr double accuracy = sizeof(T) == 8 ? 1e-12 : 1e-5;
 /// |got - expected| <= tolerance max|expected|, element by element; a NaN fails.
 inline void assert_close(const char* what, const Dense& got, const Dense& expected, double tolerance) {
   if (got.rows != expected.rows || got.cols != expected.cols)
-    fail_msg("%s is %ld x %ld, expected %ld x %ld", what, static_cast<long>(got.rows), static_cast<long>(got.cols),
-             static_cast<long>(expected.rows), static_cast<long>(expected.cols));
+    fail_msg("%s is %ld x %ld, expected %ld x %ld", what, static_cast<long>(got.rows),
+             static_cast<long>(got.cols), static_cast<long>(expected.rows), static_cast<long>(expected.cols));
   const double scale = max_abs(expected);
   for (Index j = 0; j < got.cols; ++j)
     for (Index i = 0; i < got.rows; ++i)
       if (!(std::abs(got(i, j) - expected(i, j)) <= tolerance * scale))
-        fail_msg("%s(%ld, %ld) is %.17g, expected %.17g (scale %g, error %.3g of it)", what, static_cast<long>(i),
-                 static_cast<long>(j), got(i, j), expected(i, j), scale, std::abs(got(i, j) - expected(i, j)) / scale);
+        fail_msg("%s(%ld, %ld) is %.17g, expected %.17g (scale %g, error %.3g of it)", what,
+                 static_cast<long>(i), static_cast<long>(j), got(i, j), expected(i, j), scale,
+                 std::abs(got(i, j) - expected(i, j)) / scale);
 }
 
 /// |got - expected| <= tolerance max(1, |expected|).
@@ -70,7 +72,9 @@ template <class T>
 class Padded {
  public:
   explicit Padded(const Dense& values, Index padding = 0)
-      : rows_(values.rows), cols_(values.cols), ld_(values.rows + padding),
+      : rows_(values.rows),
+        cols_(values.cols),
+        ld_(values.rows + padding),
         elements_(static_cast<std::size_t>(ld_ * cols_ + 1), static_cast<T>(mark)) {
     for (Index j = 0; j < cols_; ++j)
       for (Index i = 0; i < rows_; ++i) view()(i, j) = static_cast<T>(values(i, j));
@@ -81,7 +85,8 @@ class Padded {
   ConstSpan<T> column() const { return get().column(0); }
   Dense dense() const {
     for (Index j = 0; j < cols_; ++j)
-      for (Index i = rows_; i < ld_; ++i) assert_true(elements_[static_cast<std::size_t>(i + j * ld_)] == static_cast<T>(mark));
+      for (Index i = rows_; i < ld_; ++i)
+        assert_true(elements_[static_cast<std::size_t>(i + j * ld_)] == static_cast<T>(mark));
     return dense_of(get());
   }
 
@@ -98,6 +103,8 @@ Dense rounded(Dense a) {
   return a;
 }
 
-inline Dense poison(Index rows, Index cols) { return Dense(rows, cols, not_a_number); }
+inline Dense poison(Index rows, Index cols) {
+  return Dense(rows, cols, not_a_number);
+}
 
 }  // namespace bdl::testing

@@ -1,0 +1,178 @@
+// Training over a data set: order and number of steps, progress, stopping and going on, and the diagnosis
+// afterwards.
+#include "inference/diagnose.hpp"
+#include "inference/fit.hpp"
+#include "inference/minibatch.hpp"
+#include "support/training.hpp"
+#include "support/verify.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+constexpr Index examples = 23;
+
+struct Data {
+  Dense x = Random(61).normal(2, examples), y = Random(62).normal(1, examples);
+  Array inputs() const { return bdl_column_major(rows.values.data(), BDL_F64, examples, 2); }
+  Array targets() const { return bdl_f64(y.values.data(), examples, 1); }
+  Dense rows = transposed(x);
+};
+
+std::unique_ptr<Optimizer<double>> make_optimizer(std::int64_t progress_every = 0) {
+  const auto model = make_network<double>({2, 3, 1}, Likelihood(BDL_GAUSSIAN, 1));
+  auto optimizer = std::make_unique<Optimizer<double>>(model, make_posterior<double>(13, 2),
+                                                       find_method("slang"), examples);
+  Options options;
+  options.minibatch = 5;
+  options.samples = 2;
+  options.progress_every = progress_every;
+  optimizer->set_options(options);
+  return optimizer;
+}
+
+Dense state_of(const Optimizer<double>& optimizer) {
+  return beside(column_of(std::as_const(*optimizer.posterior()).mean()),
+                dense_precision(*optimizer.posterior()));
+}
+
+constexpr Progress silent{nullptr, nullptr};
+
+/// fit() is gathering each minibatch of Minibatches in turn and stepping on it.
+void fitting_steps_on_every_minibatch_in_turn(void**) {
+  const Data data;
+  const auto fitted = make_optimizer(), stepped = make_optimizer();
+  assert_true(fit(*fitted, data.inputs(), data.targets(), 3, silent) == Status::OK);
+  stepped->initialize();
+  stepped->start_noise(data.targets());
+  stepped->state.plan = {0, 15};
+  stepped->state.batches = 5;
+  Minibatches minibatches(stepped->options(), examples);
+  for (Index epoch = 0; epoch < 3; ++epoch)
+    for (Index b = 0; b < 5; ++b) {
+      Dense x(2, 0), y(1, 0);
+      for (const Index i : minibatches.batch(epoch, b)) {
+        x = beside(x, columns_of(data.x, i, 1));
+        y = beside(y, columns_of(data.y, i, 1));
+      }
+      step_on(*stepped, x, y);
+    }
+  assert_same("posteriors", state_of(*fitted), state_of(*stepped));
+  assert_true(fitted->state.step == 15 && fitted->state.epoch == 3 && fitted->state.batch == 0);
+}
+
+struct Counter {
+  int calls = 0, stop_at = -1;
+  std::int32_t answer = 1;
+};
+
+std::int32_t count(void* context) {
+  auto& counter = *static_cast<Counter*>(context);
+  return ++counter.calls == counter.stop_at ? counter.answer : 0;
+}
+
+void progress_is_told_once_an_epoch_or_every_so_many_steps(void**) {
+  const Data data;
+  for (const auto& [every, calls] : {std::pair<std::int64_t, int>{0, 3}, {1, 15}, {4, 3}, {15, 1}, {16, 0}}) {
+    Counter counter;
+    const auto optimizer = make_optimizer(every);
+    assert_true(fit(*optimizer, data.inputs(), data.targets(), 3, {count, &counter}) == Status::OK);
+    assert_int_equal(counter.calls, calls);
+  }
+}
+
+/// A stopped fit that goes on ends where an undisturbed one does.
+void stopped_fits_go_on_exactly(void**) {
+  const Data data;
+  const auto whole = make_optimizer(1), parts = make_optimizer(1);
+  fit(*whole, data.inputs(), data.targets(), 4, silent);
+  Counter counter{0, 7};
+  assert_true(fit(*parts, data.inputs(), data.targets(), 4, {count, &counter}) == Status::STOPPED);
+  assert_int_equal(parts->state.step, 7);
+  parts->stop_requested = true;
+  assert_true(fit(*parts, data.inputs(), data.targets(), 0, silent) == Status::STOPPED);
+  assert_true(parts->state.step == 8 && !parts->stop_requested);
+  assert_true(fit(*parts, data.inputs(), data.targets(), 0, silent) == Status::OK);
+  assert_same("posteriors", state_of(*parts), state_of(*whole));
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "no interrupted fit",
+               [&] { fit(*parts, data.inputs(), data.targets(), 0, silent); });
+}
+
+void failing_callbacks_fail_the_fit(void**) {
+  const Data data;
+  Counter counter{0, 2, -5};
+  const auto optimizer = make_optimizer(1);
+  expect_error(Status::ERROR_CALLBACK, "returned -5", [&] {
+    fit(*optimizer, data.inputs(), data.targets(), 1, {count, &counter});
+  });
+  assert_int_equal(optimizer->state.step, 2);
+}
+
+void other_data_cannot_finish_a_fit(void**) {
+  const Data data;
+  Counter counter{0, 2};
+  const auto optimizer = make_optimizer(1);
+  fit(*optimizer, data.inputs(), data.targets(), 2, {count, &counter});
+  Array fewer_x = data.inputs(), fewer_y = data.targets();
+  fewer_x.rows = fewer_y.rows = 9;
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "5 minibatches an epoch, these data give 2",
+               [&] { fit(*optimizer, fewer_x, fewer_y, 0, silent); });
+}
+
+void data_must_fit_the_model(void**) {
+  const Data data;
+  const auto optimizer = make_optimizer();
+  Array narrow = data.inputs(), few = data.targets();
+  narrow.cols = 1;
+  few.rows = 22;
+  expect_error(Status::ERROR_SHAPE, "x has 1 columns, expected 2",
+               [&] { fit(*optimizer, narrow, data.targets(), 1, silent); });
+  expect_error(Status::ERROR_SHAPE, "y has 22 rows, expected 23",
+               [&] { fit(*optimizer, data.inputs(), few, 1, silent); });
+  Data spoiled;
+  spoiled.rows(4, 1) = not_a_number;
+  expect_error(Status::ERROR_NOT_FINITE, "x is not finite at row 4, column 1",
+               [&] { step(*optimizer, spoiled.inputs(), spoiled.targets()); });
+  const Dense many(24, 2), targets(24, 1);
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "24 rows, more than the data set's 23", [&] {
+    step(*optimizer, bdl_f64(many.values.data(), 24, 2), bdl_f64(targets.values.data(), 24, 1));
+  });
+  assert_int_equal(optimizer->state.step, 0);
+}
+
+/// Shifts in units of the posterior: root mean squares of (mu - mu_0) sqrt(P_ii) and of log(P_ii / P0_ii).
+void diagnosis_measures_how_far_training_went(void**) {
+  const Data data;
+  const auto optimizer = make_optimizer();
+  optimizer->initialize();
+  const Dense start = column_of(std::as_const(*optimizer->posterior()).mean());
+  assert_non_null(std::strstr(diagnose(*optimizer).message, "no step"));
+  fit(*optimizer, data.inputs(), data.targets(), 40, silent);
+  const Dense mean = column_of(std::as_const(*optimizer->posterior()).mean());
+  const Dense precision = diagonal_of(dense_precision(*optimizer->posterior()));
+  double shift = 0, ratio = 0;
+  for (Index i = 0; i < 13; ++i) {
+    shift += std::pow(mean(i, 0) - start(i, 0), 2) * precision(i, 0) / 13;
+    ratio += std::pow(std::log(precision(i, 0) / (10.0 * examples)), 2) / 13;
+  }
+  const Diagnosis diagnosis = diagnose(*optimizer);
+  assert_near("mean", diagnosis.mean_shift, std::sqrt(shift), 1e-12);
+  assert_near("precision", diagnosis.precision_shift, std::sqrt(ratio), 1e-12);
+  assert_string_equal(diagnosis.message, "");
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(fitting_steps_on_every_minibatch_in_turn),
+      cmocka_unit_test(progress_is_told_once_an_epoch_or_every_so_many_steps),
+      cmocka_unit_test(stopped_fits_go_on_exactly),
+      cmocka_unit_test(failing_callbacks_fail_the_fit),
+      cmocka_unit_test(other_data_cannot_finish_a_fit),
+      cmocka_unit_test(data_must_fit_the_model),
+      cmocka_unit_test(diagnosis_measures_how_far_training_went),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

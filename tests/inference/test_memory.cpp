@@ -1,0 +1,194 @@
+// Memory of a training step: what the optimizer states against what it allocates, and that later steps
+// allocate nothing. operator new is replaced for this program; BLAS keeps its own buffers, outside of it.
+#include <cstdlib>
+#include <new>
+
+#include "support/likelihoods.hpp"
+#include "support/training.hpp"
+#include "support/verify.hpp"
+
+namespace {
+
+std::size_t live_bytes = 0, calls = 0;
+
+// The size stands in front of the memory, as far in front as the alignment asks.
+void* allocate(std::size_t size, std::size_t alignment) {
+  const std::size_t rounded_up = (size + alignment - 1) / alignment * alignment;
+  char* const block = static_cast<char*>(std::aligned_alloc(alignment, rounded_up + alignment));
+  if (!block) throw std::bad_alloc();
+  *reinterpret_cast<std::size_t*>(block) = size;
+  live_bytes += size;
+  ++calls;
+  return block + alignment;
+}
+
+void release(void* memory, std::size_t alignment) {
+  if (!memory) return;
+  char* const block = static_cast<char*>(memory) - alignment;
+  live_bytes -= *reinterpret_cast<std::size_t*>(block);
+  std::free(block);
+}
+
+constexpr std::size_t plain = 16;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return allocate(size, plain);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  release(memory, plain);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  release(memory, plain);
+}
+void operator delete(void* memory, std::align_val_t alignment) noexcept {
+  release(memory, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  release(memory, static_cast<std::size_t>(alignment));
+}
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+struct Case {
+  const char* name;
+  std::vector<Index> sizes;
+  bdl_likelihood likelihood;
+  Index rank, examples, samples;  // rank -1: full family
+  std::int32_t curvature, eigen_method;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, 0, 0},
+      {"classifier, Gram matrix", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 20, 2, 0, 1},
+      {"classifier, Gauss-Newton", {60, 50, 10}, BDL_CATEGORICAL, 3, 20, 2, 1, 0},
+      {"classifier, range finder", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, 0, 3},
+      {"diagonal classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, 0, 0},
+      {"logistic regression", {400, 1}, BDL_BERNOULLI, 5, 64, 12, 0, 0},
+      {"small logistic regression", {60, 1}, BDL_BERNOULLI, 10, 128, 12, 0, 2},
+      {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
+      {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0}};
+  return all;
+}
+
+struct Data {
+  Dense x, y;
+};
+
+Data data_for(const Case& item, Random& random) {
+  const Likelihood likelihood(item.likelihood, item.sizes.back());
+  Data data{random.normal(item.sizes.front(), item.examples), Dense(likelihood.targets(), 0)};
+  for (Index i = 0; i < item.examples; ++i) data.y = beside(data.y, random_targets(likelihood, random));
+  return data;
+}
+
+template <class T>
+std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Network<T>> model,
+                                            std::shared_ptr<Posterior<T>> q, double learn_from) {
+  auto optimizer = std::make_unique<Optimizer<T>>(std::move(model), std::move(q), find_method("slang"), 1000);
+  Options options;
+  options.samples = item.samples;
+  options.curvature = item.curvature;
+  options.eigen_method = item.eigen_method;
+  options.learn_from = learn_from;
+  options.total_steps = 10;
+  optimizer->set_options(options);
+  return optimizer;
+}
+
+template <class T>
+std::shared_ptr<Posterior<T>> posterior_for(const Case& item, Index dimension) {
+  if (item.rank < 0) return std::make_shared<FullPosterior<T>>(dimension);
+  return make_posterior<T>(dimension, item.rank);
+}
+
+/// Bytes held after three steps, beyond model and posterior, which are the caller's.
+template <class T>
+void workspace_is_what_the_optimizer_states(void**) {
+  for (const Case& item : cases()) {
+    Random random(51);
+    const Data data = data_for(item, random);
+    const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, item.sizes.back()));
+    const auto q = posterior_for<T>(item, model->parameters());
+    const std::size_t before = live_bytes;
+    const auto optimizer = optimizer_for<T>(item, model, q, 1);
+    for (int step = 0; step < 3; ++step) step_on(*optimizer, data.x, data.y);
+    const double held = static_cast<double>(live_bytes - before);
+    const double stated = static_cast<double>(optimizer->workspace_bytes(item.examples));
+    if (!(std::abs(stated / held - 1) < 0.1))
+      fail_msg("%s: %.0f bytes stated, %.0f held (%+.1f %%)", item.name, stated, held,
+               100 * (stated / held - 1));
+  }
+}
+
+template <class T>
+void later_steps_allocate_nothing(void**) {
+  for (const Case& item : cases()) {
+    Random random(52);
+    const Data data = data_for(item, random);
+    const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, item.sizes.back()));
+    const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0);
+    for (int step = 1; step <= 10; ++step) {
+      fill(optimizer->x_to_fill(item.examples), data.x);
+      fill(optimizer->y_to_fill(item.examples), data.y);
+      const std::size_t before = calls;
+      optimizer->step(item.examples);
+      if (step > 2 && calls != before)
+        fail_msg("%s: %zu allocations in step %d", item.name, calls - before, step);
+    }
+  }
+}
+
+/// Scales that begin to be learned in the middle, and smaller minibatches, need no new memory.
+template <class T>
+void learning_and_smaller_minibatches_allocate_nothing(void**) {
+  const Case item = {"regression", {5, 20, 1}, BDL_GAUSSIAN, 2, 12, 3, 0, 0};
+  Random random(53);
+  const Data data = data_for(item, random);
+  const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
+  const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0.5);
+  for (int step = 1; step <= 10; ++step) {
+    const Index examples = step > 3 ? 12 - step % 2 : 12;
+    fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
+    fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
+    const std::size_t before = calls;
+    optimizer->step(examples);
+    if (step > 2 && calls != before) fail_msg("%zu allocations in step %d", calls - before, step);
+  }
+}
+
+template <class T>
+void steps_on_rows_allocate_nothing(void**) {
+  for (const Index rank : {0, 3}) {
+    Optimizer<T> optimizer(nullptr, make_posterior<T>(500, rank), find_method("slang"), 1000);
+    const Dense rows = Random(54).normal(500, 20);
+    for (int step = 1; step <= 6; ++step) {
+      fill(optimizer.rows_to_fill(20), rows);
+      const std::size_t before = calls;
+      optimizer.step_rows();
+      assert_true(step <= 2 || calls == before);
+    }
+  }
+}
+
+}  // namespace
+
+#define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
+
+int main() {
+  const CMUnitTest tests[] = {
+      BOTH(workspace_is_what_the_optimizer_states),
+      BOTH(later_steps_allocate_nothing),
+      BOTH(learning_and_smaller_minibatches_allocate_nothing),
+      BOTH(steps_on_rows_allocate_nothing),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
