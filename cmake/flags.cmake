@@ -10,8 +10,8 @@ target_compile_options(bdl_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi>
   $<$<BOOL:${BDL_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC 12 at -O3 reports overflows and overlaps inside std::vector::insert and std::string that are not there.
-  target_compile_options(bdl_flags INTERFACE -Wno-stringop-overflow -Wno-restrict)
+  # GCC 12 at -O3 reports overflows and overlaps inside std::vector and std::string that are not there.
+  target_compile_options(bdl_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
 endif()
 
 if(BDL_SANITIZE)

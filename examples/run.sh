@@ -3,6 +3,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh tests/packages.sh build
-if [ ! -d build/release ]; then cmake --preset release; fi
-cmake --build --preset release --target example_quickstart
+[ -f build/release/CMakeCache.txt ] || cmake --preset release
+cmake --build --preset release --target example_quickstart --parallel "$(nproc)"
 build/release/examples/quickstart

@@ -10,7 +10,7 @@ datasets=bostonHousing,concrete,energy,kin8nm,naval-propulsion-plant,power-plant
 if [ ! -x build/release/examples/uci ]; then
   sh tests/packages.sh build
   cmake --preset release
-  cmake --build --preset release
+  cmake --build --preset release --parallel "$(nproc)"
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

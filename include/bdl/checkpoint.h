@@ -24,7 +24,9 @@ extern "C" {
  * @param posterior may be NULL
  * @param optimizer may be NULL; if given, its own model and posterior are saved, and the former two
  *                  arguments must be NULL or those handles. Not all three may be NULL
- * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ *                   A symbolic link is replaced, not followed
+ * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
+ *         BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
                             const bdl_optimizer* optimizer);

@@ -42,6 +42,8 @@ void check_shape(const Array& array, Index rows, Index cols, const char* name) {
   if (array.dtype != BDL_F32 && array.dtype != BDL_F64 && array.dtype != BDL_I32)
     fail(Status::ERROR_SHAPE, "%s has unknown dtype %d, expected BDL_F32, BDL_F64 or BDL_I32", name,
          static_cast<int>(array.dtype));
+  if (array.reserved != 0)
+    fail(Status::ERROR_INVALID_ARGUMENT, "%s has %d in its reserved field, expected 0", name, array.reserved);
   if (array.rows < 0 || array.cols < 0)
     fail(Status::ERROR_SHAPE, "%s is %lld x %lld, sizes must not be negative", name,
          static_cast<long long>(array.rows), static_cast<long long>(array.cols));
@@ -57,9 +59,10 @@ void check_output(const Array& array, Index rows, Index cols, const char* name) 
   check_shape(array, rows, cols, name);
   if (array.dtype == BDL_I32)
     fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
-  const Index row_step = std::abs(array.row_stride), col_step = std::abs(array.col_stride);
-  const bool rows_apart = array.rows == 1 || row_step >= (array.cols - 1) * col_step + 1;
-  const bool cols_apart = array.cols == 1 || col_step >= (array.rows - 1) * row_step + 1;
+  const double row_step = std::abs(static_cast<double>(array.row_stride));  // cannot overflow
+  const double col_step = std::abs(static_cast<double>(array.col_stride));
+  const bool rows_apart = array.rows == 1 || row_step >= static_cast<double>(array.cols - 1) * col_step + 1;
+  const bool cols_apart = array.cols == 1 || col_step >= static_cast<double>(array.rows - 1) * row_step + 1;
   const bool nonzero = (array.rows == 1 || row_step > 0) && (array.cols == 1 || col_step > 0);
   if (!nonzero || !(rows_apart || cols_apart))
     fail(Status::ERROR_SHAPE, "%s is an output whose elements overlap (strides %lld, %lld)", name,

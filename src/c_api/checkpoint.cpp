@@ -27,6 +27,9 @@ void save(const char* path, const bdl_model* model, const bdl_posterior* posteri
   if (o && m && m != o->model()) fail(Status::ERROR_INVALID_ARGUMENT, "model is not the optimizer's own");
   if (o && q && q != o->posterior())
     fail(Status::ERROR_INVALID_ARGUMENT, "posterior is not the optimizer's own");
+  if (m && q && m->parameters() != q->dimension())
+    fail(Status::ERROR_SHAPE, "posterior has %lld parameters, the model %lld",
+         static_cast<long long>(q->dimension()), static_cast<long long>(m->parameters()));
   save_checkpoint<T>(path, m.get(), q.get(), o.get());
 }
 

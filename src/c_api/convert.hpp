@@ -32,6 +32,7 @@ void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
 /// The array's rows as columns of the core.
 template <class T>
 Buffer<T> gathered(const Array& array) {
+  check_range(array.rows, 1, blas_limit, "a number of rows");
   Buffer<T> columns(array.rows * array.cols);
   gather(array, 0, columns.matrix(array.cols, array.rows));
   return columns;

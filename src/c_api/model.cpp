@@ -60,6 +60,7 @@ void gradient_rows(const Model<T>& model, const Array& parameters, const Array& 
         y_columns.matrix(y.cols, y.rows).columns(i, 1), CurvatureKind::empirical_fisher, one);
     estimate.rows->sum(estimate.c, result.matrix(model.parameters(), x.rows).column(i));
   }
+  check_outputs_finite<T>(result.matrix(model.parameters(), x.rows));
   scatter<T>(result.matrix(model.parameters(), x.rows), rows);
 }
 
@@ -220,6 +221,7 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
       for (Index i = 0; i < x.rows; ++i)
         result.data()[i] = m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols);
+      check_outputs_finite<double>(result.matrix(1, x.rows));
       scatter<double>(result.matrix(1, x.rows), log_likelihood);
     });
   });

@@ -32,8 +32,9 @@ bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name,
     not_null(name, "name");
     with(optimizer, "optimizer", [&](auto& o) {
       Options options = o.options();
-      set_option(options, find_option(name, type), value);
-      o.set_options(options);
+      const OptionInfo& info = find_option(name, type);
+      set_option(options, info, value);
+      o.set_options(options, is_prior_option(info));
     });
   });
 }
@@ -226,7 +227,7 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
   return guard("bdl_optimizer_memory", [&] {
     not_null(bytes, "bytes");
     with(optimizer, "optimizer", [&](const auto& o) {
-      check_range(minibatch, 0, blas_limit, "minibatch");
+      check_range(minibatch, 0, row_limit, "minibatch");
       *bytes = o.workspace_bytes(minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
     });
   });

@@ -10,6 +10,11 @@
 namespace bdl {
 namespace {
 
+/// A D x L matrix argument that is there: none may be given, nor one without columns at rank 0.
+bool given_columns(const Array& low_rank, Index rank) {
+  return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
+}
+
 template <class T>
 const LowRankPosterior<T>& as_low_rank(const Posterior<T>& q) {
   if (q.family() != Family::low_rank)
@@ -39,8 +44,9 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
   check_shape(diagonal, 1, dimension, "diagonal");
   check_positive<T>(diagonal, "diagonal");
   LowRankPosterior<T> successor(dimension, rank);
-  Buffer<T> u(given(low_rank) ? dimension * rank : 0);
-  if (given(low_rank)) {
+  const bool has_columns = given_columns(low_rank, rank);
+  Buffer<T> u(has_columns ? dimension * rank : 0);
+  if (has_columns) {
     check_shape(low_rank, dimension, rank, "low_rank");
     check_finite<T>(low_rank, "low_rank");
     Array columns = low_rank;  // one column of U per column of the core
@@ -48,7 +54,7 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
     std::swap(columns.row_stride, columns.col_stride);
     gather(columns, 0, u.matrix(dimension, rank));
   }
-  successor.set_precision(u.matrix(dimension, given(low_rank) ? rank : 0),
+  successor.set_precision(u.matrix(dimension, has_columns ? rank : 0),
                           gathered<T>(diagonal).first(dimension));
   replace(q, successor, mean);
 }
@@ -63,7 +69,8 @@ void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
   for (Index i = 0; i < dimension; ++i)
     for (Index j = 0; j < i; ++j) {
       const double below = element(precision, i, j), above = element(precision, j, i);
-      if (std::abs(below - above) > 1e-5 * std::max(std::abs(below), std::abs(above)))
+      if (std::abs(below - above) >
+          1e-5 * std::sqrt(std::abs(element(precision, i, i) * element(precision, j, j))))
         fail(Status::ERROR_INVALID_ARGUMENT, "precision is not symmetric at row %lld, column %lld",
              static_cast<long long>(i), static_cast<long long>(j));
     }
@@ -203,12 +210,13 @@ bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low
   return guard("bdl_posterior_low_rank", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       const auto& parts = as_low_rank(q);
-      if (given(low_rank)) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
+      const bool has_columns = given_columns(low_rank, q.rank());
+      if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
       if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
       Array columns = low_rank;
       std::swap(columns.rows, columns.cols);
       std::swap(columns.row_stride, columns.col_stride);
-      if (given(low_rank)) scatter(parts.u(), columns);
+      if (has_columns) scatter(parts.u(), columns);
       if (given(diagonal)) read_vector(parts.d(), diagonal);
     });
   });

@@ -13,6 +13,7 @@ Index DenseRows<T>::bytes(Index dimension, Index count) {
 
 template <class T>
 void DenseRows<T>::reserve(Index dimension, Index count) {
+  check_row_count(static_cast<double>(count));
   rows_.reserve(dimension * count);
 }
 

@@ -27,6 +27,8 @@ class BatchEstimator : public Estimator<T> {
 
  protected:
   Index rows(const BatchSize& size) const {
+    check_row_count(static_cast<double>(size.examples) * static_cast<double>(size.samples) *
+                    static_cast<double>(seed_count(density_, size.kind)));
     return size.examples * size.samples * seed_count(density_, size.kind);
   }
   void reserve_batch(const BatchSize& size) {

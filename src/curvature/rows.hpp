@@ -2,6 +2,7 @@
 // needed.
 #pragma once
 
+#include "base/error.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
@@ -13,6 +14,14 @@ struct RowsCost {
   double product_flops = 0;  ///< of one column of project() or combine()
   Index gram_bytes = 0;      ///< scratch that gram() keeps
 };
+
+/// Rows a step may have: below what BLAS counts in, and their square fits 64 bits.
+inline constexpr Index row_limit = Index{1} << 28;
+inline void check_row_count(double rows) {
+  if (rows > static_cast<double>(row_limit))
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "a step has %g rows (examples x samples x seeds), expected at most 2^28", rows);
+}
 
 template <class T>
 class Rows {

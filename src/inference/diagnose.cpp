@@ -5,7 +5,8 @@
 namespace bdl {
 namespace {
 
-constexpr double moved = 0.1;
+constexpr double moved = 0.1;       // posterior standard deviations
+constexpr double old_weight = 0.5;  // share of the initial precision in the present one
 
 const char* advice(Index steps, bool mean_moved, bool precision_moved) {
   if (steps == 0) return "no step has been taken: the posterior is its initialisation";
@@ -41,7 +42,7 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   const auto dimension = static_cast<double>(q.dimension());
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
   return {mean_shift, precision_shift,
-          advice(optimizer.state.step, mean_shift >= moved, precision_shift >= moved)};
+          advice(optimizer.state.step, mean_shift >= moved, optimizer.state.start_weight < old_weight)};
 }
 
 template Diagnosis diagnose(const Optimizer<float>&);

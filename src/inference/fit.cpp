@@ -13,7 +13,7 @@ class Undo {
  public:
   explicit Undo(Optimizer<T>& optimizer) : optimizer_(&optimizer), state_(optimizer.state) {
     if (optimizer.posterior()->is_blank()) blank_ = optimizer.posterior()->clone();
-    if (optimizer.model() && !optimizer.model()->likelihood.noise_is_set())
+    if (optimizer.model() && (blank_ || !optimizer.model()->likelihood.noise_is_set()))
       likelihood_ = optimizer.model()->likelihood;
   }
   Undo(const Undo&) = delete;
@@ -37,20 +37,22 @@ class Undo {
 
 /// Begins a course of `epochs` at a fresh epoch, or checks that an interrupted one can go on.
 template <class T>
-void begin_course(Optimizer<T>& optimizer, Index epochs, Index batches) {
+void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches) {
   TrainingState& state = optimizer.state;
   if (epochs == 0) {
     if (state.epoch >= state.fit_end_epoch)
       fail(Status::ERROR_INVALID_ARGUMENT, "epochs is 0, but there is no interrupted fit to finish");
-    if (state.batches != batches)
+    if (state.batches != batches || state.examples != examples)
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the interrupted fit has %lld minibatches an epoch, these data give %lld",
-           static_cast<long long>(state.batches), static_cast<long long>(batches));
+           "the interrupted fit has %lld examples in %lld minibatches an epoch, these data %lld in %lld",
+           static_cast<long long>(state.examples), static_cast<long long>(state.batches),
+           static_cast<long long>(examples), static_cast<long long>(batches));
     return;
   }
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
   if (state.batch > 0) ++state.epoch;
   state.batch = 0;
+  state.examples = examples;
   state.batches = batches;
   state.fit_end_epoch = state.epoch + epochs;
   if (optimizer.options().total_steps == 0) state.plan = {state.step, state.step + epochs * batches};
@@ -100,8 +102,11 @@ template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
   check_data(*optimizer.model(), x, y);
   Minibatches minibatches(optimizer.options(), x.rows);
+  if (minibatches.size() > optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
+         static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
   Undo undo(optimizer);
-  begin_course(optimizer, epochs, minibatches.batches());
+  begin_course(optimizer, epochs, x.rows, minibatches.batches());
   optimizer.start_noise(y);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {

@@ -1,4 +1,4 @@
-// The training loop over a data set, and evaluation of the ELBO.
+// Steps and the training loop on the caller's arrays.
 #pragma once
 
 #include "base/array.hpp"

@@ -15,6 +15,7 @@ class Minibatches {
  public:
   Minibatches(const Options& options, Index examples);
   Index batches() const { return batches_; }
+  Index size() const { return size_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.
   ConstSpan<Index> batch(Index epoch, Index number);
 

@@ -12,17 +12,29 @@ ProjectionOptions projection_options(const Options& options) {
   return {static_cast<EigenMethod>(options.eigen_method), options.eigen_passes, options.eigen_oversampling};
 }
 
-bool same_prior(const Options& a, const Options& b) {
-  return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
-         a.prior_groups == b.prior_groups;
+/// Mean over the outputs of Var(y); of y^2 where there is no variation (a single example).
+double target_variance(const Array& y) {
+  double variance = 0, square = 0;
+  const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
+  for (Index c = 0; c < y.cols; ++c) {
+    double mean = 0;
+    for (Index i = 0; i < y.rows; ++i) mean += element(y, i, c) / n;
+    for (Index i = 0; i < y.rows; ++i) {
+      variance += std::pow(element(y, i, c) - mean, 2) / count;
+      square += std::pow(element(y, i, c), 2) / count;
+    }
+  }
+  return variance > 0 ? variance : square > 0 ? square : 1;
 }
 
-double column_variance(const Array& y, Index column) {
-  double sum = 0, squares = 0;
-  const auto n = static_cast<double>(y.rows);
-  for (Index i = 0; i < y.rows; ++i) sum += element(y, i, column);
-  for (Index i = 0; i < y.rows; ++i) squares += std::pow(element(y, i, column) - sum / n, 2);
-  return squares / n;
+// A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
+// to lose, and the empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
+constexpr double optimistic = 100, neutral = 1;
+
+template <class T>
+double automatic_noise_precision(const Model<T>& model) {
+  const auto* network = dynamic_cast<const Network<T>*>(&model);
+  return network && network->layers().size() > 1 ? optimistic : neutral;
 }
 
 // Without a plan, scales are learned from where a course of this many epochs would begin to.
@@ -50,8 +62,8 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 }
 
 template <class T>
-void Optimizer<T>::set_options(const Options& options) {
-  if (!same_prior(options, options_)) prior_.reset(blocks(), options);
+void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
+  if (reset_prior) prior_.reset(blocks(), options);
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
 }
@@ -86,9 +98,9 @@ template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
   if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set() || !options_.learn_noise) return;
-  double variance = 0;
-  for (Index c = 0; c < y.cols; ++c) variance += column_variance(y, c) / static_cast<double>(y.cols);
-  const double precision = options_.initial_noise_precision / (variance > 0 ? variance : 1);
+  const double option = options_.initial_noise_precision;
+  const double precision = std::clamp(
+      (option > 0 ? option : automatic_noise_precision(*model_)) / target_variance(y), 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});
 }
 
@@ -217,6 +229,7 @@ void Optimizer<T>::commit() {
   momentum_.swap(next_momentum_);
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
+  state.start_weight *= 1 - rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
   ++state.step;
 }
 
@@ -230,7 +243,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                  : DenseRows<T>::bytes(dimension, examples);
   const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
   const Index rank = posterior_->family() == Family::low_rank ? posterior_->rank() : 0;
-  const Index samples = TallScratch<T>::bytes(rank, std::max(rank, options_.samples));
+  const Index samples = rank == 0 ? 0 : TallScratch::bytes(rank, options_.samples);
   return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
          t * vectors + t * cost.count + samples;
 }

@@ -21,11 +21,12 @@ struct TrainingState {
   Index step = 0;
   Index learning_step = 0;  ///< first step that learned scales; 0: none yet
   Plan plan;
-  Index epoch = 0, batch = 0,
-        batches = 0;                  ///< position of fit: completed epochs, batch within, batches per epoch
+  Index epoch = 0, batch = 0;         ///< position of fit: completed epochs, minibatches within
+  Index examples = 0, batches = 0;    ///< of an epoch of fit
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
   double running_log_likelihood = 0;  ///< moving average, scaled to N
   Index running_steps = 0;
+  double start_weight = 1;  ///< share of the initial precision in the present one: product of (1 - beta_t)
 };
 
 template <class T>
@@ -41,8 +42,8 @@ class Optimizer {
   const Method& method() const { return method_; }
   Index data_size() const { return data_size_; }
   const Options& options() const { return options_; }
-  /// The prior is regrouped when an option that defines it changes.
-  void set_options(const Options& options);
+  /// reset_prior: an option that defines the prior was set; a prior fixed by the caller ends.
+  void set_options(const Options& options, bool reset_prior = true);
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
 

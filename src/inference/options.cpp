@@ -110,6 +110,11 @@ void set_option(Options& options, const OptionInfo& info, const char* word) {
   options.*info.choice = static_cast<std::int32_t>(found - words.begin());
 }
 
+bool is_prior_option(const OptionInfo& info) {
+  return info.real == &Options::prior_precision || info.real == &Options::bias_prior_precision ||
+         info.choice == &Options::prior_groups;
+}
+
 const char* default_text(const OptionInfo& info) {
   return info.type == OptionType::choice ? choice_word(info, Options{}.*info.choice) : info.default_text;
 }

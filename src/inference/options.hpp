@@ -40,6 +40,8 @@ const OptionInfo& find_option(const char* name, OptionType type);
 void set_option(Options& options, const OptionInfo& info, double value);
 void set_option(Options& options, const OptionInfo& info, std::int64_t value);
 void set_option(Options& options, const OptionInfo& info, const char* word);
+/// Options that define the prior's groups and precisions.
+bool is_prior_option(const OptionInfo& info);
 /// The default as text, a static string.
 const char* default_text(const OptionInfo& info);
 /// The word of a choice, a static string.

@@ -30,7 +30,8 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     const std::size_t group = group_of(block, b, options.prior_groups);
     if (group >= groups_.size()) groups_.resize(group + 1);
     if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
-    const bool own = block.is_bias && biases_apart && options.bias_prior_precision > 0;
+    const bool own =
+        block.is_bias && biases_apart && options.bias_prior_precision >= 1e-30 /* what a float holds */;
     if (group_sizes_[group] == 0)
       groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
     group_sizes_[group] += block.size();

@@ -6,8 +6,8 @@
 namespace bdl {
 namespace {
 
-// Scales stay within what both floating types can square; a perfect fit or an all-zero group would leave it.
-constexpr double smallest_variance = 1e-12, largest_variance = 1e12;
+// Only a perfect fit or an all-zero group drifts this far; both floating types still hold it.
+constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
 
 double moved(double precision, double variance, double weight) {
   return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);

@@ -23,6 +23,9 @@ void write_network(RecordWriter& record, const Network<T>& network) {
 
 template <class T>
 std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
+  constexpr std::size_t text_limit = 65536;  // thousands of layers, and little memory
+  if (record.text("model.sizes").size() > text_limit)
+    fail(Status::ERROR_FORMAT, "field model.sizes is too long");
   const std::vector<Index> sizes = record.integers("model.sizes", 1, size_limit);
   if (sizes.size() < 2 || sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");

@@ -15,6 +15,7 @@ void for_state(State& state, Visit&& visit) {
   visit("state.plan_end", state.plan.end);
   visit("state.epoch", state.epoch);
   visit("state.batch", state.batch);
+  visit("state.examples", state.examples);
   visit("state.batches", state.batches);
   visit("state.fit_end_epoch", state.fit_end_epoch);
   visit("state.running_steps", state.running_steps);
@@ -32,9 +33,8 @@ void write_options(RecordWriter& record, const Options& options) {
   }
 }
 
-/// Options the file does not have (of an older version) keep their defaults.
-Options read_options(const RecordReader& record) {
-  Options options;
+/// Options the file does not have (of an older version) keep the method's defaults.
+Options read_options(const RecordReader& record, Options options) {
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;
@@ -62,13 +62,24 @@ void read_prior(const RecordReader& record, Prior<T>& prior) {
   prior.set_groups(groups);
 }
 
+void check_state(const TrainingState& state) {
+  constexpr Index limit = INT32_MAX;  // products of two do not overflow
+  const bool position = state.batch == 0 || state.batch < state.batches;
+  const bool course = state.fit_end_epoch <= state.epoch || state.batches >= 1;
+  const bool history = state.learning_step <= state.step && state.running_steps <= state.step;
+  const bool sizes =
+      state.fit_end_epoch <= limit && state.epoch <= limit && state.batches <= limit;
+  if (!(position && course && history && sizes && state.start_weight >= 0 && state.start_weight <= 1))
+    fail(Status::ERROR_FORMAT, "the fields of the training state contradict each other");
+}
+
 template <class T>
 void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
   state.running_log_likelihood = record.real("state.running_log_likelihood");
-  if (state.batch > 0 && state.batch >= state.batches)
-    fail(Status::ERROR_FORMAT, "field state.batch is not below state.batches");
+  state.start_weight = record.real("state.start_weight");
+  check_state(state);
   const Index dimension = optimizer.posterior()->dimension();
   Buffer<T> momentum(dimension), mean(dimension), precision(dimension);
   record.vector<T>("optimizer.momentum", momentum.first(dimension));
@@ -86,6 +97,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   write_options(record, optimizer.options());
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
   record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);
+  record.real("state.start_weight", optimizer.state.start_weight);
   record.integer("prior.fixed", optimizer.prior().is_fixed() ? 1 : 0);
   if (optimizer.prior().is_fixed())
     record.vector("prior.precision", optimizer.prior().precision());
@@ -106,7 +118,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     const Method& method = find_method(record.text("optimizer.method").c_str());
     auto optimizer = std::make_shared<Optimizer<T>>(std::move(model), std::move(posterior), method,
                                                     record.integer("optimizer.data_size", 1, count_limit));
-    optimizer->set_options(read_options(record));
+    optimizer->set_options(read_options(record, optimizer->options()));
     read_prior(record, optimizer->prior());
     read_state(record, *optimizer);
     return optimizer;

@@ -18,7 +18,7 @@ double eigen_flops(Index n) {
 }
 
 double gram_cost(const ProjectionSize& s) {
-  return s.gram_flops + eigen_flops(s.cols) + 2 * s.product_flops * 2 * static_cast<double>(s.rank);
+  return s.gram_flops + eigen_flops(s.cols) + 2 * s.product_flops * static_cast<double>(s.rank);
 }
 
 double outer_cost(const ProjectionSize& s) {
@@ -33,7 +33,7 @@ Index basis_columns(const ProjectionSize& s, const ProjectionOptions& options) {
 double randomized_cost(const ProjectionSize& s, const ProjectionOptions& options) {
   const auto columns = static_cast<double>(basis_columns(s, options)), rows = static_cast<double>(s.rows);
   const auto passes = static_cast<double>(options.passes);
-  return columns * 2 * s.product_flops * (2 * passes + 2) +
+  return columns * s.product_flops * (2 * passes + 2) +
          eigen_penalty * 4 * rows * columns * columns * passes +
          static_cast<double>(s.cols) * columns * columns;
 }

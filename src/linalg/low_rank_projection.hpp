@@ -34,7 +34,7 @@ struct ProjectionOptions {
   Index oversampling = 8;  ///< columns it carries beyond L
 };
 
-/// Sizes the cost model needs: one product with all rows of B costs 2 * product_flops flops per column.
+/// Sizes the cost model needs; product_flops: of one column of project() or combine().
 struct ProjectionSize {
   Index rows = 0, cols = 0, rank = 0;
   double gram_flops = 0, product_flops = 0;

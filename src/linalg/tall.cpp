@@ -14,121 +14,127 @@ ConstSpan<T> part(ConstSpan<T> values, Index first, Index count) {
                         : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-/// out = diag(scale(divisor)) in, the scales computed once for all columns.
+/// out = diag(scale(divisor)) in, in double, the scales computed once for all columns.
 template <class T, class Scale>
-void scaled_copy(ConstMatrixView<T> in, ConstSpan<T> divisor, MatrixView<T> out, Scale scale) {
-  T factors[TallScratch<T>::block_rows];
-  for (std::size_t i = 0; i < divisor.size(); ++i) factors[i] = scale(divisor[i]);
+void load(ConstMatrixView<T> in, ConstSpan<T> divisor, MatrixView<double> out, Scale scale) {
+  double factors[TallScratch::block_rows];
+  for (std::size_t i = 0; i < divisor.size(); ++i) factors[i] = scale(static_cast<double>(divisor[i]));
   for (Index j = 0; j < in.cols; ++j) {
     const T* from = in.column_data(j);
-    T* to = out.column_data(j);
+    double* to = out.column_data(j);
     if (divisor.empty())
-      std::copy_n(from, in.rows, to);
+      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]);
     else
-      for (Index i = 0; i < in.rows; ++i) to[i] = from[i] * factors[i];
+      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]) * factors[i];
   }
 }
 
+double inverse(double d) {
+  return 1 / d;
+}
+double inverse_root(double d) {
+  return 1 / std::sqrt(d);
+}
+
 template <class T>
-void add_to(MatrixView<double> sum, ConstMatrixView<T> term) {
-  for (Index j = 0; j < sum.cols; ++j)
-    for (Index i = 0; i < sum.rows; ++i) sum(i, j) += static_cast<double>(term(i, j));
+void store(ConstMatrixView<double> in, MatrixView<T> out) {
+  for (Index j = 0; j < in.cols; ++j)
+    for (Index i = 0; i < in.rows; ++i) out(i, j) = static_cast<T>(in(i, j));
 }
 
 void fill_zero(MatrixView<double> a) {
   for (Index j = 0; j < a.cols; ++j) std::ranges::fill(a.column(j), 0.0);
 }
 
-template <class T>
-void copy_small(ConstMatrixView<double> from, MatrixView<T> to) {
-  for (Index j = 0; j < from.cols; ++j)
-    for (Index i = 0; i < from.rows; ++i) to(i, j) = static_cast<T>(from(i, j));
-}
-
 /// Calls visit(first row, number of rows) for each block of rows.
-template <class T, class Visit>
+template <class Visit>
 void for_blocks(Index rows, Visit&& visit) {
-  for (Index first = 0; first < rows; first += TallScratch<T>::block_rows)
-    visit(first, std::min(TallScratch<T>::block_rows, rows - first));
+  for (Index first = 0; first < rows; first += TallScratch::block_rows)
+    visit(first, std::min(TallScratch::block_rows, rows - first));
 }
 
 }  // namespace
 
-template <class T>
-void TallScratch<T>::reserve(Index columns, Index other_columns) {
-  block_.reserve(block_rows * std::max(columns, other_columns));
-  small_.reserve(columns * std::max(columns, other_columns));
+void TallScratch::reserve(Index columns, Index other_columns) {
+  block_.reserve(block_rows * columns);
+  other_block_.reserve(block_rows * other_columns);
+}
+
+Index TallScratch::bytes(Index columns, Index other_columns) {
+  return static_cast<Index>(sizeof(double)) * block_rows * (columns + other_columns);
 }
 
 template <class T>
-Index TallScratch<T>::bytes(Index columns, Index other_columns) {
-  return static_cast<Index>(sizeof(T)) * (block_rows + columns) * std::max(columns, other_columns);
-}
-
-template <class T>
-void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch<T>& scratch) {
+void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
   fill_zero(gram);
-  scratch.reserve(u.cols, u.cols);
-  auto product = scratch.small(u.cols, u.cols);
-  for_blocks<T>(u.rows, [&](Index first, Index count) {
-    auto scaled = scratch.block(count, u.cols);
-    scaled_copy(u.block(first, 0, count, u.cols), part(divisor, first, count), scaled,
-                [](T d) { return T(1) / std::sqrt(d); });
-    syrk(Op::transpose, T(1), scaled, T(0), product);
-    mirror_lower(product);
-    add_to<T>(gram, product);
+  scratch.reserve(u.cols, 0);
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto block = scratch.block(count, u.cols);
+    load(u.block(first, 0, count, u.cols), part(divisor, first, count), block, inverse_root);
+    syrk(Op::transpose, 1.0, block, 1.0, gram);
   });
+  mirror_lower(gram);
 }
 
 template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, MatrixView<double> product,
-                  TallScratch<T>& scratch) {
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor,
+                  MatrixView<double> product, TallScratch& scratch) {
   fill_zero(product);
   scratch.reserve(u.cols, x.cols);
-  auto term = scratch.small(u.cols, x.cols);
-  for_blocks<T>(u.rows, [&](Index first, Index count) {
-    gemm(Op::transpose, Op::none, T(1), u.block(first, 0, count, u.cols), x.block(first, 0, count, x.cols),
-         T(0), term);
-    add_to<T>(product, term);
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto u_block = scratch.block(count, u.cols), x_block = scratch.other_block(count, x.cols);
+    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
+    load(x.block(first, 0, count, x.cols), part(divisor, first, count), x_block, inverse);
+    gemm(Op::transpose, Op::none, 1.0, u_block, x_block, 1.0, product);
   });
 }
 
 template <class T>
-void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> divisor, MatrixView<T> y,
-                 TallScratch<T>& scratch) {
+void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, MatrixView<T> y, TallScratch& scratch) {
   if (u.cols == 0) return;
   scratch.reserve(u.cols, c.cols);
-  auto small = scratch.small(u.cols, c.cols);
-  copy_small(c, small);
-  for_blocks<T>(u.rows, [&](Index first, Index count) {
-    auto product = scratch.block(count, c.cols);
-    gemm(Op::none, Op::none, T(1), u.block(first, 0, count, u.cols), small, T(0), product);
-    const auto d = part(divisor, first, count);
-    for (Index j = 0; j < c.cols; ++j) {
-      T* to = y.column_data(j) + first;
-      const T* add = product.column_data(j);
-      if (d.empty())
-        for (Index i = 0; i < count; ++i) to[i] += add[i];
-      else
-        for (Index i = 0; i < count; ++i) to[i] += add[i] / d[static_cast<std::size_t>(i)];
-    }
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto u_block = scratch.block(count, u.cols), y_block = scratch.other_block(count, c.cols);
+    const auto target = y.block(first, 0, count, c.cols);
+    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
+    load<T>(target, {}, y_block, inverse);
+    gemm(Op::none, Op::none, 1.0, u_block, c, 1.0, y_block);
+    store<T>(y_block, target);
   });
 }
 
 template <class T>
-void tall_solved_row_norms(ConstMatrixView<T> u, ConstSpan<T> divisor, ConstMatrixView<double> lower,
-                           std::span<T> row_norms, TallScratch<T>& scratch) {
-  std::ranges::fill(row_norms, T(0));
-  scratch.reserve(u.cols, u.cols);
-  auto small = scratch.small(u.cols, u.cols);
-  copy_small(lower, small);
-  for_blocks<T>(u.rows, [&](Index first, Index count) {
-    auto scaled = scratch.block(count, u.cols);
-    scaled_copy(u.block(first, 0, count, u.cols), part(divisor, first, count), scaled,
-                [](T d) { return T(1) / d; });
-    solve_lower_right(Op::transpose, small, scaled);
-    add_row_squares<T>(scaled, 1.0,
-                       row_norms.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> divisor, MatrixView<T> y,
+                   TallScratch& scratch) {
+  scratch.reserve(u.cols, c.cols);
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto u_block = scratch.block(count, u.cols), y_block = scratch.other_block(count, c.cols);
+    const auto target = y.block(first, 0, count, c.cols);
+    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
+    load<T>(target, {}, y_block, inverse);
+    gemm(Op::none, Op::none, -1.0, u_block, c, 1.0, y_block);
+    const auto d = part(divisor, first, count);
+    for (Index j = 0; j < c.cols; ++j)
+      for (Index i = 0; i < count; ++i)
+        target(i, j) = static_cast<T>(y_block(i, j) / static_cast<double>(d[static_cast<std::size_t>(i)]));
+  });
+}
+
+template <class T>
+void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, std::span<T> out,
+                    TallScratch& scratch) {
+  scratch.reserve(u.cols, 0);
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto block = scratch.block(count, u.cols);
+    const auto divisor = part(d, first, count);
+    load(u.block(first, 0, count, u.cols), divisor, block, inverse);
+    solve_lower_right(Op::transpose, lower, block);
+    for (Index i = 0; i < count; ++i) {
+      double norm = 0;
+      for (Index j = 0; j < u.cols; ++j) norm += block(i, j) * block(i, j);
+      out[static_cast<std::size_t>(first + i)] =
+          static_cast<T>(1 / static_cast<double>(divisor[static_cast<std::size_t>(i)]) - norm);
+    }
   });
 }
 
@@ -141,14 +147,15 @@ void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                 \
-  template class TallScratch<T>;                                                                           \
-  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch<T>&);          \
-  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<double>, TallScratch<T>&); \
-  template void tall_expand(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,      \
-                            TallScratch<T>&);                                                              \
-  template void tall_solved_row_norms(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>,           \
-                                      std::span<T>, TallScratch<T>&);                                      \
+#define BDL_INSTANTIATE(T)                                                                              \
+  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch&);          \
+  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>,  \
+                             TallScratch&);                                                             \
+  template void tall_expand(ConstMatrixView<T>, ConstMatrixView<double>, MatrixView<T>, TallScratch&);  \
+  template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>, \
+                              TallScratch&);                                                            \
+  template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>, \
+                               TallScratch&);                                                           \
   template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -30,7 +30,7 @@ Index Woodbury<T>::bytes(Index rank) {
 }
 
 template <class T>
-bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch<T>& scratch) {
+bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch) {
   rank_ = u.cols;
   reserve(rank_);
   auto core = core_.matrix(rank_, rank_), coloring = coloring_.matrix(rank_, rank_);
@@ -52,41 +52,37 @@ bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch<T>
   return std::isfinite(log_det_);
 }
 
+/// Sigma x = (x - U M^-1 U^T (x / d)) / d.
 template <class T>
-void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch<T>& scratch,
+void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
                         Buffer<double>& small) const {
-  for (Index j = 0; j < x.cols; ++j)
-    for (Index i = 0; i < x.rows; ++i) x(i, j) /= d[static_cast<std::size_t>(i)];
-  if (rank_ == 0) return;
   small.reserve(rank_ * x.cols);
-  auto projected = small.matrix(rank_, x.cols);
-  tall_project<T>(u, x, projected, scratch);
+  const auto projected = small.matrix(rank_, x.cols);
+  tall_project<T>(u, x, d, projected, scratch);
   cholesky_solve(core(), projected);
-  for (double& value : small.first(rank_ * x.cols)) value = -value;
-  tall_expand<T>(u, projected, d, x, scratch);
+  tall_residual<T>(u, projected, d, x, scratch);
 }
 
+/// With x = sqrt(d) eps: y = (x - U X U^T (x / d)) / d, since V = U / sqrt(d).
 template <class T>
-void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch<T>& scratch,
+void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch& scratch,
                         Buffer<double>& small) const {
   for (Index j = 0; j < eps.cols; ++j)
-    for (Index i = 0; i < eps.rows; ++i) eps(i, j) /= std::sqrt(d[static_cast<std::size_t>(i)]);
-  if (rank_ == 0) return;
+    for (Index i = 0; i < eps.rows; ++i) eps(i, j) *= std::sqrt(d[static_cast<std::size_t>(i)]);
   small.reserve(2 * rank_ * eps.cols);
   const MatrixView<double> projected = small.matrix(rank_, eps.cols);
   const MatrixView<double> mixed(small.data() + rank_ * eps.cols, rank_, eps.cols);
-  tall_project<T>(u, eps, projected, scratch);  // V^T eps
-  gemm(Op::none, Op::none, -1.0, coloring_.matrix(rank_, rank_), projected, 0.0, mixed);
-  tall_expand<T>(u, mixed, d, eps, scratch);  // V / sqrt(d) = U / d
+  tall_project<T>(u, eps, d, projected, scratch);
+  gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected, 0.0, mixed);
+  tall_residual<T>(u, mixed, d, eps, scratch);
 }
 
 template <class T>
 void Woodbury<T>::marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance,
-                                    TallScratch<T>& scratch) const {
-  tall_solved_row_norms(u, d, core(), variance, scratch);
+                                    TallScratch& scratch) const {
+  tall_marginals(u, d, core(), variance, scratch);
   for (Index i = 0; i < u.rows; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    variance[k] = 1 / d[k] - variance[k];
     if (variance[k] * d[k] < T(0.01)) variance[k] = std::max(variance[k], 1 / (d[k] + row_square(u, i)));
   }
 }

@@ -14,24 +14,24 @@ class Woodbury {
   static Index bytes(Index rank);
 
   /// Factorises for the given U (D x L) and d; O(D L^2). False if they are not finite.
-  [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch<T>& scratch);
+  [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch);
 
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }
 
   /// X = Sigma X, column by column; O(D L) each.
-  void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch<T>& scratch,
+  void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
              Buffer<double>& small) const;
 
   /// Turns columns of N(0, I) into columns of N(0, Sigma):
   /// y = (eps - V X V^T eps) / sqrt(d) with X = Bc^-T (Bc + I)^-1.
-  void color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch<T>& scratch,
+  void color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch& scratch,
              Buffer<double>& small) const;
 
   /// diag(Sigma) = 1/d - colwise squared norms of Bc^-1 (U/d)^T, kept above its lower bound 1 /
   /// diag(Sigma^-1).
   void marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance,
-                         TallScratch<T>& scratch) const;
+                         TallScratch& scratch) const;
 
  private:
   ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }

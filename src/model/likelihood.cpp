@@ -95,7 +95,7 @@ double Likelihood::log_density(const T* f, const T* y) const {
       const double precision = noise_precision(c), residual = target - output;
       sum += (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
     } else if (kind_ == BDL_BERNOULLI) {
-      sum += target * output - softplus(output);
+      sum -= softplus(target > 0 ? -output : output);
     } else {
       sum += target * output - std::exp(output) - log_factorial(target);
     }

@@ -1,9 +1,17 @@
 #include "model/user_model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bdl {
 namespace {
+
+/// A callback that leaves something unwritten is found out.
+template <class T>
+void poison(MatrixView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) std::ranges::fill(a.column(j), std::numeric_limits<T>::quiet_NaN());
+}
 
 template <class T>
 Array as_row(ConstSpan<T> theta) {
@@ -31,6 +39,7 @@ UserModel<T>::~UserModel() {
 
 template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&) const {
+  poison(f);
   check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_array<T>(f)),
                "outputs");
 }
@@ -40,6 +49,7 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
                                  MatrixView<T> rows) const {
   if (!callbacks_.gradients)
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
+  poison(rows);
   check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
                                     as_array<T>(rows)),
                "gradients");

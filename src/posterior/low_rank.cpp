@@ -20,12 +20,12 @@ void LowRankPosterior<T>::set_precision(ConstMatrixView<T> u, ConstSpan<T> d) {
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
   for (Index k = 0; k < u.cols; ++k)
     std::ranges::copy(u.column(k), u_.matrix(this->dimension_, rank_).column_data(k));
-  TallScratch<T> scratch;
+  TallScratch scratch;
   factorize(scratch);
 }
 
 template <class T>
-void LowRankPosterior<T>::factorize(TallScratch<T>& scratch) {
+void LowRankPosterior<T>::factorize(TallScratch& scratch) {
   if (!woodbury_.factorize(u(), d(), scratch))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
 }
@@ -56,7 +56,7 @@ template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
   std::fill_n(d_.data(), this->dimension_, static_cast<T>(precision));
-  TallScratch<T> scratch;
+  TallScratch scratch;
   factorize(scratch);
 }
 
@@ -134,7 +134,7 @@ double LowRankPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scrat
   for (std::size_t i = 0; i < x.size(); ++i)
     sum += static_cast<double>(d()[i]) * static_cast<double>(x[i]) * static_cast<double>(x[i]);
   scratch.small.reserve(rank_);
-  tall_project<T>(u(), {x.data(), this->dimension_, 1}, scratch.small.matrix(rank_, 1), scratch.tall);
+  tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, scratch.small.matrix(rank_, 1), scratch.tall);
   for (double value : scratch.small.first(rank_)) sum += value * value;
   return sum;
 }

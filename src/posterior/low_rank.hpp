@@ -34,7 +34,7 @@ class LowRankPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
-  void factorize(TallScratch<T>& scratch);
+  void factorize(TallScratch& scratch);
   void correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update);
   Index rank_;
   Buffer<T> u_, d_;

@@ -15,7 +15,7 @@ enum class Family { low_rank = 1, full = 2 };
 /// Scratch of the const operations; it grows to its need and is then reused.
 template <class T>
 struct PosteriorScratch {
-  TallScratch<T> tall;
+  TallScratch tall;
   Buffer<double> small;
 };
 

@@ -25,11 +25,11 @@ template <class T>
 Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
   const Index n = size.cols - size.rank, t = sizeof(T);
   const EigenMethod method = choose_method(size, options);
+  if (method == EigenMethod::outer) return t * n + TallScratch::bytes(size.rank, 0);
   const Index columns = method == EigenMethod::randomized ? size.rank + options.oversampling : size.rank;
   const Index small = static_cast<Index>(sizeof(double)) * size.rank * columns;
-  const Index products = method == EigenMethod::outer ? 0 : t * n * columns;
-  return t * n + products + (method == EigenMethod::gram ? t * n * size.rank : 0) + small +
-         TallScratch<T>::bytes(size.rank, columns);
+  return t * n * (1 + columns + (method == EigenMethod::gram ? size.rank : 0)) + small +
+         TallScratch::bytes(size.rank, columns);
 }
 
 template <class T>
@@ -70,7 +70,7 @@ void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
   const Index rank = u_.cols;
   workspace_.scratch.small.reserve(rank * q.cols);
   const auto product = workspace_.scratch.small.matrix(q.cols, rank);
-  tall_project<T>(q, u_, product, workspace_.scratch.tall);
+  tall_project<T>(q, u_, {}, product, workspace_.scratch.tall);
   for (Index j = 0; j < rank; ++j)
     for (Index i = 0; i < q.cols; ++i) out(i, j) = static_cast<T>(keep_ * product(i, j));
   const auto rest = out.columns(rank, rows_.count());
@@ -82,8 +82,8 @@ void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
 template <class T>
 void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   const Index rank = u_.cols, n = rows_.count();
-  workspace_.weights.reserve(n * w.cols);
-  workspace_.scratch.small.reserve(rank * w.cols);
+  workspace_.weights.reserve(n * std::max(w.cols, rank));  // not less when the numerical rank is
+  workspace_.scratch.small.reserve(rank * std::max(w.cols, rank));
   const auto scaled = workspace_.weights.matrix(n, w.cols);
   const auto top = workspace_.scratch.small.matrix(rank, w.cols);
   for (Index j = 0; j < w.cols; ++j) {
@@ -91,7 +91,7 @@ void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
     for (Index i = 0; i < rank; ++i) top(i, j) = keep_ * static_cast<double>(w(i, j));
   }
   rows_.combine(scaled, out);
-  tall_expand<T>(u_, top, {}, out, workspace_.scratch.tall);
+  tall_expand<T>(u_, top, out, workspace_.scratch.tall);
 }
 
 template class UpdatedFactor<float>;

@@ -8,6 +8,10 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
+/// All arithmetic is in double; only what is stored in T is rounded.
+template <class T>
+constexpr double rounding = sizeof(T) == 8 ? 1e-12 : 1e-6;
+
 /// A tall U (D x L) and a positive divisor, or none.
 template <class T>
 struct Problem {
@@ -52,55 +56,75 @@ void for_each_problem(Check check) {
 template <class T>
 void gram_is_u_t_d_inverse_u(void**) {
   for_each_problem<T>([](Problem<T>& p) {
-    TallScratch<T> scratch;
+    TallScratch scratch;
     Padded<double> gram(poison(p.rank, p.rank), 2);
     tall_gram<T>(p.u.get(), p.divisor_or_none(), gram.view(), scratch);
-    assert_close("G", gram.dense(), transposed(p.u.dense()) * p.weighted_u(-1), accuracy<T>);
+    assert_close("G", gram.dense(), transposed(p.u.dense()) * p.weighted_u(-1), 1e-12);
   });
 }
 
 template <class T>
-void projection_is_u_t_x(void**) {
+void projection_is_u_t_d_inverse_x(void**) {
   for_each_problem<T>([](Problem<T>& p) {
     for (const Index columns : {0, 1, 4, 11}) {
-      TallScratch<T> scratch;
+      TallScratch scratch;
       const Padded<T> x(p.random.normal(p.dimension, columns), 1);
       Padded<double> product(poison(p.rank, columns), 1);
-      tall_project<T>(p.u.get(), x.get(), product.view(), scratch);
-      assert_close("P", product.dense(), transposed(p.u.dense()) * x.dense(), 4 * accuracy<T>);
+      tall_project<T>(p.u.get(), x.get(), p.divisor_or_none(), product.view(), scratch);
+      assert_close("P", product.dense(), transposed(p.weighted_u(-1)) * x.dense(), 1e-12);
     }
   });
 }
 
 template <class T>
-void expansion_adds_u_c_over_d(void**) {
+void expansion_adds_u_c(void**) {
   for_each_problem<T>([](Problem<T>& p) {
     for (const Index columns : {0, 1, 4, 11}) {
-      TallScratch<T> scratch;
-      const Padded<double> c(rounded<T>(p.random.normal(p.rank, columns)), 1);
+      TallScratch scratch;
+      const Padded<double> c(p.random.normal(p.rank, columns), 1);
       Padded<T> y(p.random.normal(p.dimension, columns), 2);
-      const Dense expected = y.dense() + p.weighted_u(-1) * c.dense();
-      tall_expand<T>(p.u.get(), c.get(), p.divisor_or_none(), y.view(), scratch);
-      assert_close("Y", y.dense(), expected, accuracy<T>);
+      const Dense expected = y.dense() + p.u.dense() * c.dense();
+      tall_expand<T>(p.u.get(), c.get(), y.view(), scratch);
+      assert_close("Y", y.dense(), expected, rounding<T>);
     }
   });
 }
 
 template <class T>
-void solved_row_norms_go_through_the_triangle(void**) {
+void residuals_are_divided_by_d(void**) {
   for_each_problem<T>([](Problem<T>& p) {
-    TallScratch<T> scratch;
+    if (!p.divided) return;
+    for (const Index columns : {0, 1, 4, 11}) {
+      TallScratch scratch;
+      const Padded<double> c(p.random.normal(p.rank, columns), 1);
+      Padded<T> y(p.random.normal(p.dimension, columns), 2);
+      Dense expected = y.dense() - p.u.dense() * c.dense();
+      for (Index j = 0; j < columns; ++j)
+        for (Index i = 0; i < p.dimension; ++i) expected(i, j) /= p.divisor.dense()(i, 0);
+      tall_residual<T>(p.u.get(), c.get(), p.divisor.column(), y.view(), scratch);
+      assert_close("Y", y.dense(), expected, rounding<T>);
+    }
+  });
+}
+
+template <class T>
+void marginals_go_through_the_triangle(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    if (!p.divided) return;
+    TallScratch scratch;
     Dense lower(p.rank, p.rank);
     for (Index j = 0; j < p.rank; ++j)
       for (Index i = j; i < p.rank; ++i) lower(i, j) = i == j ? 2 : 0.3 * p.random.normal();
-    Padded<T> norms(poison(p.dimension, 1));
-    tall_solved_row_norms<T>(p.u.get(), p.divisor_or_none(), Padded<double>(lower, 1).get(), norms.column(),
-                             scratch);
+    Padded<T> marginals(poison(p.dimension, 1));
+    tall_marginals<T>(p.u.get(), p.divisor.column(), Padded<double>(lower, 1).get(), marginals.column(),
+                      scratch);
     const Dense solved = p.weighted_u(-1) * transposed(inverse_of(lower));
     Dense expected(p.dimension, 1);
-    for (Index j = 0; j < p.rank; ++j)
-      for (Index i = 0; i < p.dimension; ++i) expected(i, 0) += solved(i, j) * solved(i, j);
-    assert_close("row norms", norms.dense(), expected, accuracy<T>);
+    for (Index i = 0; i < p.dimension; ++i) {
+      expected(i, 0) = 1 / p.divisor.dense()(i, 0);
+      for (Index j = 0; j < p.rank; ++j) expected(i, 0) -= solved(i, j) * solved(i, j);
+    }
+    assert_close("marginals", marginals.dense(), expected, rounding<T>);
   });
 }
 
@@ -116,26 +140,25 @@ void row_squares_are_added(void**) {
   });
 }
 
-/// Many blocks of float products are summed in double: the error stays that of one block.
+/// Floats are multiplied and summed in double, over many blocks, too.
 void sums_over_rows_are_accumulated_in_double(void**) {
   constexpr Index dimension = 400'000;
   const Padded<float> ones(Dense(dimension, 1, 1.1));
-  TallScratch<float> scratch;
+  TallScratch scratch;
   Padded<double> gram(Dense(1, 1)), product(Dense(1, 1));
   tall_gram<float>(ones.get(), {}, gram.view(), scratch);
-  tall_project<float>(ones.get(), ones.get(), product.view(), scratch);
+  tall_project<float>(ones.get(), ones.get(), {}, product.view(), scratch);
   const double value = static_cast<double>(1.1f), expected = value * value * static_cast<double>(dimension);
-  assert_near("G", gram.dense()(0, 0), expected, 2e-6);
-  assert_near("P", product.dense()(0, 0), expected, 2e-6);
+  assert_near("G", gram.dense()(0, 0), expected, 1e-12);
+  assert_near("P", product.dense()(0, 0), expected, 1e-12);
 }
 
-template <class T>
 void scratch_grows_to_what_it_states(void**) {
-  TallScratch<T> scratch;
+  TallScratch scratch;
   scratch.reserve(3, 10);
-  assert_int_equal(TallScratch<T>::bytes(3, 10), (512 * 10 + 3 * 10) * sizeof(T));
-  scratch.block(512, 10)(511, 9) = 1;
-  scratch.small(3, 10)(2, 9) = 1;
+  assert_int_equal(TallScratch::bytes(3, 10), 512 * 13 * sizeof(double));
+  scratch.block(512, 3)(511, 2) = 1;
+  scratch.other_block(512, 10)(511, 9) = 1;
 }
 
 }  // namespace
@@ -144,17 +167,18 @@ int main() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gram_is_u_t_d_inverse_u<float>),
       cmocka_unit_test(gram_is_u_t_d_inverse_u<double>),
-      cmocka_unit_test(projection_is_u_t_x<float>),
-      cmocka_unit_test(projection_is_u_t_x<double>),
-      cmocka_unit_test(expansion_adds_u_c_over_d<float>),
-      cmocka_unit_test(expansion_adds_u_c_over_d<double>),
-      cmocka_unit_test(solved_row_norms_go_through_the_triangle<float>),
-      cmocka_unit_test(solved_row_norms_go_through_the_triangle<double>),
+      cmocka_unit_test(projection_is_u_t_d_inverse_x<float>),
+      cmocka_unit_test(projection_is_u_t_d_inverse_x<double>),
+      cmocka_unit_test(expansion_adds_u_c<float>),
+      cmocka_unit_test(expansion_adds_u_c<double>),
+      cmocka_unit_test(residuals_are_divided_by_d<float>),
+      cmocka_unit_test(residuals_are_divided_by_d<double>),
+      cmocka_unit_test(marginals_go_through_the_triangle<float>),
+      cmocka_unit_test(marginals_go_through_the_triangle<double>),
       cmocka_unit_test(row_squares_are_added<float>),
       cmocka_unit_test(row_squares_are_added<double>),
       cmocka_unit_test(sums_over_rows_are_accumulated_in_double),
-      cmocka_unit_test(scratch_grows_to_what_it_states<float>),
-      cmocka_unit_test(scratch_grows_to_what_it_states<double>),
+      cmocka_unit_test(scratch_grows_to_what_it_states),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -44,7 +44,7 @@ template <class T, class Check>
 void for_each_case(Check check) {
   for (const Case<T>& item : cases<T>()) {
     Woodbury<T> woodbury;
-    TallScratch<T> scratch;
+    TallScratch scratch;
     assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
     check(item, woodbury, scratch);
   }
@@ -52,7 +52,7 @@ void for_each_case(Check check) {
 
 template <class T>
 void solves_are_products_with_the_inverse(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch<T>& scratch) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
     Buffer<double> small;
     for (const Index columns : {0, 1, 6}) {
       Padded<T> x(Random(8).normal(item.covariance.rows, columns), 3);
@@ -65,14 +65,14 @@ void solves_are_products_with_the_inverse(void**) {
 
 template <class T>
 void log_determinants_agree(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch<T>&) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch&) {
     assert_near(item.name, woodbury.log_det_covariance(), -log_det(item.precision), accuracy<T>);
   });
 }
 
 template <class T>
 void marginal_variances_are_the_diagonal(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch<T>& scratch) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
     Padded<T> variance(poison(item.covariance.rows, 1));
     woodbury.marginal_variance(item.u.get(), item.d.column(), variance.column(), scratch);
     assert_close(item.name, variance.dense(), diagonal_of(item.covariance), accuracy<T>);
@@ -82,7 +82,7 @@ void marginal_variances_are_the_diagonal(void**) {
 /// The columns of F = color(I) satisfy F F^T = Sigma, also where V^T V is singular.
 template <class T>
 void colored_identity_is_a_root_of_the_covariance(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch<T>& scratch) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
     Buffer<double> small;
     Padded<T> f(identity(item.covariance.rows), 1);
     woodbury.color(item.u.get(), item.d.column(), f.view(), scratch, small);
@@ -98,7 +98,7 @@ void variances_never_fall_below_their_bound(void**) {
   for (const Dense& factor : {own, Random(3).normal(40, 3, 1e5)}) {
     const Padded<float> u(factor), d(Dense(40, 1, 1));
     Woodbury<float> woodbury;
-    TallScratch<float> scratch;
+    TallScratch scratch;
     assert_true(woodbury.factorize(u.get(), d.column(), scratch));
     Padded<float> variance(Dense(40, 1));
     woodbury.marginal_variance(u.get(), d.column(), variance.column(), scratch);
@@ -116,7 +116,7 @@ void wide_spectra_stay_accurate(void**) {
   Random random(12);
   const Case<double> item("wide", random.normal(30, 4, 1e3), Dense(30, 1, 1e-6));
   Woodbury<double> woodbury;
-  TallScratch<double> scratch;
+  TallScratch scratch;
   Buffer<double> small;
   assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
   Padded<double> f(identity(30));
@@ -127,9 +127,26 @@ void wide_spectra_stay_accurate(void**) {
   assert_close("Sigma", f.dense() * transposed(f.dense()), 1e6 * projector, 1e-9);
 }
 
+/// U U^T a million times d: Sigma x is a small difference of large numbers, which float keeps by computing in
+/// double.
+void float_solutions_do_not_cancel(void**) {
+  Random random(13);
+  const Case<float> item("dominant", random.normal(40, 4, 1e3), random.uniform(40, 1, 0.5, 2));
+  Woodbury<float> woodbury;
+  TallScratch scratch;
+  Buffer<double> small;
+  assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
+  Padded<float> x(random.normal(40, 3)), f(identity(40));
+  const Dense expected = item.covariance * x.dense();
+  woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch, small);
+  woodbury.color(item.u.get(), item.d.column(), f.view(), scratch, small);
+  assert_close("Sigma x", x.dense(), expected, 1e-6);
+  assert_close("Sigma", f.dense() * transposed(f.dense()), item.covariance, 1e-6);
+}
+
 template <class T>
 void what_is_not_finite_is_refused(void**) {
-  TallScratch<T> scratch;
+  TallScratch scratch;
   Woodbury<T> woodbury;
   for (const double bad : {not_a_number, infinity})
     for (Index where = 0; where < 4; ++where) {
@@ -160,6 +177,7 @@ int main() {
       cmocka_unit_test(colored_identity_is_a_root_of_the_covariance<double>),
       cmocka_unit_test(variances_never_fall_below_their_bound),
       cmocka_unit_test(wide_spectra_stay_accurate),
+      cmocka_unit_test(float_solutions_do_not_cancel),
       cmocka_unit_test(what_is_not_finite_is_refused<float>),
       cmocka_unit_test(what_is_not_finite_is_refused<double>),
   };
