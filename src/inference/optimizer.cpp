@@ -12,6 +12,11 @@ ProjectionOptions projection_options(const Options& options) {
   return {static_cast<EigenMethod>(options.eigen_method), options.eigen_passes, options.eigen_oversampling};
 }
 
+bool same_prior(const Options& a, const Options& b) {
+  return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
+         a.prior_groups == b.prior_groups;
+}
+
 /// Mean over the outputs of Var(y); of y^2 where there is no variation (a single example).
 double target_variance(const Array& y) {
   double variance = 0, square = 0;
@@ -63,7 +68,7 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
-  if (reset_prior) prior_.reset(blocks(), options);
+  if (reset_prior || !same_prior(options, options_)) prior_.reset(blocks(), options);
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
 }

@@ -42,8 +42,9 @@ class Optimizer {
   const Method& method() const { return method_; }
   Index data_size() const { return data_size_; }
   const Options& options() const { return options_; }
-  /// reset_prior: an option that defines the prior was set; a prior fixed by the caller ends.
-  void set_options(const Options& options, bool reset_prior = true);
+  /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the
+  /// caller ends.
+  void set_options(const Options& options, bool reset_prior = false);
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
 

@@ -116,7 +116,7 @@ void other_data_cannot_finish_a_fit(void**) {
   fit(*optimizer, data.inputs(), data.targets(), 2, {count, &counter});
   Array fewer_x = data.inputs(), fewer_y = data.targets();
   fewer_x.rows = fewer_y.rows = 9;
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "5 minibatches an epoch, these data give 2",
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "23 examples in 5 minibatches an epoch, these data 9 in 2",
                [&] { fit(*optimizer, fewer_x, fewer_y, 0, silent); });
 }
 
