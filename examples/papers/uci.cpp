@@ -35,8 +35,8 @@ constexpr Published published[] = {
 };
 
 struct Settings {
-  std::string folder, method = "slang";
-  std::vector<std::string> datasets, options;
+  std::string folder;
+  std::vector<std::string> datasets, options, methods = {"slang", "slang-ggn"};
   int splits = 20, epochs = 120, rank = 5, samples = 500, threads = 2;
 };
 
@@ -95,7 +95,7 @@ void log_likelihoods(const bdl_model* model, const bdl_posterior* q, bdl_matrix 
   for (const auto& values : by_point) score.per_point += log_mean_exp(values) / static_cast<double>(count);
 }
 
-Score run_split(const Settings& settings, const std::string& name, int split) {
+Score run_split(const Settings& settings, const std::string& method, const std::string& name, int split) {
   const std::string path = settings.folder + "/" + name;
   dataset all = dataset_read((path + "/data.csv").c_str()), train, test;
   dataset_split(&all, (path + "/test_rows.csv").c_str(), split, &train, &test);
@@ -114,7 +114,7 @@ Score run_split(const Settings& settings, const std::string& name, int split) {
   const int64_t sizes[] = {d, 50, 1};
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), settings.rank, &q));
-  check(bdl_optimizer_create(model, q, settings.method.c_str(), train.rows, &opt));
+  check(bdl_optimizer_create(model, q, method.c_str(), train.rows, &opt));
   check(bdl_optimizer_set_int(opt, "seed", split + 1));
   for (const std::string& option : settings.options) set_option(opt, option);
   check(bdl_optimizer_fit(opt, features(train), target(train), settings.epochs, nullptr, nullptr));
@@ -142,14 +142,14 @@ Score run_split(const Settings& settings, const std::string& name, int split) {
 }
 
 /// Splits are independent: handles of different threads never meet.
-std::vector<Score> run_splits(const Settings& settings, const std::string& name) {
+std::vector<Score> run_splits(const Settings& settings, const std::string& method, const std::string& name) {
   std::vector<Score> scores(static_cast<std::size_t>(settings.splits));
   std::atomic<int> next{0};
   std::vector<std::thread> workers;
   for (int t = 0; t < settings.threads; ++t)
     workers.emplace_back([&] {
       for (int split; (split = next++) < settings.splits;)
-        scores[static_cast<std::size_t>(split)] = run_split(settings, name, split);
+        scores[static_cast<std::size_t>(split)] = run_split(settings, method, name, split);
     });
   for (std::thread& worker : workers) worker.join();
   return scores;
@@ -194,8 +194,8 @@ Settings parse(int argc, char** argv) {
       settings.samples = std::atoi(value.c_str());
     else if (flag == "--threads")
       settings.threads = std::atoi(value.c_str());
-    else if (flag == "--method")
-      settings.method = value;
+    else if (flag == "--methods")
+      settings.methods = split_commas(value);
     else if (flag == "--option")
       settings.options.push_back(value);
     else
@@ -204,12 +204,34 @@ Settings parse(int argc, char** argv) {
   return settings;
 }
 
+void print_row(const Published& row, const char* method, const std::vector<Score>& scores, double seconds) {
+  const auto show = [&](double Score::*field) { return mean_and_error(scores, field); };
+  std::printf("%-8s %-17s %-18s %-18s %-18s %-16s %.1f s\n", row.label, method, show(&Score::rmse).c_str(),
+              show(&Score::per_point).c_str(), show(&Score::joint).c_str(), show(&Score::coverage).c_str(),
+              seconds);
+  std::fflush(stdout);
+}
+
+void run_dataset(const Settings& settings, const Published& row) {
+  std::printf("%-8s %-17s %-18s %-18s %-18s\n", row.label, "SLANG, published", row.slang_rmse, "",
+              row.slang_ll);
+  std::printf("%-8s %-17s %-18s %-18s\n", row.label, "dropout, published", row.dropout_rmse, row.dropout_ll);
+  for (const std::string& method : settings.methods) {
+    const double start = seconds_now();
+    const std::vector<Score> scores = run_splits(settings, method, row.name);
+    print_row(row, method.c_str(), scores, seconds_now() - start);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
-  std::printf("method %s, rank %d, %d epochs, %d splits, %d posterior draws; %s\n", settings.method.c_str(),
-              settings.rank, settings.epochs, settings.splits, settings.samples, bdl_build_info());
+  std::printf("rank %d, %d epochs, %d splits, %d posterior draws; %s\n", settings.rank, settings.epochs,
+              settings.splits, settings.samples, bdl_build_info());
+  std::printf("published: tuned by Bayesian optimisation, 20 splits; ours: default options\n\n");
+  std::printf("%-8s %-17s %-18s %-18s %-18s %-16s\n", "data", "method", "test RMSE", "LL per point",
+              "LL joint", "90 % intervals");
   for (const std::string& name : settings.datasets) {
     const auto row = std::find_if(std::begin(published), std::end(published),
                                   [&](const Published& p) { return name == p.name; });
@@ -217,18 +239,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "no data set %s\n", name.c_str());
       return 2;
     }
-    const double start = seconds_now();
-    const std::vector<Score> scores = run_splits(settings, name);
-    std::printf("\n%-9s  %-18s %-16s %-16s\n", row->label, "libbdl (untuned)", "SLANG (tuned)",
-                "dropout (tuned)");
-    std::printf("  RMSE     %-18s %-16s %-16s\n", mean_and_error(scores, &Score::rmse).c_str(),
-                row->slang_rmse, row->dropout_rmse);
-    std::printf("  LL       %-18s %-16s %-16s\n", mean_and_error(scores, &Score::per_point).c_str(), "",
-                row->dropout_ll);
-    std::printf("  joint LL %-18s %-16s\n", mean_and_error(scores, &Score::joint).c_str(), row->slang_ll);
-    std::printf("  90 %% intervals hold %s; %.1f s\n", mean_and_error(scores, &Score::coverage).c_str(),
-                seconds_now() - start);
-    std::fflush(stdout);
+    run_dataset(settings, *row);
   }
   return 0;
 }

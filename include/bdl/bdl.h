@@ -8,7 +8,7 @@
  *   bdl_posterior  what is believed: a Gaussian q(theta), sampled, compared, saved
  *   bdl_optimizer  how belief changes: a method with its options and schedules
  *
- * A complete program (examples/quickstart.c is this with real data):
+ * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
  *
  *   int64_t sizes[] = {6, 50, 1};                       // inputs, hidden units, outputs
  *   bdl_model *model; bdl_posterior *q; bdl_optimizer *opt;

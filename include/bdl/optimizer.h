@@ -5,7 +5,8 @@
  *
  * Methods:
  *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
- *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples
+ *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples: the curvature does not
+ *                depend on the residuals, so it needs no tuning on small data (docs/training.md)
  */
 #ifndef BDL_OPTIMIZER_H
 #define BDL_OPTIMIZER_H
@@ -124,7 +125,8 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
 
 /**
  * Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
- * epochs unless option "total_steps" plans a longer course. Since 0.1.
+ * epochs unless option "total_steps" plans a longer course. Steps after a course keep
+ * its final rates. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         n x inputs; n is usually N
  * @param y         n x targets

@@ -13,6 +13,10 @@ inline bool given(const Array& array) {
   return array.rows != 0 || array.cols != 0 || array.data;
 }
 
+inline Array transposed(const Array& array) {
+  return {array.data, array.dtype, 0, array.cols, array.rows, array.col_stride, array.row_stride};
+}
+
 /// Fails with ERROR_SHAPE unless the array is rows x cols (a negative number allows any) with data in it.
 void check_shape(const Array& array, Index rows, Index cols, const char* name);
 /// As check_shape, for an output: additionally floating point and non-overlapping.

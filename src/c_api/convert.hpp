@@ -29,6 +29,11 @@ void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
   fail(Status::ERROR_INVALID_ARGUMENT, "dtype is %d, expected BDL_F32 or BDL_F64", number);
 }
 
+/// A D x L matrix argument that is there: none may be given, nor one without columns at rank 0.
+inline bool given_columns(const Array& low_rank, Index rank) {
+  return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
+}
+
 /// The array's rows as columns of the core.
 template <class T>
 Buffer<T> gathered(const Array& array) {

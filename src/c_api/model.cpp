@@ -18,14 +18,10 @@ Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
 }
 
 void check_layer_sizes(ConstSpan<Index> sizes) {
-  Index parameters = 0;
-  for (std::size_t l = 0; l < sizes.size(); ++l) {
-    check_range(sizes[l], 1, blas_limit, "a layer's size");
-    if (l > 0) parameters += sizes[l] * (sizes[l - 1] + 1);
-    if (parameters > blas_limit)
-      fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters",
-           static_cast<long long>(blas_limit));
-  }
+  for (Index size : sizes) check_range(size, 1, blas_limit, "a layer's size");
+  if (count_parameters(sizes) < 0)
+    fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters",
+         static_cast<long long>(blas_limit));
 }
 
 template <class T>

@@ -11,8 +11,8 @@ namespace {
 template <class T>
 class Undo {
  public:
-  explicit Undo(Optimizer<T>& optimizer) : optimizer_(&optimizer), state_(optimizer.state) {
-    if (optimizer.posterior()->is_blank()) blank_ = optimizer.posterior()->clone();
+  explicit Undo(Optimizer<T>& optimizer)
+      : optimizer_(&optimizer), state_(optimizer.state), blank_(optimizer.posterior()->is_blank()) {
     if (optimizer.model() && (blank_ || !optimizer.model()->likelihood.noise_is_set()))
       likelihood_ = optimizer.model()->likelihood;
   }
@@ -23,7 +23,7 @@ class Undo {
     optimizer_->state = state_;
     if (likelihood_) optimizer_->model()->likelihood = std::move(*likelihood_);
     if (!blank_) return;
-    optimizer_->posterior()->swap(*blank_);
+    optimizer_->posterior()->reset();
     optimizer_->remember_start();
   }
   void keep() { optimizer_ = nullptr; }
@@ -31,7 +31,7 @@ class Undo {
  private:
   Optimizer<T>* optimizer_;
   TrainingState state_;
-  std::unique_ptr<Posterior<T>> blank_;
+  bool blank_;
   std::optional<Likelihood> likelihood_;
 };
 

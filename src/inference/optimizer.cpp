@@ -81,17 +81,20 @@ void Optimizer<T>::remember_start() {
 
 template <class T>
 void Optimizer<T>::initialize() {
-  const double automatic = 10 * static_cast<double>(data_size_);  // first samples stay near the mean
-  const auto start = posterior_->clone();
-  start->set_isotropic(options_.initial_precision > 0 ? options_.initial_precision : automatic);
+  gradient_.reserve(posterior_->dimension());
+  const auto mean = gradient_.first(posterior_->dimension());
   if (const auto* network = dynamic_cast<const Network<T>*>(model_.get()))
     network->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
-                        static_cast<std::uint64_t>(options_.seed), start->mean());
+                        static_cast<std::uint64_t>(options_.seed), mean);
   else
-    std::ranges::fill(start->mean(), T(0));
-  start->set_blank(false);
+    std::ranges::fill(mean, T(0));
   if (!prior_.is_fixed()) prior_.reset(blocks(), options_);
-  posterior_->swap(*start);
+  // From here on nothing can fail.
+  const double automatic = 10 * static_cast<double>(data_size_);  // first samples stay near the mean
+  posterior_->set_isotropic(
+      options_.initial_precision >= 1e-30 /* what a float holds */ ? options_.initial_precision : automatic);
+  std::ranges::copy(mean, posterior_->mean().begin());
+  posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   state = {};

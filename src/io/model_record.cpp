@@ -29,11 +29,7 @@ std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelih
   const std::vector<Index> sizes = record.integers("model.sizes", 1, size_limit);
   if (sizes.size() < 2 || sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
-  Index parameters = 0;
-  for (std::size_t l = 1; l < sizes.size(); ++l) {
-    parameters += sizes[l] * (sizes[l - 1] + 1);
-    if (parameters > size_limit) fail(Status::ERROR_FORMAT, "field model.sizes gives too many parameters");
-  }
+  if (count_parameters(sizes) < 0) fail(Status::ERROR_FORMAT, "field model.sizes gives too many parameters");
   const auto activation =
       static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
   return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);

@@ -67,8 +67,7 @@ void check_state(const TrainingState& state) {
   const bool position = state.batch == 0 || state.batch < state.batches;
   const bool course = state.fit_end_epoch <= state.epoch || state.batches >= 1;
   const bool history = state.learning_step <= state.step && state.running_steps <= state.step;
-  const bool sizes =
-      state.fit_end_epoch <= limit && state.epoch <= limit && state.batches <= limit;
+  const bool sizes = state.fit_end_epoch <= limit && state.epoch <= limit && state.batches <= limit;
   if (!(position && course && history && sizes && state.start_weight >= 0 && state.start_weight <= 1))
     fail(Status::ERROR_FORMAT, "the fields of the training state contradict each other");
 }

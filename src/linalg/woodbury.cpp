@@ -52,6 +52,19 @@ bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& s
   return std::isfinite(log_det_);
 }
 
+/// M = I, so Bc = I and X = I / 2.
+template <class T>
+void Woodbury<T>::set_isotropic(Index dimension, Index rank, double precision) {
+  rank_ = rank;
+  reserve(rank);
+  for (Index j = 0; j < rank; ++j)
+    for (Index i = 0; i < rank; ++i) {
+      core_.matrix(rank, rank)(i, j) = i == j ? 1 : 0;
+      coloring_.matrix(rank, rank)(i, j) = i == j ? 0.5 : 0;
+    }
+  log_det_ = -static_cast<double>(dimension) * std::log(precision);
+}
+
 /// Sigma x = (x - U M^-1 U^T (x / d)) / d.
 template <class T>
 void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,

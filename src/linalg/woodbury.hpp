@@ -16,6 +16,9 @@ class Woodbury {
   /// Factorises for the given U (D x L) and d; O(D L^2). False if they are not finite.
   [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch);
 
+  /// The factorisation for U = 0 and d = precision; allocates nothing once reserve(rank) was called.
+  void set_isotropic(Index dimension, Index rank, double precision);
+
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }
 

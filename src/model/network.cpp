@@ -18,6 +18,15 @@ void check_outputs_finite(ConstMatrixView<T> f) {
              static_cast<long long>(i), static_cast<long long>(j));
 }
 
+Index count_parameters(ConstSpan<Index> sizes) {
+  Index count = 0;
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    count += sizes[l] * (sizes[l - 1] + 1);
+    if (count > INT32_MAX) return -1;
+  }
+  return count;
+}
+
 template <class T>
 Network<T>::Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias, Likelihood density)
     : Model<T>(sizes.front(), std::move(density)), activation_(activation) {

@@ -10,6 +10,9 @@ struct DenseLayer {
   Index inputs, outputs, weight_offset, bias_offset;  // bias_offset < 0: no bias
 };
 
+/// Parameters of a network of these layer sizes (biases counted), or -1 if more than 2^31 - 1.
+Index count_parameters(ConstSpan<Index> sizes);
+
 /// What back-propagation needs of a forward pass of M examples under S parameter vectors: columns are
 /// sample * M + example. Layer 0's input is X itself, shared by all samples.
 template <class T>

@@ -54,10 +54,10 @@ Index LowRankPosterior<T>::bytes() const {
 
 template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
+  const T d = static_cast<T>(precision);
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
-  std::fill_n(d_.data(), this->dimension_, static_cast<T>(precision));
-  TallScratch scratch;
-  factorize(scratch);
+  std::fill_n(d_.data(), this->dimension_, d);
+  woodbury_.set_isotropic(this->dimension_, rank_, static_cast<double>(d));
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Low-rank precision: Sigma^-1 = U U^T + diag(d) (spec/core.md section 2); rank 0 is the diagonal family.
 #pragma once
 
+#include "base/error.hpp"
 #include "linalg/woodbury.hpp"
 #include "posterior/posterior.hpp"
 
@@ -40,5 +41,13 @@ class LowRankPosterior final : public Posterior<T> {
   Buffer<T> u_, d_;
   Woodbury<T> woodbury_;
 };
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const LowRankPosterior<T>& as_low_rank(const Posterior<T>& q) {
+  if (q.family() != Family::low_rank)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank family");
+  return dynamic_cast<const LowRankPosterior<T>&>(q);
+}
 
 }  // namespace bdl

@@ -13,6 +13,13 @@ Posterior<T>::Posterior(Index dimension) : dimension_(dimension), mean_(dimensio
 }
 
 template <class T>
+void Posterior<T>::reset() {
+  set_isotropic(1);
+  std::ranges::fill(mean(), T(0));
+  blank_ = true;
+}
+
+template <class T>
 void Posterior<T>::swap_base(Posterior& other) noexcept {
   mean_.swap(other.mean_);
   std::swap(blank_, other.blank_);

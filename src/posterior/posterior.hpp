@@ -52,13 +52,15 @@ class Posterior {
   /// Blank: as created, so that an optimizer may choose the start.
   bool is_blank() const { return blank_; }
   void set_blank(bool blank) { blank_ = blank; }
+  /// Back to N(0, I), blank; cannot fail.
+  void reset();
 
   virtual std::unique_ptr<Posterior> clone() const = 0;
   /// Exchanges contents with a posterior of the same family and sizes.
   virtual void swap(Posterior& other) = 0;
   virtual Index bytes() const = 0;
 
-  /// Sigma^-1 = precision I; the mean stays.
+  /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
   /// This posterior's precision becomes the update of `from`'s (same family, another object); the mean is not
   /// touched. Fails with ERROR_DIVERGED if the result is not finite and positive definite.

@@ -1,0 +1,216 @@
+#include <cmath>
+
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "inference/natural_gradient_step.hpp"
+#include "posterior/low_rank.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+void draw(const Posterior<T>& q, uint64_t seed, Index first, const Array& samples) {
+  PosteriorScratch<T> scratch;
+  Buffer<T> theta(q.dimension());
+  for (Index i = 0; i < samples.rows; ++i) {
+    const auto column = theta.matrix(q.dimension(), 1);
+    sample(q, {seed, Stream::user, 0, static_cast<std::uint32_t>(first + i)}, column, scratch);
+    scatter<T>(column, samples, i);
+  }
+}
+
+template <class T>
+void read_vector(ConstSpan<T> values, const Array& out) {
+  scatter<T>({values.data(), static_cast<Index>(values.size()), 1}, out);
+}
+
+void check_indices(const int64_t* indices, Index count, Index dimension, const char* name) {
+  not_null(indices, name);
+  check_range(count, 1, INT64_MAX, "an index count");
+  for (Index k = 0; k < count; ++k) check_range(indices[k], 0, dimension - 1, name);
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean) {
+  return guard("bdl_posterior_mean", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      check_output(mean, 1, q.dimension(), "mean");
+      read_vector(q.mean(), mean);
+    });
+  });
+}
+
+bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low_rank, bdl_matrix diagonal) {
+  return guard("bdl_posterior_low_rank", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      const auto& parts = as_low_rank(q);
+      const bool has_columns = given_columns(low_rank, q.rank());
+      if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
+      if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
+      if (has_columns) scatter(parts.u(), transposed(low_rank));
+      if (given(diagonal)) read_vector(parts.d(), diagonal);
+    });
+  });
+}
+
+bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix diagonal) {
+  return guard("bdl_posterior_precision_diagonal", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_output(diagonal, 1, q.dimension(), "diagonal");
+      Buffer<T> values(q.dimension());
+      q.precision_diagonal(values.first(q.dimension()));
+      read_vector<T>(values.first(q.dimension()), diagonal);
+    });
+  });
+}
+
+bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix variance) {
+  return guard("bdl_posterior_marginal_variance", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_output(variance, 1, q.dimension(), "variance");
+      Buffer<T> values(q.dimension());
+      PosteriorScratch<T> scratch;
+      q.marginal_variance(values.first(q.dimension()), scratch);
+      read_vector<T>(values.first(q.dimension()), variance);
+    });
+  });
+}
+
+bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows, int64_t row_count,
+                                    const int64_t* cols, int64_t col_count, bdl_matrix covariance) {
+  return guard("bdl_posterior_covariance", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_indices(rows, row_count, q.dimension(), "rows");
+      check_indices(cols, col_count, q.dimension(), "cols");
+      check_output(covariance, row_count, col_count, "covariance");
+      Buffer<double> block(row_count * col_count);
+      PosteriorScratch<T> scratch;
+      // One row of the array per column of the core: the block is computed transposed.
+      covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
+                          {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
+                          scratch);
+      scatter<double>(block.matrix(col_count, row_count), covariance);
+    });
+  });
+}
+
+bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix solution) {
+  return guard("bdl_posterior_solve", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_shape(vectors, -1, q.dimension(), "vectors");
+      check_finite<T>(vectors, "vectors");
+      check_output(solution, vectors.rows, q.dimension(), "solution");
+      Buffer<T> x = gathered<T>(vectors);
+      PosteriorScratch<T> scratch;
+      q.solve(x.matrix(q.dimension(), vectors.rows), scratch);
+      scatter<T>(x.matrix(q.dimension(), vectors.rows), solution);
+    });
+  });
+}
+
+bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
+                                bdl_matrix samples) {
+  return guard("bdl_posterior_sample", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      check_output(samples, -1, q.dimension(), "samples");
+      check_range(first, 0, INT64_C(0xffffffff), "first");
+      check_range(samples.rows, 1, INT64_C(0x100000000) - first, "the number of samples");
+      draw(q, seed, first, samples);
+    });
+  });
+}
+
+bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
+                                     bdl_matrix log_density) {
+  return guard("bdl_posterior_log_density", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_shape(parameters, -1, q.dimension(), "parameters");
+      check_finite<T>(parameters, "parameters");
+      check_output(log_density, parameters.rows, 1, "log_density");
+      const Buffer<T> thetas = gathered<T>(parameters);
+      Buffer<double> values(parameters.rows);
+      PosteriorScratch<T> scratch;
+      for (Index i = 0; i < parameters.rows; ++i)
+        values.data()[i] =
+            bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
+      scatter<double>(values.matrix(1, parameters.rows), log_density);
+    });
+  });
+}
+
+bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det) {
+  return guard("bdl_posterior_log_det_covariance", [&] {
+    not_null(log_det, "log_det");
+    with(posterior, "posterior", [&](const auto& q) { *log_det = q.log_det_covariance(); });
+  });
+}
+
+bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
+  return guard("bdl_posterior_entropy", [&] {
+    not_null(entropy, "entropy");
+    with(posterior, "posterior",
+         [&](const auto& q) { *entropy = bdl::entropy(q.dimension(), q.log_det_covariance()); });
+  });
+}
+
+bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision, double* kl) {
+  return guard("bdl_posterior_kl_prior", [&] {
+    not_null(kl, "kl");
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      const Buffer<T> precision = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
+      PosteriorScratch<T> scratch;
+      *kl = kl_to_prior(q, precision.first(q.dimension()), scratch);
+    });
+  });
+}
+
+bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl) {
+  return guard("bdl_posterior_kl", [&] {
+    not_null(kl, "kl");
+    with(q, "q", [&](const auto& from) {
+      using T = typename std::remove_cvref_t<decltype(from)>::Scalar;
+      not_null(p, "p");
+      const auto* to = std::get_if<std::shared_ptr<Posterior<T>>>(&p->object);
+      if (!to)
+        fail(Status::ERROR_SHAPE, "p is %s, q %s", dtype_name(p->object.index()),
+             dtype_name(q->object.index()));
+      if ((*to)->dimension() != from.dimension())
+        fail(Status::ERROR_SHAPE, "p has %lld parameters, q %lld", static_cast<long long>((*to)->dimension()),
+             static_cast<long long>(from.dimension()));
+      PosteriorScratch<T> scratch;
+      *kl = bdl::kl(from, **to, scratch);
+    });
+  });
+}
+
+bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, double scale, double learning_rate,
+                                double curvature_rate, bdl_matrix prior_precision) {
+  return guard("bdl_posterior_update", [&] {
+    if (!(scale > 0 && scale < HUGE_VAL))
+      fail(Status::ERROR_INVALID_ARGUMENT, "scale is %g, expected a positive finite number", scale);
+    if (!(learning_rate >= 0 && learning_rate < HUGE_VAL))
+      fail(Status::ERROR_INVALID_ARGUMENT, "learning_rate is %g, expected a finite number >= 0",
+           learning_rate);
+    if (!(curvature_rate >= 0 && curvature_rate < 1))
+      fail(Status::ERROR_INVALID_ARGUMENT, "curvature_rate is %g, expected [0, 1)", curvature_rate);
+    with(posterior, "posterior", [&](auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_shape(rows, -1, q.dimension(), "rows");
+      check_finite<T>(rows, "rows");
+      const Buffer<T> prior = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
+      DenseRows<T> b;
+      gather(rows, 0, b.resize(q.dimension(), rows.rows));
+      natural_gradient_step(q, b, scale, learning_rate, curvature_rate, prior.first(q.dimension()));
+    });
+  });
+}
