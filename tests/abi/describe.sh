@@ -3,4 +3,4 @@
 set -eu
 abidw --headers-dir "$(dirname "$0")/../../include/bdl" --drop-private-types --exported-interfaces-only --no-show-locs \
   --no-corpus-path --no-comp-dir-path --no-elf-needed --type-id-style hash --out-file "$2" "$1"
-sed -i "s| path='[^']*'||" "$2" # of the machine it was built on
+sed -i "s|path='.*/src/|path='src/|" "$2" # not the folder it was built in

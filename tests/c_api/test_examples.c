@@ -119,7 +119,7 @@ static void example_user_model(void** state) {
 static void example_low_rank_posterior(void** state) {
   const double mean[] = {5, 7}, u[] = {1, 1}, ones[] = {1, 1}, vectors[] = {3, 0};
   const int64_t first = 0, second = 1;
-  double read[2], diagonal[2], covariance, solution[2], log_det;
+  double read[2], diagonal[2], covariance = 0, solution[2], log_det;
   bdl_posterior *q, *copy;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F64, 2, 1, &q));
@@ -147,7 +147,7 @@ static void example_low_rank_posterior(void** state) {
 
 static void example_full_posterior(void** state) {
   const double mean[] = {1, 2}, precision[] = {2, 1, 1, 2}, at_mean[] = {1, 2}, pi = acos(-1.0);
-  double density, entropy;
+  double density = 0, entropy;
   bdl_posterior* q;
   (void)state;
   OK(bdl_posterior_create_full(BDL_F64, 2, &q));
@@ -196,7 +196,7 @@ static void example_divergence(void** state) {
  * mu = -a Sigma g for b = 0.5, a = 1, g = 2. */
 static void example_update(void** state) {
   const double row = 2, prior = 1;
-  double mean, variance;
+  double mean = 0, variance = 0;
   bdl_posterior* q;
   (void)state;
   OK(bdl_posterior_create_full(BDL_F64, 1, &q));

@@ -21,7 +21,8 @@ Dense mean_of(const Optimizer<double>& optimizer) {
 /// Weights have precision 0.7, biases 0.2.
 Dense grouped_prior() {
   Dense out(dimension, 1, 0.7);
-  for (const ParameterBlock& block : make_network<double>(sizes, gaussian(1, {1}))->blocks())
+  const auto network = make_network<double>(sizes, gaussian(1, {1}));
+  for (const ParameterBlock& block : network->blocks())
     for (Index i = 0; block.is_bias && i < block.size(); ++i) out(block.offset + i, 0) = 0.2;
   return out;
 }
