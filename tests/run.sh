@@ -67,10 +67,11 @@ release=build/release
 section 'static checks'
 check 'format' sh cmake/format.sh
 check 'include directions' sh tests/abi/includes.sh
-if check 'build with Clang, no warnings' build clang; then
-  check 'clang-tidy' sh cmake/tidy.sh
-  check 'fuzz targets, 10 s each' fuzz 10
-fi
+
+# One build with Clang serves warnings, address and undefined sanitizers, clang-tidy and fuzzing.
+suite clang
+check 'clang-tidy' sh cmake/tidy.sh
+check 'fuzz targets, 10 s each' fuzz 10
 
 section 'shared library and installed package'
 check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
@@ -91,7 +92,6 @@ check 'step benchmark, small run' $release/bench/bdl_bench slang --quick
 $release/examples/options >"$work/options.md"
 check 'docs/options.md is the table' diff "$work/options.md" docs/options.md
 
-suite asan
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
 

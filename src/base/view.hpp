@@ -28,7 +28,8 @@ struct MatrixView {
   std::span<T> column(Index j) const { return {column_data(j), static_cast<std::size_t>(rows)}; }
   MatrixView columns(Index first, Index count) const { return {column_data(first), rows, count, ld}; }
   MatrixView block(Index row, Index col, Index row_count, Index col_count) const {
-    return {data + row + col * ld, row_count, col_count, ld};
+    const bool empty = row_count == 0 || col_count == 0;  // perhaps without memory to point into
+    return {empty ? data : data + row + col * ld, row_count, col_count, ld};
   }
   Index size() const { return rows * cols; }
 
