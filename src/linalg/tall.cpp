@@ -53,6 +53,21 @@ void for_blocks(Index rows, Visit&& visit) {
     visit(first, std::min(TallScratch::block_rows, rows - first));
 }
 
+/// Hands each block of Y + alpha U C, in double, to finish(first row, sum, block of Y).
+template <class T, class Finish>
+void add_products(ConstMatrixView<T> u, double alpha, ConstMatrixView<double> c, MatrixView<T> y,
+                  TallScratch& scratch, Finish&& finish) {
+  scratch.reserve(u.cols, c.cols);
+  for_blocks(u.rows, [&](Index first, Index count) {
+    const auto u_block = scratch.block(count, u.cols), sum = scratch.other_block(count, c.cols);
+    const auto target = y.block(first, 0, count, c.cols);
+    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
+    load<T>(target, {}, sum, inverse);
+    gemm(Op::none, Op::none, alpha, u_block, c, 1.0, sum);
+    finish(first, sum, target);
+  });
+}
+
 }  // namespace
 
 void TallScratch::reserve(Index columns, Index other_columns) {
@@ -92,31 +107,18 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
 template <class T>
 void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, MatrixView<T> y, TallScratch& scratch) {
   if (u.cols == 0) return;
-  scratch.reserve(u.cols, c.cols);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto u_block = scratch.block(count, u.cols), y_block = scratch.other_block(count, c.cols);
-    const auto target = y.block(first, 0, count, c.cols);
-    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
-    load<T>(target, {}, y_block, inverse);
-    gemm(Op::none, Op::none, 1.0, u_block, c, 1.0, y_block);
-    store<T>(y_block, target);
-  });
+  add_products(u, 1.0, c, y, scratch,
+               [](Index, ConstMatrixView<double> sum, MatrixView<T> target) { store<T>(sum, target); });
 }
 
 template <class T>
 void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> divisor, MatrixView<T> y,
                    TallScratch& scratch) {
-  scratch.reserve(u.cols, c.cols);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto u_block = scratch.block(count, u.cols), y_block = scratch.other_block(count, c.cols);
-    const auto target = y.block(first, 0, count, c.cols);
-    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
-    load<T>(target, {}, y_block, inverse);
-    gemm(Op::none, Op::none, -1.0, u_block, c, 1.0, y_block);
-    const auto d = part(divisor, first, count);
-    for (Index j = 0; j < c.cols; ++j)
-      for (Index i = 0; i < count; ++i)
-        target(i, j) = static_cast<T>(y_block(i, j) / static_cast<double>(d[static_cast<std::size_t>(i)]));
+  add_products(u, -1.0, c, y, scratch, [&](Index first, ConstMatrixView<double> sum, MatrixView<T> target) {
+    const auto d = part(divisor, first, sum.rows);
+    for (Index j = 0; j < sum.cols; ++j)
+      for (Index i = 0; i < sum.rows; ++i)
+        target(i, j) = static_cast<T>(sum(i, j) / static_cast<double>(d[static_cast<std::size_t>(i)]));
   });
 }
 
