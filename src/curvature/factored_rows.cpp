@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/profile.hpp"
 #include "curvature/dense_rows.hpp"
 #include "linalg/blas.hpp"
 
@@ -107,6 +108,7 @@ void FactoredRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 
 template <class T>
 void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
+  const StageTimer timer(Stage::sums);
   for (const auto& rows : layers_) {
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
     for (Index j = 0; j < rows.a.cols; ++j)
@@ -143,6 +145,7 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
 /// project(u)_r = rowsum((A u^T) ∘ E): one product with A per column of U and layer.
 template <class T>
 void FactoredRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
+  const StageTimer timer(Stage::project);
   for (Index k = 0; k < u.cols; ++k)
     for (const auto& rows : layers_) {
       const DenseLayer& layer = rows.layer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/profile.hpp"
 #include "model/network.hpp"
 
 namespace bdl {
@@ -197,7 +198,10 @@ void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
   const Index dimension = posterior_->dimension();
   gradient_.reserve(dimension);
   next_momentum_.reserve(dimension);
-  rows.sum(c, gradient_.first(dimension));
+  {
+    const StageTimer timer(Stage::sums);
+    rows.sum(c, gradient_.first(dimension));
+  }
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
   const auto lambda = prior_.precision(), mean = ConstSpan<T>(posterior_->mean());

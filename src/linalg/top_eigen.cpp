@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/profile.hpp"
 
 namespace bdl {
 namespace {
@@ -39,6 +40,7 @@ Index TopEigen::bytes(Index size, Index count) {
 }
 
 void TopEigen::compute(MatrixView<double> a, Index count) {
+  const StageTimer timer(Stage::eig);
   size_ = a.rows;
   count_ = count;
   if (count == 0) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/profile.hpp"
 #include "linalg/blas.hpp"
 #include "model/activation.hpp"
 #include "rng/philox.hpp"
@@ -102,6 +103,7 @@ Index Network<T>::tape_bytes(Index examples, Index samples, Index seeds) const {
 template <class T>
 void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape,
                          MatrixView<T> f) const {
+  const StageTimer timer(Stage::forward);
   tape.examples = x.cols;
   tape.samples = thetas.cols;
   tape.x = x;
@@ -121,6 +123,7 @@ void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T
 
 template <class T>
 void Network<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const {
+  const StageTimer timer(Stage::backward);
   const Index total = tape.examples * tape.samples;
   for (std::size_t l = layers_.size() - 1; l > 0; --l) {
     const DenseLayer& layer = layers_[l];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/profile.hpp"
 #include "posterior/updated_factor.hpp"
 
 namespace bdl {
@@ -26,6 +27,7 @@ void LowRankPosterior<T>::set_precision(ConstMatrixView<T> u, ConstSpan<T> d) {
 
 template <class T>
 void LowRankPosterior<T>::factorize(TallScratch& scratch) {
+  const StageTimer timer(Stage::solve);
   if (!woodbury_.factorize(u(), d(), scratch))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
 }
@@ -109,6 +111,7 @@ Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOp
 
 template <class T>
 void LowRankPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+  const StageTimer timer(Stage::solve);
   woodbury_.solve(u(), d(), x, scratch.tall, scratch.small);
 }
 

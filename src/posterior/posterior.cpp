@@ -5,6 +5,8 @@
 #include <functional>
 #include <numbers>
 
+#include "base/profile.hpp"
+
 namespace bdl {
 
 template <class T>
@@ -33,6 +35,7 @@ void Posterior<T>::copy_base(const Posterior& other) {
 
 template <class T>
 void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch) {
+  const StageTimer timer(Stage::sample);
   for (Index s = 0; s < thetas.cols; ++s, ++key.sample) fill_normal(key, 0, thetas.column(s));
   q.color(thetas, scratch);
   for (Index s = 0; s < thetas.cols; ++s)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/profile.hpp"
+
 namespace bdl {
 
 template <class T>
@@ -34,6 +36,7 @@ Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOption
 
 template <class T>
 void UpdatedFactor<T>::gram(MatrixView<double> out) {
+  const StageTimer timer(Stage::gram);
   const Index rank = u_.cols, n = rows_.count();
   tall_gram<T>(u_, {}, out.block(0, 0, rank, rank), workspace_.scratch.tall);
   workspace_.projected.reserve(rank * n);
@@ -67,6 +70,7 @@ void UpdatedFactor<T>::outer(MatrixView<double> out) {
 
 template <class T>
 void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
+  const StageTimer timer(Stage::project);
   const Index rank = u_.cols;
   workspace_.scratch.small.reserve(rank * q.cols);
   const auto product = workspace_.scratch.small.matrix(q.cols, rank);
@@ -81,6 +85,7 @@ void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
 
 template <class T>
 void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
+  const StageTimer timer(Stage::combine);
   const Index rank = u_.cols, n = rows_.count();
   workspace_.weights.reserve(n * std::max(w.cols, rank));  // not less when the numerical rank is
   workspace_.scratch.small.reserve(rank * std::max(w.cols, rank));

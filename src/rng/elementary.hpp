@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rng/simd.hpp"
+#include "base/simd.hpp"
 
 namespace bdl {
 

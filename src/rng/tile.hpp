@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/simd.hpp"
 #include "base/view.hpp"
 #include "rng/philox.hpp"
-#include "rng/simd.hpp"
 
 namespace bdl {
 
