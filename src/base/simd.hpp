@@ -1,6 +1,7 @@
-// Hot loops are compiled once per instruction set and one copy is chosen at run time. All copies give the
-// same bits because their files are compiled with -ffp-contract=off.
+// Hot loops are compiled once per instruction set and one copy is chosen at run time.
 #pragma once
+
+#include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define BDL_X86_SIMD 1
@@ -11,6 +12,7 @@
 
 // A loop body must be inlined into each copy to be compiled for its instruction set.
 #define BDL_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define BDL_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace bdl {
 
@@ -20,10 +22,51 @@ enum class Simd { baseline, avx2, avx512 };
 /// The widest set that this processor has.
 inline Simd widest_simd() {
 #if BDL_X86_SIMD
-  if (__builtin_cpu_supports("avx512f")) return Simd::avx512;
-  if (__builtin_cpu_supports("avx2")) return Simd::avx2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return Simd::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::avx2;
 #endif
   return Simd::baseline;
 }
+
+/// Bytes of a vector register, as a type.
+template <int bytes>
+using VectorWidth = std::integral_constant<int, bytes>;
+
+#if BDL_X86_SIMD
+template <class Body>
+BDL_TARGET("avx2,fma")
+void run_avx2(Body& body) {
+  body(VectorWidth<32>{});
+}
+
+template <class Body>
+BDL_TARGET("avx512f,avx512dq,avx2,fma")
+void run_avx512(Body& body) {
+  body(VectorWidth<64>{});
+}
+#endif
+
+/// body(VectorWidth<bytes>{}), compiled for the widest instruction set of this processor; the body is a
+/// BDL_INLINE_LAMBDA that takes auto. Results may differ in rounding between instruction sets.
+template <class Body>
+void with_simd(Body&& body) {
+#if BDL_X86_SIMD
+  switch (widest_simd()) {
+    case Simd::avx512:
+      return run_avx512(body);
+    case Simd::avx2:
+      return run_avx2(body);
+    default:
+      break;
+  }
+#endif
+  body(VectorWidth<16>{});
+}
+
+/// A vector register of `bytes` bytes.
+template <class T, int bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(bytes)));
+};
 
 }  // namespace bdl

@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 namespace bdl {
 namespace {
@@ -21,6 +23,7 @@ const char* ask(void* library, const char* function) noexcept {
 
 struct BlasInfo {
   char text[PATH_MAX + 512];
+  int (*threads)() = nullptr;
   BlasInfo() noexcept {
     Dl_info found{};
     char path[PATH_MAX] = "unknown";
@@ -30,6 +33,7 @@ struct BlasInfo {
       library = ::dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
       if (!::realpath(found.dli_fname, path)) std::snprintf(path, sizeof path, "%s", found.dli_fname);
     }
+    if (library) threads = reinterpret_cast<int (*)()>(::dlsym(library, "openblas_get_num_threads"));
     describe(path, ask(library, "openblas_get_config"), ask(library, "openblas_get_corename"));
     if (library) ::dlclose(library);
   }
@@ -45,11 +49,20 @@ struct BlasInfo {
   }
 };
 
+const BlasInfo& info() noexcept {
+  static const BlasInfo answer;
+  return answer;
+}
+
 }  // namespace
 
 const char* blas_info() noexcept {
-  static const BlasInfo info;
-  return info.text;
+  return info().text;
+}
+
+int blas_threads() noexcept {
+  static const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return info().threads ? std::max(1, info().threads()) : processors;
 }
 
 }  // namespace bdl

@@ -7,4 +7,7 @@ namespace bdl {
 /// "file (what the BLAS says about itself)" on one line; the second part from OpenBLAS only. A static string.
 const char* blas_info() noexcept;
 
+/// Threads that BLAS uses at present; those of the machine where it does not say.
+int blas_threads() noexcept;
+
 }  // namespace bdl

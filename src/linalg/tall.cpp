@@ -4,158 +4,287 @@
 #include <cmath>
 
 #include "linalg/blas.hpp"
+#include "linalg/parallel.hpp"
+#include "linalg/tall_kernels.hpp"
 
 namespace bdl {
 namespace {
 
+// Rows come in at most this many parts, each with its own sums; a part's block of rows stays in the cache.
+constexpr Index most_parts = 32, least_part_rows = 4096, block_doubles = 1 << 12, most_block_rows = 480;
+
+Index part_rows(Index rows) {
+  return std::max(least_part_rows, padded((rows + most_parts - 1) / most_parts, row_multiple));
+}
+
+Index part_count(Index rows) {
+  return (rows + part_rows(rows) - 1) / part_rows(rows);
+}
+
+Index block_rows_for(Index columns) {
+  const Index fitting = block_doubles / std::max<Index>(1, columns) / row_multiple * row_multiple;
+  return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
+}
+
+Index product_size(Index columns, Index other_columns) {
+  return columns * (other_columns > 0 ? other_columns : columns);
+}
+
 template <class T>
-ConstSpan<T> part(ConstSpan<T> values, Index first, Index count) {
+ConstSpan<T> part_of(ConstSpan<T> values, Index first, Index count) {
   return values.empty() ? values
                         : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-/// out = diag(scale(divisor)) in, in double, the scales computed once for all columns.
-template <class T, class Scale>
-void load(ConstMatrixView<T> in, ConstSpan<T> divisor, MatrixView<double> out, Scale scale) {
-  double factors[TallScratch::block_rows];
-  for (std::size_t i = 0; i < divisor.size(); ++i) factors[i] = scale(static_cast<double>(divisor[i]));
-  for (Index j = 0; j < in.cols; ++j) {
-    const T* from = in.column_data(j);
-    double* to = out.column_data(j);
-    if (divisor.empty())
-      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]);
-    else
-      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]) * factors[i];
-  }
-}
-
-double inverse(double d) {
-  return 1 / d;
-}
-double inverse_root(double d) {
+BDL_ALWAYS_INLINE double inverse_root(double d) {
   return 1 / std::sqrt(d);
 }
 
+/// Division and root in float, then one step of Newton's iteration in double: full accuracy at half the cost.
+BDL_ALWAYS_INLINE double inverse_root(float d) {
+  const double r = static_cast<double>(1 / std::sqrt(d));
+  return r * (1.5 - 0.5 * static_cast<double>(d) * r * r);
+}
+
+/// 1 / d, or 1 / sqrt(d).
 template <class T>
-void store(ConstMatrixView<double> in, MatrixView<T> out) {
-  for (Index j = 0; j < in.cols; ++j)
-    for (Index i = 0; i < in.rows; ++i) out(i, j) = static_cast<T>(in(i, j));
+BDL_ALWAYS_INLINE void fill_scale(ConstSpan<T> d, Divide divide, double* scale) {
+  const T* from = d.data();
+  const auto count = static_cast<Index>(d.size());
+  for (Index i = 0; i < count; ++i) scale[i] = inverse_root(from[i]);
+  if (divide == Divide::by_d)
+    for (Index i = 0; i < count; ++i) scale[i] *= scale[i];
 }
 
-void fill_zero(MatrixView<double> a) {
-  for (Index j = 0; j < a.cols; ++j) std::ranges::fill(a.column(j), 0.0);
+/// The runs of a column in a block are too short for the processor to see a stream: asks for the next
+/// block's.
+template <class T>
+BDL_ALWAYS_INLINE void prefetch_after(const T* run, Index count) {
+  for (Index i = 0; i < count; i += 64 / static_cast<Index>(sizeof(T))) __builtin_prefetch(run + count + i);
 }
 
-/// Calls visit(first row, number of rows) for each block of rows.
+/// out = diag(scale) in, padded with zeros; without a scale where it is null.
+template <class T>
+BDL_ALWAYS_INLINE void load_block(ConstMatrixView<T> in, const double* scale, Index ld, double* out) {
+  const Index rows = padded(in.rows, row_multiple), cols = padded(in.cols, column_multiple);
+  for (Index j = 0; j < in.cols; ++j) {
+    const T* from = in.column_data(j);
+    double* to = out + j * ld;
+    prefetch_after(from, in.rows);
+    if (scale)
+      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]) * scale[i];
+    else
+      for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<double>(from[i]);
+    for (Index i = in.rows; i < rows; ++i) to[i] = 0;
+  }
+  for (Index j = in.cols; j < cols; ++j)
+    for (Index i = 0; i < rows; ++i) out[j * ld + i] = 0;
+}
+
+template <class T>
+BDL_ALWAYS_INLINE void prefetch_after(ConstMatrixView<T> block) {
+  for (Index j = 0; j < block.cols; ++j) prefetch_after(block.column_data(j), block.rows);
+}
+
+/// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
+/// no multiple of what the kernels take.
+template <class T, class Visit>
+BDL_ALWAYS_INLINE void with_padded(ConstMatrixView<T> block, double* spare, Index ld, const Visit& visit) {
+  if (block.rows % row_multiple == 0) {
+    prefetch_after(block);
+    visit(block.data, block.ld);
+  } else {
+    load_block(block, nullptr, ld, spare);
+    visit(static_cast<const double*>(spare), ld);
+  }
+}
+
+/// visit(number of the part, first row, number of rows) for each block of rows of each part, parts on all
+/// threads.
 template <class Visit>
-void for_blocks(Index rows, Visit&& visit) {
-  for (Index first = 0; first < rows; first += TallScratch::block_rows)
-    visit(first, std::min(TallScratch::block_rows, rows - first));
+void for_blocks(Index rows, Index block_rows, Visit&& visit) {
+  const Index size = part_rows(rows);
+  parallel_for(part_count(rows), [&](Index part) noexcept {
+    const Index end = std::min(rows, (part + 1) * size);
+    for (Index first = part * size; first < end; first += block_rows)
+      visit(part, first, std::min(block_rows, end - first));
+  });
 }
 
-/// Hands each block of Y + alpha U C, in double, to finish(first row, sum, block of Y).
+void clear_products(Index rows, Index size, TallScratch& scratch) {
+  for (Index part = 0; part < part_count(rows); ++part) std::fill_n(scratch.part(part).product, size, 0.0);
+}
+
+/// out = sum of the parts' products, in their order.
+void add_products(Index rows, Index ld, MatrixView<double> out, TallScratch& scratch) {
+  for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), 0.0);
+  for (Index part = 0; part < part_count(rows); ++part) {
+    const double* product = scratch.part(part).product;
+    for (Index j = 0; j < out.cols; ++j)
+      for (Index i = 0; i < out.rows; ++i) out(i, j) += product[i + j * ld];
+  }
+}
+
+/// y becomes finish(i, y, (U C) of its place, 1 / d_i or 1 / sqrt(d_i)), block by block.
 template <class T, class Finish>
-void add_products(ConstMatrixView<T> u, double alpha, ConstMatrixView<double> c, MatrixView<T> y,
-                  TallScratch& scratch, Finish&& finish) {
-  scratch.reserve(u.cols, c.cols);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto u_block = scratch.block(count, u.cols), sum = scratch.other_block(count, c.cols);
-    const auto target = y.block(first, 0, count, c.cols);
-    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
-    load<T>(target, {}, sum, inverse);
-    gemm(Op::none, Op::none, alpha, u_block, c, 1.0, sum);
-    finish(first, sum, target);
+void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, Divide divide,
+               MatrixView<T> y, TallScratch& scratch, const Finish& finish) {
+  scratch.reserve(u.rows, u.cols, c.cols);
+  const Index ld = scratch.block_rows();
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      load_block(u.block(first, 0, count, u.cols), nullptr, ld, part.u);
+      combine<width()>(part.u, u.cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
+      fill_scale(part_of(d, first, count), divide, part.scale);
+      for (Index j = 0; j < y.cols; ++j) {
+        T* to = y.column_data(j) + first;
+        const double* product = part.x + j * ld;
+        for (Index i = 0; i < count; ++i)
+          to[i] = static_cast<T>(finish(first + i, static_cast<double>(to[i]), product[i], part.scale[i]));
+      }
+    });
   });
 }
 
 }  // namespace
 
-void TallScratch::reserve(Index columns, Index other_columns) {
-  block_.reserve(block_rows * columns);
-  other_block_.reserve(block_rows * other_columns);
+Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
+  const Index u = padded(columns, column_multiple), x = padded(other_columns, column_multiple);
+  return static_cast<Index>(sizeof(double)) * part_count(rows) *
+         (block_rows_for(u + x) * (1 + u + x) + product_size(u, x));
 }
 
-Index TallScratch::bytes(Index columns, Index other_columns) {
-  return static_cast<Index>(sizeof(double)) * block_rows * (columns + other_columns);
+void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
+  columns_ = padded(columns, column_multiple);
+  other_columns_ = padded(other_columns, column_multiple);
+  block_rows_ = block_rows_for(columns_ + other_columns_);
+  part_size_ = block_rows_ * (1 + columns_ + other_columns_) + product_size(columns_, other_columns_);
+  memory_.reserve(part_count(rows) * part_size_);
+}
+
+TallScratch::Part TallScratch::part(Index number) {
+  double* const scale = memory_.data() + number * part_size_;
+  double* const u = scale + block_rows_;
+  double* const x = u + block_rows_ * columns_;
+  return {scale, u, x, x + block_rows_ * other_columns_};
 }
 
 template <class T>
 void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
-  fill_zero(gram);
-  scratch.reserve(u.cols, 0);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto block = scratch.block(count, u.cols);
-    load(u.block(first, 0, count, u.cols), part(divisor, first, count), block, inverse_root);
-    syrk(Op::transpose, 1.0, block, 1.0, gram);
+  scratch.reserve(u.rows, u.cols, 0);
+  const Index ld = scratch.block_rows(), cols = padded(u.cols, column_multiple);
+  clear_products(u.rows, cols * cols, scratch);
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      fill_scale(part_of(divisor, first, count), Divide::by_root_d, part.scale);
+      load_block(u.block(first, 0, count, u.cols), divisor.empty() ? nullptr : part.scale, ld, part.u);
+      add_dots<width()>(part.u, cols, ld, part.u, cols, ld, padded(count, row_multiple), true, part.product,
+                        cols);
+    });
   });
+  add_products(u.rows, cols, gram, scratch);
   mirror_lower(gram);
 }
 
 template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor,
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch) {
-  fill_zero(product);
-  scratch.reserve(u.cols, x.cols);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto u_block = scratch.block(count, u.cols), x_block = scratch.other_block(count, x.cols);
-    load(u.block(first, 0, count, u.cols), {}, u_block, inverse);
-    load(x.block(first, 0, count, x.cols), part(divisor, first, count), x_block, inverse);
-    gemm(Op::transpose, Op::none, 1.0, u_block, x_block, 1.0, product);
+  scratch.reserve(u.rows, u.cols, x.cols);
+  const Index ld = scratch.block_rows(), u_cols = padded(u.cols, column_multiple),
+              x_cols = padded(x.cols, column_multiple);
+  clear_products(u.rows, u_cols * x_cols, scratch);
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      fill_scale(part_of(divisor, first, count), divide, part.scale);
+      load_block(x.block(first, 0, count, x.cols), divisor.empty() ? nullptr : part.scale, ld, part.x);
+      with_padded(u.block(first, 0, count, u.cols), part.u, ld,
+                  [&](const auto* from, Index from_ld) BDL_INLINE_LAMBDA {
+                    add_dots<width()>(from, u.cols, from_ld, part.x, padded(x.cols, 2), ld,
+                                      padded(count, row_multiple), false, part.product, u_cols);
+                  });
+    });
   });
+  add_products(u.rows, u_cols, product, scratch);
 }
 
 template <class T>
 void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, MatrixView<T> y, TallScratch& scratch) {
   if (u.cols == 0) return;
-  add_products(u, 1.0, c, y, scratch,
-               [](Index, ConstMatrixView<double> sum, MatrixView<T> target) { store<T>(sum, target); });
+  transform<T>(u, c, {}, Divide::by_d, y, scratch,
+               [](Index, double old, double product, double) BDL_INLINE_LAMBDA { return old + product; });
 }
 
 template <class T>
-void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> divisor, MatrixView<T> y,
+void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, MatrixView<T> y,
                    TallScratch& scratch) {
-  add_products(u, -1.0, c, y, scratch, [&](Index first, ConstMatrixView<double> sum, MatrixView<T> target) {
-    const auto d = part(divisor, first, sum.rows);
-    for (Index j = 0; j < sum.cols; ++j)
-      for (Index i = 0; i < sum.rows; ++i)
-        target(i, j) = static_cast<T>(sum(i, j) / static_cast<double>(d[static_cast<std::size_t>(i)]));
-  });
+  transform<T>(u, c, d, Divide::by_d, y, scratch,
+               [](Index, double old, double product, double inverse)
+                   BDL_INLINE_LAMBDA { return (old - product) * inverse; });
+}
+
+template <class T>
+void tall_color(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, ConstSpan<T> mean,
+                MatrixView<T> y, TallScratch& scratch) {
+  const T* const centre = mean.data();
+  transform<T>(u, c, d, Divide::by_root_d, y, scratch,
+               [centre](Index i, double old, double product, double root) BDL_INLINE_LAMBDA {
+                 return (centre ? static_cast<double>(centre[i]) : 0.0) + (old - product * root) * root;
+               });
 }
 
 template <class T>
 void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, std::span<T> out,
                     TallScratch& scratch) {
-  scratch.reserve(u.cols, 0);
-  for_blocks(u.rows, [&](Index first, Index count) {
-    const auto block = scratch.block(count, u.cols);
-    const auto divisor = part(d, first, count);
-    load(u.block(first, 0, count, u.cols), divisor, block, inverse);
+  scratch.reserve(u.rows, u.cols, 0);
+  const Index ld = scratch.block_rows();
+  const auto part = scratch.part(0);
+  for (Index first = 0; first < u.rows; first += ld) {
+    const Index count = std::min(ld, u.rows - first);
+    const MatrixView<double> block(part.u, count, u.cols, ld);
+    fill_scale(part_of(d, first, count), Divide::by_d, part.scale);
+    load_block(u.block(first, 0, count, u.cols), part.scale, ld, part.u);
     solve_lower_right(Op::transpose, lower, block);
     for (Index i = 0; i < count; ++i) {
       double norm = 0;
       for (Index j = 0; j < u.cols; ++j) norm += block(i, j) * block(i, j);
-      out[static_cast<std::size_t>(first + i)] =
-          static_cast<T>(1 / static_cast<double>(divisor[static_cast<std::size_t>(i)]) - norm);
+      out[static_cast<std::size_t>(first + i)] = static_cast<T>(part.scale[i] - norm);
     }
-  });
+  }
 }
 
 template <class T>
 void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
-  const T scale = static_cast<T>(factor);
-  for (Index j = 0; j < u.cols; ++j) {
-    const T* column = u.column_data(j);
-    for (Index i = 0; i < u.rows; ++i) sums[static_cast<std::size_t>(i)] += scale * column[i] * column[i];
-  }
+  parallel_blocks(u.rows, most_block_rows * 8, [&](Index begin, Index size) noexcept {
+    for (Index first = begin; first < begin + size; first += most_block_rows) {
+      const Index count = std::min(most_block_rows, begin + size - first);
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        double squares[most_block_rows];
+        for (Index i = 0; i < count; ++i) squares[i] = 0;
+        for (Index j = 0; j < u.cols; ++j) {
+          const T* column = u.column_data(j) + first;
+          prefetch_after(column, count);
+          for (Index i = 0; i < count; ++i)
+            squares[i] += static_cast<double>(column[i]) * static_cast<double>(column[i]);
+        }
+        T* to = sums.data() + first;
+        for (Index i = 0; i < count; ++i) to[i] += static_cast<T>(factor * squares[i]);
+      });
+    }
+  });
 }
 
 #define BDL_INSTANTIATE(T)                                                                              \
   template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch&);          \
-  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>,  \
-                             TallScratch&);                                                             \
+  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,              \
+                             MatrixView<double>, TallScratch&);                                         \
   template void tall_expand(ConstMatrixView<T>, ConstMatrixView<double>, MatrixView<T>, TallScratch&);  \
   template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>, \
                               TallScratch&);                                                            \
+  template void tall_color(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, ConstSpan<T>,     \
+                           MatrixView<T>, TallScratch&);                                                \
   template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>, \
                                TallScratch&);                                                           \
   template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);

@@ -1,42 +1,54 @@
-// Products with tall, skinny D x L matrices (L << D), block of rows by block: each pass reads them once. All
-// arithmetic is in double, whatever the matrices are stored in: Sigma x = (x - U c) / d cancels when U U^T
-// dominates d.
+// Products with tall, skinny D x L matrices (L << D), block of rows by block: each pass reads them once, on
+// all threads. All arithmetic is in double, whatever the matrices are stored in: Sigma x = (x - U c) / d
+// cancels when U U^T dominates d. Rows are shared out the same way for any number of threads: same bits.
 #pragma once
 
 #include "base/view.hpp"
 
 namespace bdl {
 
-/// Memory for the functions below: two blocks of rows.
+/// Memory for the functions below: for each part of the rows a block of both matrices and a small product.
 class TallScratch {
  public:
-  static constexpr Index block_rows = 512;
-  void reserve(Index columns, Index other_columns);
-  static Index bytes(Index columns, Index other_columns);
-  MatrixView<double> block(Index rows, Index cols) { return block_.matrix(rows, cols); }
-  MatrixView<double> other_block(Index rows, Index cols) { return other_block_.matrix(rows, cols); }
+  struct Part {
+    double *scale, *u, *x, *product;
+  };
+  /// For D = rows, L = columns and k = other_columns (0: U^T U).
+  void reserve(Index rows, Index columns, Index other_columns);
+  static Index bytes(Index rows, Index columns, Index other_columns);
+  Part part(Index number);
+  Index block_rows() const { return block_rows_; }
+  Index capacity() const { return memory_.capacity(); }
 
  private:
-  Buffer<double> block_, other_block_;
+  Index block_rows_ = 0, columns_ = 0, other_columns_ = 0, part_size_ = 0;
+  Buffer<double> memory_;
 };
+
+enum class Divide { by_d, by_root_d };
 
 /// G = U^T diag(1 / divisor) U, both triangles; an empty divisor means 1.
 template <class T>
 void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch);
 
-/// P = U^T diag(1 / divisor) X (L x k); an empty divisor means 1.
+/// P = U^T diag(1 / divisor) X (L x k), or diag(1 / sqrt(divisor)); an empty divisor means 1.
 template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor,
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch);
 
 /// Y = Y + U C for a small C (L x k).
 template <class T>
 void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, MatrixView<T> y, TallScratch& scratch);
 
-/// Y = diag(1 / divisor) (Y - U C).
+/// Y = diag(1 / d) (Y - U C).
 template <class T>
-void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> divisor, MatrixView<T> y,
+void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, MatrixView<T> y,
                    TallScratch& scratch);
+
+/// Y = mean + diag(1 / sqrt(d)) (Y - diag(1 / sqrt(d)) U C).
+template <class T>
+void tall_color(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, ConstSpan<T> mean,
+                MatrixView<T> y, TallScratch& scratch);
 
 /// out_i = 1 / d_i - sum_l ((diag(1 / d) U L^-T)_il)^2 for a lower triangular L.
 template <class T>

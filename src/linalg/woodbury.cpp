@@ -71,23 +71,21 @@ void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, T
                         Buffer<double>& small) const {
   small.reserve(rank_ * x.cols);
   const auto projected = small.matrix(rank_, x.cols);
-  tall_project<T>(u, x, d, projected, scratch);
+  tall_project<T>(u, x, d, Divide::by_d, projected, scratch);
   cholesky_solve(core(), projected);
   tall_residual<T>(u, projected, d, x, scratch);
 }
 
-/// With x = sqrt(d) eps: y = (x - U X U^T (x / d)) / d, since V = U / sqrt(d).
+/// V = U / sqrt(d), so V^T eps = U^T (eps / sqrt(d)).
 template <class T>
-void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch& scratch,
-                        Buffer<double>& small) const {
-  for (Index j = 0; j < eps.cols; ++j)
-    for (Index i = 0; i < eps.rows; ++i) eps(i, j) *= std::sqrt(d[static_cast<std::size_t>(i)]);
+void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps,
+                        TallScratch& scratch, Buffer<double>& small) const {
   small.reserve(2 * rank_ * eps.cols);
   const MatrixView<double> projected = small.matrix(rank_, eps.cols);
   const MatrixView<double> mixed(small.data() + rank_ * eps.cols, rank_, eps.cols);
-  tall_project<T>(u, eps, d, projected, scratch);
+  tall_project<T>(u, eps, d, Divide::by_root_d, projected, scratch);
   gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected, 0.0, mixed);
-  tall_residual<T>(u, mixed, d, eps, scratch);
+  tall_color<T>(u, mixed, d, mean, eps, scratch);
 }
 
 template <class T>

@@ -26,9 +26,9 @@ class Woodbury {
   void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
              Buffer<double>& small) const;
 
-  /// Turns columns of N(0, I) into columns of N(0, Sigma):
-  /// y = (eps - V X V^T eps) / sqrt(d) with X = Bc^-T (Bc + I)^-1.
-  void color(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> eps, TallScratch& scratch,
+  /// Turns columns of N(0, I) into columns of N(mean, Sigma), an empty mean being 0:
+  /// y = mean + (eps - V X V^T eps) / sqrt(d) with X = Bc^-T (Bc + I)^-1.
+  void color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps, TallScratch& scratch,
              Buffer<double>& small) const;
 
   /// diag(Sigma) = 1/d - colwise squared norms of Bc^-1 (U/d)^T, kept above its lower bound 1 /

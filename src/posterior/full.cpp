@@ -87,16 +87,18 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
   }
 }
 
-/// y = C^-T eps: Cov(y) = (C C^T)^-1.
+/// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.
 template <class T>
-void FullPosterior<T>::color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
   scratch.small.reserve(this->dimension_);
   const auto column = scratch.small.matrix(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
     solve_lower_left(Op::transpose, lower(), column);
-    std::ranges::transform(column.column(0), eps.column_data(k),
-                           [](double value) { return static_cast<T>(value); });
+    for (Index i = 0; i < eps.rows; ++i) {
+      const double centre = mean.empty() ? 0 : static_cast<double>(mean[static_cast<std::size_t>(i)]);
+      eps(i, k) = static_cast<T>(centre + column(i, 0));
+    }
   }
 }
 

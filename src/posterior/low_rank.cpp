@@ -116,8 +116,8 @@ void LowRankPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) c
 }
 
 template <class T>
-void LowRankPosterior<T>::color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
-  woodbury_.color(u(), d(), eps, scratch.tall, scratch.small);
+void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+  woodbury_.color(u(), d(), mean, eps, scratch.tall, scratch.small);
 }
 
 template <class T>
@@ -137,7 +137,8 @@ double LowRankPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scrat
   for (std::size_t i = 0; i < x.size(); ++i)
     sum += static_cast<double>(d()[i]) * static_cast<double>(x[i]) * static_cast<double>(x[i]);
   scratch.small.reserve(rank_);
-  tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, scratch.small.matrix(rank_, 1), scratch.tall);
+  tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, scratch.small.matrix(rank_, 1),
+                  scratch.tall);
   for (double value : scratch.small.first(rank_)) sum += value * value;
   return sum;
 }

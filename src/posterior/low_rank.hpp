@@ -27,7 +27,7 @@ class LowRankPosterior final : public Posterior<T> {
               UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
   double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;

@@ -6,6 +6,8 @@
 #include <numbers>
 
 #include "base/profile.hpp"
+#include "linalg/parallel.hpp"
+#include "rng/tile.hpp"
 
 namespace bdl {
 
@@ -33,13 +35,25 @@ void Posterior<T>::copy_base(const Posterior& other) {
   blank_ = other.blank_;
 }
 
+/// Column s holds normals of the stream key.sample + s.
+template <class T>
+void fill_normals(const StreamKey& key, MatrixView<T> out) {
+  constexpr Index grain = 1 << 14;
+  for (Index s = 0; s < out.cols; ++s) {
+    StreamKey stream = key;
+    stream.sample += static_cast<std::uint32_t>(s);
+    check_range(stream, 0, out.column(s).size(), 16 / static_cast<Index>(sizeof(T)));
+    parallel_blocks(out.rows, grain, [&](Index first, Index count) noexcept {
+      fill_normal(stream, first, std::span<T>(out.column_data(s) + first, static_cast<std::size_t>(count)));
+    });
+  }
+}
+
 template <class T>
 void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch) {
   const StageTimer timer(Stage::sample);
-  for (Index s = 0; s < thetas.cols; ++s, ++key.sample) fill_normal(key, 0, thetas.column(s));
-  q.color(thetas, scratch);
-  for (Index s = 0; s < thetas.cols; ++s)
-    for (Index i = 0; i < thetas.rows; ++i) thetas(i, s) += q.mean()[static_cast<std::size_t>(i)];
+  fill_normals(key, thetas);
+  q.color(q.mean(), thetas, scratch);
 }
 
 template <class T>

@@ -70,8 +70,8 @@ class Posterior {
 
   /// X = Sigma X.
   virtual void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const = 0;
-  /// Columns of N(0, I) become columns of N(0, Sigma).
-  virtual void color(MatrixView<T> eps, PosteriorScratch<T>& scratch) const = 0;
+  /// Columns of N(0, I) become columns of N(mean, Sigma); an empty mean is 0.
+  virtual void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const = 0;
   virtual void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const = 0;
   virtual void precision_diagonal(std::span<T> out) const = 0;
   /// x^T Sigma^-1 x.

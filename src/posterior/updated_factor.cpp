@@ -27,11 +27,11 @@ template <class T>
 Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
   const Index n = size.cols - size.rank, t = sizeof(T);
   const EigenMethod method = choose_method(size, options);
-  if (method == EigenMethod::outer) return t * n + TallScratch::bytes(size.rank, 0);
+  if (method == EigenMethod::outer) return t * n + TallScratch::bytes(size.rows, size.rank, 0);
   const Index columns = method == EigenMethod::randomized ? size.rank + options.oversampling : size.rank;
   const Index small = static_cast<Index>(sizeof(double)) * size.rank * columns;
   return t * n * (1 + columns + (method == EigenMethod::gram ? size.rank : 0)) + small +
-         TallScratch::bytes(size.rank, columns);
+         TallScratch::bytes(size.rows, size.rank, columns);
 }
 
 template <class T>
@@ -74,7 +74,7 @@ void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
   const Index rank = u_.cols;
   workspace_.scratch.small.reserve(rank * q.cols);
   const auto product = workspace_.scratch.small.matrix(q.cols, rank);
-  tall_project<T>(q, u_, {}, product, workspace_.scratch.tall);
+  tall_project<T>(q, u_, {}, Divide::by_d, product, workspace_.scratch.tall);
   for (Index j = 0; j < rank; ++j)
     for (Index i = 0; i < q.cols; ++i) out(i, j) = static_cast<T>(keep_ * product(i, j));
   const auto rest = out.columns(rank, rows_.count());

@@ -1,5 +1,6 @@
 // Products with tall matrices against dense ones: rows that are not a multiple of the block, above and below
 // it.
+#include "linalg/parallel.hpp"
 #include "linalg/tall.hpp"
 #include "support/verify.hpp"
 
@@ -45,7 +46,7 @@ struct Problem {
 
 template <class T, class Check>
 void for_each_problem(Check check) {
-  for (const Index dimension : {1, 5, 511, 512, 513, 1300})
+  for (const Index dimension : {1, 5, 15, 16, 17, 479, 480, 513, 4200})
     for (const Index rank : {0, 1, 3, 8})
       for (const bool divided : {false, true}) {
         Problem<T> problem(dimension, rank, divided);
@@ -70,7 +71,7 @@ void projection_is_u_t_d_inverse_x(void**) {
       TallScratch scratch;
       const Padded<T> x(p.random.normal(p.dimension, columns), 1);
       Padded<double> product(poison(p.rank, columns), 1);
-      tall_project<T>(p.u.get(), x.get(), p.divisor_or_none(), product.view(), scratch);
+      tall_project<T>(p.u.get(), x.get(), p.divisor_or_none(), Divide::by_d, product.view(), scratch);
       assert_close("P", product.dense(), transposed(p.weighted_u(-1)) * x.dense(), 1e-12);
     }
   });
@@ -147,18 +148,80 @@ void sums_over_rows_are_accumulated_in_double(void**) {
   TallScratch scratch;
   Padded<double> gram(Dense(1, 1)), product(Dense(1, 1));
   tall_gram<float>(ones.get(), {}, gram.view(), scratch);
-  tall_project<float>(ones.get(), ones.get(), {}, product.view(), scratch);
+  tall_project<float>(ones.get(), ones.get(), {}, Divide::by_d, product.view(), scratch);
   const double value = static_cast<double>(1.1f), expected = value * value * static_cast<double>(dimension);
   assert_near("G", gram.dense()(0, 0), expected, 1e-12);
   assert_near("P", product.dense()(0, 0), expected, 1e-12);
 }
 
-void scratch_grows_to_what_it_states(void**) {
-  TallScratch scratch;
-  scratch.reserve(3, 10);
-  assert_int_equal(TallScratch::bytes(3, 10), 512 * 13 * sizeof(double));
-  scratch.block(512, 3)(511, 2) = 1;
-  scratch.other_block(512, 10)(511, 9) = 1;
+template <class T>
+void coloring_scales_by_the_root(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    if (!p.divided) return;
+    for (const Index columns : {0, 1, 4, 11})
+      for (const bool centred : {false, true}) {
+        TallScratch scratch;
+        const Padded<double> c(p.random.normal(p.rank, columns), 1);
+        const Padded<T> mean(p.random.normal(p.dimension, 1));
+        Padded<T> y(p.random.normal(p.dimension, columns), 2);
+        const Dense product = p.u.dense() * c.dense();
+        Dense expected = y.dense();
+        for (Index j = 0; j < columns; ++j)
+          for (Index i = 0; i < p.dimension; ++i) {
+            const double d = p.divisor.dense()(i, 0), centre = centred ? 0 : mean.dense()(i, 0);
+            expected(i, j) = centre + expected(i, j) / std::sqrt(d) - product(i, j) / d;
+          }
+        tall_color<T>(p.u.get(), c.get(), p.divisor.column(), centred ? ConstSpan<T>() : mean.column(),
+                      y.view(), scratch);
+        assert_close("Y", y.dense(), expected, rounding<T>);
+      }
+  });
+}
+
+template <class T>
+void projection_divides_by_the_root(void**) {
+  for_each_problem<T>([](Problem<T>& p) {
+    TallScratch scratch;
+    const Padded<T> x(p.random.normal(p.dimension, 3), 1);
+    Padded<double> product(poison(p.rank, 3), 1);
+    tall_project<T>(p.u.get(), x.get(), p.divisor_or_none(), Divide::by_root_d, product.view(), scratch);
+    assert_close("P", product.dense(), transposed(p.weighted_u(-0.5)) * x.dense(), 1e-12);
+  });
+}
+
+/// Rows beyond one part, where parts are shared out among threads: the same bits for any number of threads.
+template <class T>
+void bits_do_not_depend_on_threads(void**) {
+  Problem<T> p(20'011, 5, true);
+  const Padded<T> eps(p.random.normal(p.dimension, 3));
+  std::vector<Dense> grams, projections, samples;
+  for (const Index threads : {1, 2, 5}) {
+    const ThreadLimit limit(threads);
+    TallScratch scratch;
+    Padded<double> gram(poison(p.rank, p.rank)), product(poison(p.rank, 3));
+    Padded<T> y = eps;
+    tall_gram<T>(p.u.get(), p.divisor.column(), gram.view(), scratch);
+    tall_project<T>(p.u.get(), eps.get(), p.divisor.column(), Divide::by_root_d, product.view(), scratch);
+    tall_color<T>(p.u.get(), product.get(), p.divisor.column(), {}, y.view(), scratch);
+    grams.push_back(gram.dense());
+    projections.push_back(product.dense());
+    samples.push_back(y.dense());
+    assert_same("G", grams.back(), grams.front());
+    assert_same("P", projections.back(), projections.front());
+    assert_same("Y", samples.back(), samples.front());
+  }
+  assert_close("G", grams.front(), transposed(p.u.dense()) * p.weighted_u(-1), 1e-12);
+}
+
+void scratch_is_what_it_states(void**) {
+  for (const Index rows : {1, 500, 5000, 1'000'000})
+    for (const Index columns : {0, 1, 10, 700})
+      for (const Index others : {0, 1, 12}) {
+        TallScratch scratch;
+        scratch.reserve(rows, columns, others);
+        assert_int_equal(scratch.capacity() * static_cast<Index>(sizeof(double)),
+                         TallScratch::bytes(rows, columns, others));
+      }
 }
 
 }  // namespace
@@ -178,7 +241,13 @@ int main() {
       cmocka_unit_test(row_squares_are_added<float>),
       cmocka_unit_test(row_squares_are_added<double>),
       cmocka_unit_test(sums_over_rows_are_accumulated_in_double),
-      cmocka_unit_test(scratch_grows_to_what_it_states),
+      cmocka_unit_test(coloring_scales_by_the_root<float>),
+      cmocka_unit_test(coloring_scales_by_the_root<double>),
+      cmocka_unit_test(projection_divides_by_the_root<float>),
+      cmocka_unit_test(projection_divides_by_the_root<double>),
+      cmocka_unit_test(bits_do_not_depend_on_threads<float>),
+      cmocka_unit_test(bits_do_not_depend_on_threads<double>),
+      cmocka_unit_test(scratch_is_what_it_states),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

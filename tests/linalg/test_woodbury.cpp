@@ -85,7 +85,7 @@ void colored_identity_is_a_root_of_the_covariance(void**) {
   for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
     Buffer<double> small;
     Padded<T> f(identity(item.covariance.rows), 1);
-    woodbury.color(item.u.get(), item.d.column(), f.view(), scratch, small);
+    woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
     assert_close(item.name, f.dense() * transposed(f.dense()), item.covariance, accuracy<T>);
   });
 }
@@ -120,7 +120,7 @@ void wide_spectra_stay_accurate(void**) {
   Buffer<double> small;
   assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
   Padded<double> f(identity(30));
-  woodbury.color(item.u.get(), item.d.column(), f.view(), scratch, small);
+  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
   const Dense projector = identity(30) - item.u.dense() *
                                              inverse_of(transposed(item.u.dense()) * item.u.dense()) *
                                              transposed(item.u.dense());
@@ -139,7 +139,7 @@ void float_solutions_do_not_cancel(void**) {
   Padded<float> x(random.normal(40, 3)), f(identity(40));
   const Dense expected = item.covariance * x.dense();
   woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch, small);
-  woodbury.color(item.u.get(), item.d.column(), f.view(), scratch, small);
+  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
   assert_close("Sigma x", x.dense(), expected, 1e-6);
   assert_close("Sigma", f.dense() * transposed(f.dense()), item.covariance, 1e-6);
 }

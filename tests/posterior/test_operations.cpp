@@ -39,7 +39,7 @@ template <class T>
 void coloring_the_identity_gives_a_root_of_the_covariance(void**) {
   for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
     Padded<T> f(identity(q.dimension()), 1);
-    q.color(f.view(), scratch);
+    q.color({}, f.view(), scratch);
     assert_close(belief.name.c_str(), f.dense() * transposed(f.dense()), belief.covariance, tolerance<T>);
   });
 }
@@ -124,7 +124,7 @@ void swapping_exchanges_everything(void**) {
     assert_true(first[k].q->is_blank() && !second[k].q->is_blank());
     for (const auto& [now, then] : {std::pair(&first[k], &second[k]), std::pair(&second[k], &first[k])}) {
       Padded<T> f(identity(5));
-      now->q->color(f.view(), scratch);
+      now->q->color({}, f.view(), scratch);
       assert_same("precision", dense_precision(*now->q), then->precision);
       assert_same("mean", column_of(std::as_const(*now->q).mean()), then->mean);
       assert_close("root", f.dense() * transposed(f.dense()), then->covariance, tolerance<T>);

@@ -47,7 +47,7 @@ void draws_are_the_colored_stream(void**) {
   for (const Belief<T>& belief : beliefs<T>(9, 16)) {
     PosteriorScratch<T> scratch;
     Padded<T> f(identity(9)), eps(Dense(9, 3));
-    belief.q->color(f.view(), scratch);
+    belief.q->color({}, f.view(), scratch);
     for (Index s = 0; s < 3; ++s)
       fill_normal<T>({key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 0,
                      eps.view().column(s));

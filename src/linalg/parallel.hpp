@@ -1,0 +1,56 @@
+// Loops over independent tasks on a few threads that are started once per process. As many as BLAS uses:
+// threads are the host's business. What a task computes never depends on the number of threads, so neither do
+// the bits.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+/// Threads that a loop started here may use, the calling one included.
+int thread_count() noexcept;
+
+/// While it lives, loops started by this thread use `threads` threads; 0: as before.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(Index threads) noexcept;
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int outer_;
+};
+
+/// task(context, i) for i = 0 .. count - 1 in any order; returns when all are done. Allocates nothing after
+/// its first call. Runs alone where the threads are busy with another caller's loop or with this one's.
+void run_tasks(Index count, void (*task)(void* context, Index index) noexcept, void* context) noexcept;
+
+/// function(i) for i = 0 .. count - 1.
+template <class Function>
+void parallel_for(Index count, Function&& function) {
+  static_assert(noexcept(function(Index{})), "nothing can be thrown across threads");
+  if (count <= 1 || thread_count() == 1) {
+    for (Index i = 0; i < count; ++i) function(i);
+    return;
+  }
+  using Plain = std::remove_reference_t<Function>;
+  run_tasks(
+      count, [](void* context, Index i) noexcept { (*static_cast<Plain*>(context))(i); },
+      std::addressof(function));
+}
+
+/// function(first, count) for consecutive blocks of `grain`, the last one perhaps smaller.
+template <class Function>
+void parallel_blocks(Index size, Index grain, Function&& function) {
+  parallel_for((size + grain - 1) / grain, [&](Index block) noexcept(noexcept(function(Index{}, Index{}))) {
+    function(block * grain, std::min(grain, size - block * grain));
+  });
+}
+
+}  // namespace bdl
