@@ -5,6 +5,8 @@
 #include "base/profile.hpp"
 #include "curvature/dense_rows.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/parallel.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace bdl {
 namespace {
@@ -13,11 +15,19 @@ struct ScratchSizes {
   Index folded = 0, inputs = 0;
 };
 
+// Columns whose products share one loop over the threads.
+constexpr Index together = 4;
+
+/// Items of `size` numbers that make a task worth handing to another thread.
+Index grain(Index size) {
+  return (1 << 15) / std::max<Index>(1, size) + 1;
+}
+
 ScratchSizes scratch_sizes(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
   ScratchSizes sizes;
   Index inputs = examples;
   for (const DenseLayer& layer : layers) {
-    sizes.folded = std::max(sizes.folded, layer.outputs * inputs);
+    sizes.folded = std::max(sizes.folded, together * layer.outputs * inputs);
     sizes.inputs = std::max(sizes.inputs, layer.inputs * inputs);
     inputs = examples * samples;
   }
@@ -69,41 +79,45 @@ void FactoredRows<T>::assign_single(const Network<T>& network, ConstMatrixView<T
   layers_.push_back({a, e, network.layers().front()});
 }
 
-/// diag(w) E (or E∘E), rows that share an input added up: outputs x a.cols.
+/// diag(w_k) E (or E∘E) for each column w_k of the weights, rows that share an input added up: matrices of
+/// outputs x a.cols, one below the other in folded_.
 template <class T>
-MatrixView<T> FactoredRows<T>::folded(const LayerRows<T>& rows, ConstSpan<T> weights, bool squared) {
-  const auto out = folded_.matrix(rows.e.rows, rows.a.cols);
-  for (Index r = 0; r < count_; ++r) {
-    const T* e = rows.e.column_data(r);
-    T* to = out.column_data(r % rows.a.cols);
-    const T w = weights[static_cast<std::size_t>(r)];
-    const bool first = r < rows.a.cols;
-    for (Index o = 0; o < rows.e.rows; ++o) {
-      const T term = squared ? w * e[o] * e[o] : w * e[o];
-      to[o] = first ? term : to[o] + term;
-    }
-  }
-  return out;
+void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared) {
+  const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = count_ / inputs;
+  parallel_blocks(weights.cols * inputs, grain(outputs * repeats), [&](Index begin, Index size) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index column = begin; column < begin + size; ++column) {
+        const T* w = weights.column_data(column / inputs) + column % inputs;
+        const T* e = rows.e.column_data(column % inputs);
+        T* to = folded_.data() + column * outputs;
+        for (Index repeat = 0; repeat < repeats; ++repeat, w += inputs, e += inputs * rows.e.ld)
+          for (Index o = 0; o < outputs; ++o) {
+            const T term = squared ? *w * e[o] * e[o] : *w * e[o];
+            to[o] = repeat == 0 ? term : to[o] + term;
+          }
+      }
+    });
+  });
 }
 
-/// A (folded E)^T into the weight block of `out`, and the row sums of folded E into the bias block.
+/// A (folded E)^T into the weight blocks of `out`, and the row sums of folded E into its bias blocks.
 template <class T>
-void FactoredRows<T>::weighted_product(const LayerRows<T>& rows, ConstMatrixView<T> a, ConstSpan<T> weights,
-                                       bool squared, std::span<T> out) {
-  const auto e = folded(rows, weights, squared);
+void FactoredRows<T>::weighted_products(const LayerRows<T>& rows, ConstMatrixView<T> a,
+                                        ConstMatrixView<T> weights, bool squared, MatrixView<T> out) {
   const DenseLayer& layer = rows.layer;
-  gemm(Op::none, Op::transpose, T(1), a, e, T(0),
-       MatrixView<T>(out.data() + layer.weight_offset, layer.inputs, layer.outputs));
-  if (layer.bias_offset < 0) return;
-  T* bias = out.data() + layer.bias_offset;
-  std::fill_n(bias, layer.outputs, T(0));
-  for (Index r = 0; r < e.cols; ++r)
-    for (Index o = 0; o < e.rows; ++o) bias[o] += e(o, r);
+  const Index size = layer.outputs * a.cols;
+  fold(rows, weights, squared);
+  for (Index k = 0; k < weights.cols; ++k) {
+    const ConstMatrixView<T> e(folded_.data() + k * size, layer.outputs, a.cols);
+    gemm(Op::none, Op::transpose, T(1), a, e, T(0),
+         MatrixView<T>(out.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs));
+    if (layer.bias_offset >= 0) row_sums(e, out.column_data(k) + layer.bias_offset);
+  }
 }
 
 template <class T>
 void FactoredRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
-  for (const auto& rows : layers_) weighted_product(rows, rows.a, c, false, out);
+  combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
 }
 
 template <class T>
@@ -111,9 +125,11 @@ void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
   for (const auto& rows : layers_) {
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
-    for (Index j = 0; j < rows.a.cols; ++j)
-      for (Index i = 0; i < rows.a.rows; ++i) squares(i, j) = rows.a(i, j) * rows.a(i, j);
-    weighted_product(rows, squares, w, true, out);
+    parallel_blocks(rows.a.cols, grain(rows.a.rows), [&](Index first, Index count) noexcept {
+      for (Index j = first; j < first + count; ++j)
+        for (Index i = 0; i < rows.a.rows; ++i) squares(i, j) = rows.a(i, j) * rows.a(i, j);
+    });
+    weighted_products(rows, squares, {w.data(), count_, 1}, true, {out.data(), dimension_, 1});
   }
 }
 
@@ -130,15 +146,22 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
     syrk(Op::transpose, T(1), rows.a, T(0), aa);
     mirror_lower(aa);
     const double bias = rows.layer.bias_offset < 0 ? 0 : 1;
-    for (Index s = 0; s < count_; ++s) {
-      const T* column = aa.column_data(s % inputs);
-      for (Index first = s - s % inputs; first < count_;
-           first += inputs)  // runs of rows with distinct inputs
-        for (Index r = std::max(first, s); r < first + inputs; ++r) {
-          const double term = (static_cast<double>(column[r - first]) + bias) * static_cast<double>(ee(r, s));
-          out(r, s) = l == 0 ? term : out(r, s) + term;
-        }
-    }
+    parallel_blocks(count_, grain(count_), [&](Index begin, Index size) noexcept {
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        for (Index s = begin; s < begin + size; ++s)
+          // Runs of rows with distinct inputs.
+          for (Index first = s - s % inputs; first < count_; first += inputs) {
+            const Index from = std::max(first, s), length = first + inputs - from;
+            const T* a = aa.column_data(s % inputs) + (from - first);
+            const T* e = ee.column_data(s) + from;
+            double* to = out.column_data(s) + from;
+            for (Index r = 0; r < length; ++r) {
+              const double term = (static_cast<double>(a[r]) + bias) * static_cast<double>(e[r]);
+              to[r] = l == 0 ? term : to[r] + term;
+            }
+          }
+      });
+    });
   }
 }
 
@@ -146,27 +169,41 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
 template <class T>
 void FactoredRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
   const StageTimer timer(Stage::project);
+  for (Index first = 0; first < u.cols; first += together)
+    for (const auto& rows : layers_)
+      project(rows, u.columns(first, std::min(together, u.cols - first)), &rows != &layers_.front(),
+              out.block(first, 0, std::min(together, u.cols - first), count_));
+}
+
+template <class T>
+void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bool add, MatrixView<T> out) {
+  const DenseLayer& layer = rows.layer;
+  const Index inputs = rows.a.cols, size = layer.outputs * inputs;
   for (Index k = 0; k < u.cols; ++k)
-    for (const auto& rows : layers_) {
-      const DenseLayer& layer = rows.layer;
-      const auto t = folded_.matrix(layer.outputs, rows.a.cols);
-      const ConstMatrixView<T> weight(u.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs);
-      const T* bias = layer.bias_offset < 0 ? nullptr : u.column_data(k) + layer.bias_offset;
-      for (Index j = 0; bias && j < t.cols; ++j) std::copy_n(bias, layer.outputs, t.column_data(j));
-      gemm(Op::transpose, Op::none, T(1), weight, rows.a, bias ? T(1) : T(0), t);
-      for (Index r = 0; r < count_; ++r) {
-        const T* e = rows.e.column_data(r);
-        const T* f = t.column_data(r % t.cols);
-        T dot = 0;
-        for (Index o = 0; o < layer.outputs; ++o) dot += e[o] * f[o];
-        out(k, r) = &rows == &layers_.front() ? dot : out(k, r) + dot;
-      }
-    }
+    gemm(Op::transpose, Op::none, T(1),
+         ConstMatrixView<T>(u.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs), rows.a,
+         T(0), MatrixView<T>(folded_.data() + k * size, layer.outputs, inputs));
+  parallel_blocks(count_, grain(layer.outputs * u.cols), [&](Index begin, Index count) noexcept {
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      for (Index r = begin; r < begin + count; ++r)
+        for (Index k = 0; k < u.cols; ++k) {
+          const T* e = rows.e.column_data(r);
+          T value = dot<width()>(e, folded_.data() + k * size + r % inputs * layer.outputs, layer.outputs);
+          if (layer.bias_offset >= 0)
+            value += dot<width()>(e, u.column_data(k) + layer.bias_offset, layer.outputs);
+          out(k, r) = add ? out(k, r) + value : value;
+        }
+    });
+  });
 }
 
 template <class T>
 void FactoredRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  for (Index k = 0; k < w.cols; ++k) sum(w.column(k), out.column(k));
+  for (Index first = 0; first < w.cols; first += together) {
+    const Index count = std::min(together, w.cols - first);
+    for (const auto& rows : layers_)
+      weighted_products(rows, rows.a, w.columns(first, count), false, out.columns(first, count));
+  }
 }
 
 /// Row by row: the D x D family is for small D.

@@ -41,9 +41,10 @@ class FactoredRows final : public Rows<T> {
   static RowsCost cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds);
 
  private:
-  MatrixView<T> folded(const LayerRows<T>& rows, ConstSpan<T> weights, bool squared);
-  void weighted_product(const LayerRows<T>& rows, ConstMatrixView<T> a, ConstSpan<T> weights, bool squared,
-                        std::span<T> out);
+  void fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared);
+  void weighted_products(const LayerRows<T>& rows, ConstMatrixView<T> a, ConstMatrixView<T> weights,
+                         bool squared, MatrixView<T> out);
+  void project(const LayerRows<T>& rows, ConstMatrixView<T> u, bool add, MatrixView<T> out);
   std::vector<LayerRows<T>> layers_;
   Index dimension_ = 0, count_ = 0;
   RowsCost cost_;

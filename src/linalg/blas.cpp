@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/simd.hpp"
+
 namespace bdl {
 namespace {
 
@@ -25,7 +27,23 @@ void scale(T beta, MatrixView<T> c) {
     for (T& value : c.column(j)) value = beta == 0 ? T(0) : beta * value;
 }
 
+template <class T>
+void add_columns(ConstMatrixView<T> a, T* sums) {
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (Index i = 0; i < a.rows; ++i) sums[i] = 0;
+    for (Index j = 0; j < a.cols; ++j)
+      for (Index i = 0; i < a.rows; ++i) sums[i] += a(i, j);
+  });
+}
+
 }  // namespace
+
+void row_sums(ConstMatrixView<float> a, float* sums) {
+  add_columns(a, sums);
+}
+void row_sums(ConstMatrixView<double> a, double* sums) {
+  add_columns(a, sums);
+}
 
 #define BDL_DEFINE(T, gemm_, syrk_, trsm_)                                                                \
   void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,                \

@@ -23,6 +23,10 @@ void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b
 void solve_lower_right(Op op, ConstMatrixView<float> lower, MatrixView<float> b);
 void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b);
 
+/// sums_i = sum_j a(i, j).
+void row_sums(ConstMatrixView<float> a, float* sums);
+void row_sums(ConstMatrixView<double> a, double* sums);
+
 /// Copies the lower triangle of a square matrix onto its upper one.
 template <class T>
 void mirror_lower(MatrixView<T> a) {
