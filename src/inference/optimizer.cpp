@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/profile.hpp"
+#include "linalg/parallel.hpp"
 #include "model/network.hpp"
 
 namespace bdl {
@@ -204,20 +205,22 @@ void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
   }
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
-  const auto lambda = prior_.precision(), mean = ConstSpan<T>(posterior_->mean());
-  const auto step = next_->mean();
-  for (std::size_t i = 0; i < mean.size(); ++i) {
-    T& m = next_momentum_.data()[i];
-    m = static_cast<T>(gamma) * momentum_.data()[i] + static_cast<T>(1 - gamma) * gradient_.data()[i];
-    step[i] = static_cast<T>(unbias) * m + lambda[i] * mean[i];
-  }
-  next_->solve({step.data(), dimension, 1}, scratch_);
-  for (std::size_t i = 0; i < mean.size(); ++i) {
-    step[i] = mean[i] - static_cast<T>(rate) * step[i];
-    if (!std::isfinite(step[i]))
-      fail(Status::ERROR_DIVERGED, "parameter %zu is not finite after step %lld", i,
-           static_cast<long long>(state.step) + 1);
-  }
+  const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
+  const T *old = momentum_.data(), *gradient = gradient_.data();
+  T *next = next_momentum_.data(), *step = next_->mean().data();
+  const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
+    next[i] = keep * old[i] + add * gradient[i];
+    step[i] = scale * next[i] + lambda[i] * mean[i];
+  });
+  next_->solve({step, dimension, 1}, scratch_);
+  const T length = static_cast<T>(rate);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { step[i] = mean[i] - length * step[i]; });
+  const auto diverged =
+      std::find_if_not(step, step + dimension, [](T value) { return std::isfinite(value); });
+  if (diverged != step + dimension)
+    fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after step %lld",
+         static_cast<long long>(diverged - step), static_cast<long long>(state.step) + 1);
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/simd.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
@@ -50,6 +51,16 @@ template <class Function>
 void parallel_blocks(Index size, Index grain, Function&& function) {
   parallel_for((size + grain - 1) / grain, [&](Index block) noexcept(noexcept(function(Index{}, Index{}))) {
     function(block * grain, std::min(grain, size - block * grain));
+  });
+}
+
+/// function(i) for i = 0 .. size - 1, vectorised; the function is a BDL_INLINE_LAMBDA.
+template <class Function>
+void for_each_index(Index size, Function&& function) {
+  parallel_blocks(size, 1 << 14, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index i = first; i < first + count; ++i) function(i);
+    });
   });
 }
 

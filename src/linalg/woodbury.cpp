@@ -5,6 +5,7 @@
 
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/log_sum.hpp"
 
 namespace bdl {
 namespace {
@@ -37,9 +38,7 @@ bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& s
   tall_gram(u, d, core, scratch);
   for (Index i = 0; i < rank_; ++i) core(i, i) += 1;
   if (!cholesky(core)) return false;
-  double log_d = 0;
-  for (T value : d) log_d += std::log(static_cast<double>(value));
-  log_det_ = -log_d - log_det_from_cholesky(core);
+  log_det_ = -sum_of_logs(d) - log_det_from_cholesky(core);
   // X = Bc^-T (Bc + I)^-1: both triangular, so X is never a singular solve (spec/core.md section 2).
   for (Index j = 0; j < rank_; ++j) std::ranges::fill(coloring.column(j), 0.0);
   for (Index i = 0; i < rank_; ++i) {

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "linalg/parallel.hpp"
 #include "posterior/updated_factor.hpp"
 
 namespace bdl {
@@ -92,12 +93,14 @@ void LowRankPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate
 /// on entry d_ holds sum_r w_r b_r^2.
 template <class T>
 void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update) {
-  const auto d = d_.first(this->dimension_);
-  add_row_squares<T>(from.u(), 1 - update.rate, d);
-  add_row_squares<T>(u(), -1, d);
+  add_row_squares<T>(from.u(), 1 - update.rate, d_.first(this->dimension_));
+  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
   const T keep = static_cast<T>(1 - update.rate), rate = static_cast<T>(update.rate);
-  for (std::size_t i = 0; i < d.size(); ++i)
-    d[i] = keep * from.d()[i] + rate * update.prior_precision[i] + (d[i] < 0 ? T(0) : d[i]);
+  const T *old = from.d().data(), *lambda = update.prior_precision.data();
+  T* d = d_.data();
+  for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA {
+    d[i] = keep * old[i] + rate * lambda[i] + (d[i] < 0 ? T(0) : d[i]);
+  });
 }
 
 template <class T>

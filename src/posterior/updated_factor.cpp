@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/profile.hpp"
+#include "linalg/parallel.hpp"
 
 namespace bdl {
 
@@ -49,11 +50,16 @@ void UpdatedFactor<T>::gram(MatrixView<double> out) {
       out(rank + r, j) = keep_ * static_cast<double>(root_w_[static_cast<std::size_t>(r)]) *
                          static_cast<double>(projected(j, r));
   }
-  for (Index s = 0; s < n; ++s) {
-    const double root = static_cast<double>(root_w_[static_cast<std::size_t>(s)]);
-    for (Index r = s; r < n; ++r)
-      out(rank + r, rank + s) *= root * static_cast<double>(root_w_[static_cast<std::size_t>(r)]);
-  }
+  const T* roots = root_w_.data();
+  parallel_blocks(n, (1 << 15) / n + 1, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index s = first; s < first + count; ++s) {
+        double* column = out.column_data(rank + s) + rank;
+        const double root = static_cast<double>(roots[s]);
+        for (Index r = s; r < n; ++r) column[r] *= root * static_cast<double>(roots[r]);
+      }
+    });
+  });
 }
 
 template <class T>
