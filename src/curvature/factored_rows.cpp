@@ -18,11 +18,6 @@ struct ScratchSizes {
 // Columns whose products share one loop over the threads.
 constexpr Index together = 4;
 
-/// Items of `size` numbers that make a task worth handing to another thread.
-Index grain(Index size) {
-  return (1 << 15) / std::max<Index>(1, size) + 1;
-}
-
 ScratchSizes scratch_sizes(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
   ScratchSizes sizes;
   Index inputs = examples;
@@ -84,7 +79,7 @@ void FactoredRows<T>::assign_single(const Network<T>& network, ConstMatrixView<T
 template <class T>
 void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared) {
   const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = count_ / inputs;
-  parallel_blocks(weights.cols * inputs, grain(outputs * repeats), [&](Index begin, Index size) noexcept {
+  parallel_blocks(weights.cols * inputs, task_grain(outputs * repeats), [&](Index begin, Index size) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
       for (Index column = begin; column < begin + size; ++column) {
         const T* w = weights.column_data(column / inputs) + column % inputs;
@@ -125,7 +120,7 @@ void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
   for (const auto& rows : layers_) {
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
-    parallel_blocks(rows.a.cols, grain(rows.a.rows), [&](Index first, Index count) noexcept {
+    parallel_blocks(rows.a.cols, task_grain(rows.a.rows), [&](Index first, Index count) noexcept {
       for (Index j = first; j < first + count; ++j)
         for (Index i = 0; i < rows.a.rows; ++i) squares(i, j) = rows.a(i, j) * rows.a(i, j);
     });
@@ -146,7 +141,7 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
     syrk(Op::transpose, T(1), rows.a, T(0), aa);
     mirror_lower(aa);
     const double bias = rows.layer.bias_offset < 0 ? 0 : 1;
-    parallel_blocks(count_, grain(count_), [&](Index begin, Index size) noexcept {
+    parallel_blocks(count_, task_grain(count_), [&](Index begin, Index size) noexcept {
       with_simd([&](auto) BDL_INLINE_LAMBDA {
         for (Index s = begin; s < begin + size; ++s)
           // Runs of rows with distinct inputs.
@@ -183,7 +178,7 @@ void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bo
     gemm(Op::transpose, Op::none, T(1),
          ConstMatrixView<T>(u.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs), rows.a,
          T(0), MatrixView<T>(folded_.data() + k * size, layer.outputs, inputs));
-  parallel_blocks(count_, grain(layer.outputs * u.cols), [&](Index begin, Index count) noexcept {
+  parallel_blocks(count_, task_grain(layer.outputs * u.cols), [&](Index begin, Index count) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       for (Index r = begin; r < begin + count; ++r)
         for (Index k = 0; k < u.cols; ++k) {

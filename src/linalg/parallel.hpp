@@ -46,6 +46,11 @@ void parallel_for(Index count, Function&& function) {
       std::addressof(function));
 }
 
+/// How many items of `size` numbers make a task worth handing to another thread.
+inline Index task_grain(Index size) {
+  return (1 << 15) / std::max<Index>(1, size) + 1;
+}
+
 /// function(first, count) for consecutive blocks of `grain`, the last one perhaps smaller.
 template <class Function>
 void parallel_blocks(Index size, Index grain, Function&& function) {

@@ -51,7 +51,7 @@ void UpdatedFactor<T>::gram(MatrixView<double> out) {
                          static_cast<double>(projected(j, r));
   }
   const T* roots = root_w_.data();
-  parallel_blocks(n, (1 << 15) / n + 1, [&](Index first, Index count) noexcept {
+  parallel_blocks(n, task_grain(n), [&](Index first, Index count) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
       for (Index s = first; s < first + count; ++s) {
         double* column = out.column_data(rank + s) + rank;
