@@ -79,20 +79,21 @@ void FactoredRows<T>::assign_single(const Network<T>& network, ConstMatrixView<T
 template <class T>
 void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared) {
   const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = count_ / inputs;
-  parallel_blocks(weights.cols * inputs, task_grain(outputs * repeats), [&](Index begin, Index size) noexcept {
-    with_simd([&](auto) BDL_INLINE_LAMBDA {
-      for (Index column = begin; column < begin + size; ++column) {
-        const T* w = weights.column_data(column / inputs) + column % inputs;
-        const T* e = rows.e.column_data(column % inputs);
-        T* to = folded_.data() + column * outputs;
-        for (Index repeat = 0; repeat < repeats; ++repeat, w += inputs, e += inputs * rows.e.ld)
-          for (Index o = 0; o < outputs; ++o) {
-            const T term = squared ? *w * e[o] * e[o] : *w * e[o];
-            to[o] = repeat == 0 ? term : to[o] + term;
+  parallel_blocks(
+      weights.cols * inputs, task_grain(outputs * repeats), [&](Index begin, Index size) noexcept {
+        with_simd([&](auto) BDL_INLINE_LAMBDA {
+          for (Index column = begin; column < begin + size; ++column) {
+            const T* w = weights.column_data(column / inputs) + column % inputs;
+            const T* e = rows.e.column_data(column % inputs);
+            T* to = folded_.data() + column * outputs;
+            for (Index repeat = 0; repeat < repeats; ++repeat, w += inputs, e += inputs * rows.e.ld)
+              for (Index o = 0; o < outputs; ++o) {
+                const T term = squared ? *w * e[o] * e[o] : *w * e[o];
+                to[o] = repeat == 0 ? term : to[o] + term;
+              }
           }
-      }
-    });
-  });
+        });
+      });
 }
 
 /// A (folded E)^T into the weight blocks of `out`, and the row sums of folded E into its bias blocks.
