@@ -15,14 +15,17 @@ struct ScratchSizes {
   Index folded = 0, inputs = 0;
 };
 
-// Columns whose products share one loop over the threads.
-constexpr Index together = 4;
+/// Columns whose products share one loop over the threads, for matrices of `size` numbers each.
+Index columns_together(Index size) {
+  return std::clamp<Index>((1 << 19) / std::max<Index>(1, size), 2, 16);
+}
 
 ScratchSizes scratch_sizes(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
   ScratchSizes sizes;
   Index inputs = examples;
   for (const DenseLayer& layer : layers) {
-    sizes.folded = std::max(sizes.folded, together * layer.outputs * inputs);
+    const Index size = layer.outputs * inputs;
+    sizes.folded = std::max(sizes.folded, columns_together(size) * size);
     sizes.inputs = std::max(sizes.inputs, layer.inputs * inputs);
     inputs = examples * samples;
   }
@@ -103,10 +106,14 @@ void FactoredRows<T>::weighted_products(const LayerRows<T>& rows, ConstMatrixVie
   const DenseLayer& layer = rows.layer;
   const Index size = layer.outputs * a.cols;
   fold(rows, weights, squared);
+  if (layer.outputs == 1)  // the columns of `out` are one matrix
+    gemm(Op::none, Op::none, T(1), a, folded_.matrix(a.cols, weights.cols), T(0),
+         MatrixView<T>(out.data + layer.weight_offset, layer.inputs, weights.cols, out.ld));
   for (Index k = 0; k < weights.cols; ++k) {
     const ConstMatrixView<T> e(folded_.data() + k * size, layer.outputs, a.cols);
-    gemm(Op::none, Op::transpose, T(1), a, e, T(0),
-         MatrixView<T>(out.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs));
+    if (layer.outputs > 1)
+      gemm(Op::none, Op::transpose, T(1), a, e, T(0),
+           MatrixView<T>(out.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs));
     if (layer.bias_offset >= 0) row_sums(e, out.column_data(k) + layer.bias_offset);
   }
 }
@@ -165,17 +172,24 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
 template <class T>
 void FactoredRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
   const StageTimer timer(Stage::project);
-  for (Index first = 0; first < u.cols; first += together)
-    for (const auto& rows : layers_)
-      project(rows, u.columns(first, std::min(together, u.cols - first)), &rows != &layers_.front(),
-              out.block(first, 0, std::min(together, u.cols - first), count_));
+  for (const auto& rows : layers_) {
+    const Index together = columns_together(rows.e.rows * rows.a.cols);
+    for (Index first = 0; first < u.cols; first += together) {
+      const Index count = std::min(together, u.cols - first);
+      project(rows, u.columns(first, count), &rows != &layers_.front(), out.block(first, 0, count, count_));
+    }
+  }
 }
 
 template <class T>
 void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bool add, MatrixView<T> out) {
   const DenseLayer& layer = rows.layer;
   const Index inputs = rows.a.cols, size = layer.outputs * inputs;
-  for (Index k = 0; k < u.cols; ++k)
+  if (layer.outputs == 1)  // the columns of U are one matrix
+    gemm(Op::transpose, Op::none, T(1), rows.a,
+         ConstMatrixView<T>(u.data + layer.weight_offset, layer.inputs, u.cols, u.ld), T(0),
+         folded_.matrix(inputs, u.cols));
+  for (Index k = 0; k < u.cols && layer.outputs > 1; ++k)
     gemm(Op::transpose, Op::none, T(1),
          ConstMatrixView<T>(u.column_data(k) + layer.weight_offset, layer.inputs, layer.outputs), rows.a,
          T(0), MatrixView<T>(folded_.data() + k * size, layer.outputs, inputs));
@@ -195,10 +209,12 @@ void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bo
 
 template <class T>
 void FactoredRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  for (Index first = 0; first < w.cols; first += together) {
-    const Index count = std::min(together, w.cols - first);
-    for (const auto& rows : layers_)
+  for (const auto& rows : layers_) {
+    const Index together = columns_together(rows.e.rows * rows.a.cols);
+    for (Index first = 0; first < w.cols; first += together) {
+      const Index count = std::min(together, w.cols - first);
       weighted_products(rows, rows.a, w.columns(first, count), false, out.columns(first, count));
+    }
   }
 }
 

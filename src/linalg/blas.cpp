@@ -12,6 +12,9 @@ namespace {
 CBLAS_TRANSPOSE cblas(Op op) {
   return op == Op::none ? CblasNoTrans : CblasTrans;
 }
+Op flipped(Op op) {
+  return op == Op::none ? Op::transpose : Op::none;
+}
 int to_int(Index size) {
   return static_cast<int>(size);
 }
@@ -45,12 +48,23 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
   add_columns(a, sums);
 }
 
-#define BDL_DEFINE(T, gemm_, syrk_, trsm_)                                                                \
+// A product with a single row or column is a matrix times a vector, for which gemm is slow.
+#define BDL_DEFINE(T, gemm_, gemv_, syrk_, trsm_)                                                         \
+  static void multiply(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index step, T beta, T* y,        \
+                       Index y_step) {                                                                    \
+    gemv_(CblasColMajor, cblas(op), to_int(a.rows), to_int(a.cols), alpha, a.data, stride(a), x,          \
+          to_int(step), beta, y, to_int(y_step));                                                         \
+  }                                                                                                       \
   void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,                \
             MatrixView<T> c) {                                                                            \
     const Index inner = op_a == Op::none ? a.cols : a.rows;                                               \
     if (inner == 0) return scale(beta, c);                                                                \
     if (c.rows == 0 || c.cols == 0) return;                                                               \
+    if (c.cols == 1)                                                                                      \
+      return multiply(op_a, alpha, a, b.data, op_b == Op::none ? 1 : stride(b), beta, c.data, 1);         \
+    if (c.rows == 1)                                                                                      \
+      return multiply(flipped(op_b), alpha, b, a.data, op_a == Op::none ? stride(a) : 1, beta, c.data,    \
+                      stride(c));                                                                         \
     gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha,  \
           a.data, stride(a), b.data, stride(b), beta, c.data, stride(c));                                 \
   }                                                                                                       \
@@ -67,8 +81,8 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
           T(1), lower.data, stride(lower), b.data, stride(b));                                            \
   }
 
-BDL_DEFINE(float, cblas_sgemm, cblas_ssyrk, cblas_strsm)
-BDL_DEFINE(double, cblas_dgemm, cblas_dsyrk, cblas_dtrsm)
+BDL_DEFINE(float, cblas_sgemm, cblas_sgemv, cblas_ssyrk, cblas_strsm)
+BDL_DEFINE(double, cblas_dgemm, cblas_dgemv, cblas_dsyrk, cblas_dtrsm)
 #undef BDL_DEFINE
 
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {

@@ -108,6 +108,7 @@ void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T
   tape.samples = thetas.cols;
   tape.x = x;
   const Index total = x.cols * thetas.cols;
+  if (is_single_index()) return linear_outputs(thetas, x, f);
   for (Index s = 0; s < thetas.cols; ++s) {
     const Index first = s * x.cols;
     ConstMatrixView<T> a = x;
@@ -119,6 +120,17 @@ void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T
     }
     affine(layers_.back(), thetas.column_data(s), a, f.columns(first, x.cols));
   }
+}
+
+/// One layer with one output: all samples in one product.
+template <class T>
+void Network<T>::linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const {
+  const DenseLayer& layer = layers_.front();
+  gemm(Op::transpose, Op::none, T(1), x,
+       ConstMatrixView<T>(thetas.data + layer.weight_offset, layer.inputs, thetas.cols, thetas.ld), T(0),
+       MatrixView<T>(f.data, x.cols, thetas.cols));
+  for (Index s = 0; layer.bias_offset >= 0 && s < thetas.cols; ++s)
+    for (Index i = 0; i < x.cols; ++i) f(0, s * x.cols + i) += thetas(layer.bias_offset, s);
 }
 
 template <class T>

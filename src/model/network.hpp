@@ -46,6 +46,7 @@ class Network final : public Model<T> {
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
 
  private:
+  void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   void affine(const DenseLayer& layer, const T* theta, ConstMatrixView<T> a, MatrixView<T> z) const;
   std::vector<DenseLayer> layers_;
   bdl_activation activation_;
