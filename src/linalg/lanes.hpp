@@ -1,0 +1,54 @@
+// Vectors of W doubles, for kernels that are compiled once per instruction set (base/simd.hpp) with the width
+// its registers have.
+#pragma once
+
+#include <cstdint>
+
+#include "base/simd.hpp"
+#include "base/view.hpp"
+
+namespace bdl {
+
+template <int W>
+struct Lanes {
+  typedef double Vector __attribute__((vector_size(W * 8), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(W * 8), may_alias));
+};
+
+/// Matrices of the kernels have columns padded to this many doubles, whatever the width.
+inline constexpr Index lane_count = 8;
+
+inline Index padded(Index size) {
+  return (size + lane_count - 1) / lane_count * lane_count;
+}
+
+/// The vector at an aligned address. Vectors are never passed by value: their calling convention depends on
+/// the instruction set.
+template <int W>
+BDL_ALWAYS_INLINE typename Lanes<W>::Vector& vector_at(double* p) {
+  return *reinterpret_cast<typename Lanes<W>::Vector*>(p);
+}
+template <int W>
+BDL_ALWAYS_INLINE const typename Lanes<W>::Vector& vector_at(const double* p) {
+  return *reinterpret_cast<const typename Lanes<W>::Vector*>(p);
+}
+
+template <int W>
+BDL_ALWAYS_INLINE double sum_of(const typename Lanes<W>::Vector& x) {
+  double sum = 0;
+  for (int l = 0; l < W; ++l) sum += x[l];
+  return sum;
+}
+
+/// x^T y over `size` elements, a multiple of lane_count.
+template <int W>
+BDL_ALWAYS_INLINE double dot(const double* x, const double* y, Index size) {
+  constexpr int parts = lane_count / W;
+  typename Lanes<W>::Vector sum[parts] = {};
+  for (Index i = 0; i < size; i += lane_count)
+    for (int u = 0; u < parts; ++u) sum[u] += vector_at<W>(x + i + u * W) * vector_at<W>(y + i + u * W);
+  for (int u = 1; u < parts; ++u) sum[0] += sum[u];
+  return sum_of<W>(sum[0]);
+}
+
+}  // namespace bdl
