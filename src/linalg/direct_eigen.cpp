@@ -55,11 +55,11 @@ bool scale_tridiagonal(Problem& p) {
   for (Index i = 0; i + 1 < t.size; ++i) sum += 2 * std::abs(t.beside[i]);
   if (!std::isfinite(sum)) return false;
   const double scale = inverse_scale(sum) / 2;
-  constexpr double tiny = 1e-145;  // no pivot of a Sturm count is 0 / 0
+  constexpr double tiny = 1e-290;  // no pivot of a Sturm count is 0 / 0
   for (Index i = 0; i < t.size; ++i) p.diagonal[i] = scale * t.diagonal[i];
   for (Index i = 0; i + 1 < t.size; ++i) {
-    p.beside[i] = std::copysign(std::max(std::abs(scale * t.beside[i]), tiny), t.beside[i]);
-    p.squares[i] = p.beside[i] * p.beside[i];
+    p.beside[i] = scale * t.beside[i];
+    p.squares[i] = std::max(p.beside[i] * p.beside[i], tiny);
   }
   p.scale *= scale;
   return true;
@@ -86,11 +86,11 @@ bool pairs_by_lapack(Problem& p, int* integers, MatrixView<double> vectors) {
   const TridiagonalPairs& t = p.pairs;
   const auto n = static_cast<lapack_int>(t.size), count = static_cast<lapack_int>(t.count);
   lapack_int found = 0, accurate = 1;
-  const lapack_int info = LAPACKE_dstemr_work(
-      LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n, &found, p.squares,
-      vectors.data, static_cast<lapack_int>(vectors.ld), count, integers, &accurate, p.work,
-      static_cast<lapack_int>(lapack_real * t.size), integers + 2 * t.size,
-      static_cast<lapack_int>(10 * t.size));
+  const lapack_int info =
+      LAPACKE_dstemr_work(LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n,
+                          &found, p.squares, vectors.data, static_cast<lapack_int>(vectors.ld), count,
+                          integers, &accurate, p.work, static_cast<lapack_int>(lapack_real * t.size),
+                          integers + 2 * t.size, static_cast<lapack_int>(10 * t.size));
   if (info != 0 || found != count) return false;
   for (Index k = 0; k < t.count; ++k) {
     t.values[k] = p.squares[t.count - 1 - k];
@@ -102,49 +102,27 @@ bool pairs_by_lapack(Problem& p, int* integers, MatrixView<double> vectors) {
 
 enum class Outcome { pairs, too_close, not_finite };
 
-template <int W>
-BDL_ALWAYS_INLINE Outcome decompose(Problem& p) {
-  reduce_to_tridiagonal<W>(p.form);
-  if (!scale_tridiagonal(p)) return Outcome::not_finite;
-  return largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
-}
+struct Decompose {
+  Problem& p;
+  Outcome& outcome;
+  template <int W>
+  BDL_ALWAYS_INLINE void run() const {
+    reduce_to_tridiagonal<W>(p.form);
+    if (!scale_tridiagonal(p))
+      outcome = Outcome::not_finite;
+    else
+      outcome = largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
+  }
+};
 
-template <int W>
-BDL_ALWAYS_INLINE void transform_back(const Problem& p) {
-  for (Index first = 0; first < p.pairs.count; first += lane_count)
-    apply_reflectors<W>(p.form, p.pairs.vectors + first * p.pairs.size);
-}
-
-#if BDL_X86_SIMD
-BDL_TARGET("avx2,fma") Outcome decompose_avx2(Problem& p) {
-  return decompose<4>(p);
-}
-BDL_TARGET("avx512f") Outcome decompose_avx512(Problem& p) {
-  return decompose<8>(p);
-}
-BDL_TARGET("avx2,fma") void transform_back_avx2(const Problem& p) {
-  transform_back<4>(p);
-}
-BDL_TARGET("avx512f") void transform_back_avx512(const Problem& p) {
-  transform_back<8>(p);
-}
-#endif
-
-Outcome decompose(Problem& p, [[maybe_unused]] Simd simd) {
-#if BDL_X86_SIMD
-  if (simd == Simd::avx512) return decompose_avx512(p);
-  if (simd == Simd::avx2) return decompose_avx2(p);
-#endif
-  return decompose<2>(p);
-}
-
-void transform_back(const Problem& p, [[maybe_unused]] Simd simd) {
-#if BDL_X86_SIMD
-  if (simd == Simd::avx512) return transform_back_avx512(p);
-  if (simd == Simd::avx2) return transform_back_avx2(p);
-#endif
-  transform_back<2>(p);
-}
+struct TransformBack {
+  const Problem& p;
+  template <int W>
+  BDL_ALWAYS_INLINE void run() const {
+    for (Index first = 0; first < p.pairs.count; first += lane_count)
+      apply_reflectors<W>(p.form, p.pairs.vectors + first * p.pairs.size);
+  }
+};
 
 }  // namespace
 
@@ -166,16 +144,17 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
   reserve(size, count);
   Problem p(size, count, matrix_.data(), groups_.data(), work_.data());
   p.scale = copy_symmetric(a, matrix_.data(), p.form.ld);
-  const Outcome outcome = decompose(p, simd);
+  Outcome outcome{};
+  run_in_lanes(simd, Decompose{p, outcome});
   if (outcome == Outcome::not_finite) return false;
   bool independent = false;
   if (outcome == Outcome::pairs) {
-    transform_back(p, simd);
+    run_in_lanes(simd, TransformBack{p});
     independent = unpack(p.pairs, vectors);
   }
   if (!independent) {
     if (!pairs_by_lapack(p, integers_.data(), vectors)) return false;
-    transform_back(p, simd);
+    run_in_lanes(simd, TransformBack{p});
     unpack(p.pairs, vectors);
   }
   for (Index k = 0; k < count; ++k) values[k] = p.pairs.values[k] / p.scale;
