@@ -50,6 +50,10 @@ Index numerical_rank(ConstSpan<double> values, Index size, double epsilon) {
   return rank;
 }
 
+/// Residuals of the eigenvectors; what they lose of the trace is their square.
+template <class T>
+constexpr double eigen_tolerance = sizeof(T) == sizeof(double) ? 1e-11 : 1e-5;
+
 template <class T>
 void copy_vectors(ConstMatrixView<double> vectors, MatrixView<T> out) {
   for (Index j = 0; j < out.cols; ++j)
@@ -140,7 +144,7 @@ void LowRankProjection<T>::by_gram(Factor<T>& factor, MatrixView<T> u) {
   const Index size = factor.cols(), wanted = std::min(u.cols, size);
   auto gram = matrix_.matrix(size, size);
   factor.gram(gram);
-  eigen_.compute(gram, wanted);
+  eigen_.compute(gram, wanted, eigen_tolerance<T>);
   const Index rank = numerical_rank(eigen_.values(), size, std::numeric_limits<T>::epsilon());
   auto weights = weights_.matrix(size, rank);
   copy_vectors(eigen_.vectors(), weights);
@@ -153,7 +157,7 @@ template <class T>
 void LowRankProjection<T>::by_outer(Factor<T>& factor, MatrixView<T> u) {
   auto outer = matrix_.matrix(u.rows, u.rows);
   factor.outer(outer);
-  eigen_.compute(outer, u.cols);
+  eigen_.compute(outer, u.cols, eigen_tolerance<T>);
   const auto values = eigen_.values();
   const Index rank = numerical_rank(values, u.rows, std::numeric_limits<double>::epsilon());
   for (Index k = 0; k < rank; ++k)
@@ -197,7 +201,7 @@ Index LowRankProjection<T>::decompose_small(ConstMatrixView<T> b, Index count) {
       for (Index k = 0; k < b.cols; ++k) sum += static_cast<double>(b(i, k)) * static_cast<double>(b(j, k));
       small(i, j) = sum;
     }
-  eigen_.compute(small, count);
+  eigen_.compute(small, count, eigen_tolerance<T>);
   const auto values = eigen_.values();
   const Index rank = numerical_rank(values, b.cols, std::numeric_limits<T>::epsilon());
   const auto mixing = mixing_.matrix(b.rows, rank);

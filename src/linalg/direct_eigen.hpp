@@ -1,0 +1,23 @@
+// The largest eigenpairs of a dense symmetric matrix that fits the caches, by reduction to tridiagonal form.
+#pragma once
+
+#include "base/simd.hpp"
+#include "base/view.hpp"
+
+namespace bdl {
+
+class DirectEigen {
+ public:
+  void reserve(Index size, Index count);
+  static Index bytes(Index size, Index count);
+  /// Writes the vectors.cols largest eigenvalues of A (lower triangle read) in descending order and their
+  /// unit vectors. False if A is not finite or LAPACK does not converge.
+  bool compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
+               Simd simd = widest_simd());
+
+ private:
+  Buffer<double> matrix_, work_, groups_;
+  Buffer<int> integers_;
+};
+
+}  // namespace bdl

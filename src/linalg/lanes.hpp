@@ -1,0 +1,85 @@
+// Vectors of W doubles, for kernels that are compiled once per instruction set (base/simd.hpp) with the width
+// its registers have.
+#pragma once
+
+#include <cstdint>
+
+#include "base/simd.hpp"
+#include "base/view.hpp"
+
+namespace bdl {
+
+template <int W>
+struct Lanes {
+  typedef double Vector __attribute__((vector_size(W * 8), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(W * 8), may_alias));
+};
+
+/// Matrices of the kernels have columns padded to this many doubles, whatever the width.
+inline constexpr Index lane_count = 8;
+
+inline Index padded(Index size) {
+  return (size + lane_count - 1) / lane_count * lane_count;
+}
+
+/// The vector at an aligned address. Vectors are never passed by value: their calling convention depends on
+/// the instruction set.
+template <int W>
+BDL_ALWAYS_INLINE typename Lanes<W>::Vector& vector_at(double* p) {
+  return *reinterpret_cast<typename Lanes<W>::Vector*>(p);
+}
+template <int W>
+BDL_ALWAYS_INLINE const typename Lanes<W>::Vector& vector_at(const double* p) {
+  return *reinterpret_cast<const typename Lanes<W>::Vector*>(p);
+}
+
+/// Pairwise.
+template <int W>
+BDL_ALWAYS_INLINE double sum_of(const typename Lanes<W>::Vector& x) {
+  if constexpr (W == 2) {
+    return x[0] + x[1];
+  } else {
+    typename Lanes<W / 2>::Vector half;
+    if constexpr (W == 4)
+      half = __builtin_shufflevector(x, x, 0, 1) + __builtin_shufflevector(x, x, 2, 3);
+    else
+      half = __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+    return sum_of<W / 2>(half);
+  }
+}
+
+/// x^T y over `size` elements, a multiple of lane_count.
+template <int W>
+BDL_ALWAYS_INLINE double dot(const double* x, const double* y, Index size) {
+  constexpr int parts = lane_count / W;
+  typename Lanes<W>::Vector sum[parts] = {};
+  for (Index i = 0; i < size; i += lane_count)
+    for (int u = 0; u < parts; ++u) sum[u] += vector_at<W>(x + i + u * W) * vector_at<W>(y + i + u * W);
+  for (int u = 1; u < parts; ++u) sum[0] += sum[u];
+  return sum_of<W>(sum[0]);
+}
+
+#if BDL_X86_SIMD
+template <class Task>
+BDL_TARGET("avx512f")
+void run_avx512(const Task& task) {
+  task.template run<8>();
+}
+template <class Task>
+BDL_TARGET("avx2,fma")
+void run_avx2(const Task& task) {
+  task.template run<4>();
+}
+#endif
+
+/// task.run<W>() with the width of the instruction set; all it calls must be inlined (BDL_ALWAYS_INLINE).
+template <class Task>
+void run_in_lanes([[maybe_unused]] Simd simd, const Task& task) {
+#if BDL_X86_SIMD
+  if (simd == Simd::avx512) return run_avx512(task);
+  if (simd == Simd::avx2 && __builtin_cpu_supports("fma")) return run_avx2(task);
+#endif
+  task.template run<2>();
+}
+
+}  // namespace bdl
