@@ -1,4 +1,4 @@
-// log and sin, cos without branches or tables, for loops that compilers vectorise. The reductions and
+// -2 log and sin, cos without branches or tables, for loops that compilers vectorise. The reductions and
 // polynomials are those of FDLIBM (double log, sin, cos and float log) and Cephes (float sin, cos); errors
 // are near one ulp.
 #pragma once
@@ -48,29 +48,30 @@ struct Elementary<double> {
                                    -1.38888888888741095749e-03, 4.16666666666666019037e-02};
 };
 
-/// The polynomial with the highest coefficient first.
+/// The polynomial with the highest coefficient first, times a power of two.
 template <class T, std::size_t count>
-BDL_ALWAYS_INLINE T polynomial(T x, const T (&coefficient)[count]) {
-  T value = coefficient[0];
-  for (std::size_t i = 1; i < count; ++i) value = value * x + coefficient[i];
+BDL_ALWAYS_INLINE T polynomial(T x, const T (&coefficient)[count], T factor = 1) {
+  T value = factor * coefficient[0];
+  for (std::size_t i = 1; i < count; ++i) value = value * x + factor * coefficient[i];
   return value;
 }
 
-/// log u for a positive normal number u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)):
-/// log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f).
-template <class T>
-BDL_ALWAYS_INLINE T log_positive(T u) {
+/// -2 log u for a u = scaled 2^-scale = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)):
+/// log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f). Powers of two do not round, so both
+/// factors are in the constants.
+template <int scale, class T>
+BDL_ALWAYS_INLINE T minus_two_log(T scaled) {
   using E = Elementary<T>;
   using Bits = typename E::Bits;
   constexpr Bits mantissa = (Bits{1} << E::mantissa_bits) - 1;
-  const Bits shifted = std::bit_cast<Bits>(u) + (E::one - E::sqrt_half);
-  const T k = std::bit_cast<T>(E::integer | (shifted >> E::mantissa_bits)) - E::integer_bias;
+  const Bits shifted = std::bit_cast<Bits>(scaled) + (E::one - E::sqrt_half);
+  const T k = std::bit_cast<T>(E::integer | (shifted >> E::mantissa_bits)) - (E::integer_bias + scale);
   const T f = std::bit_cast<T>((shifted & mantissa) + E::sqrt_half) - T{1};
   const T s = f / (T{2} + f);
   const T z = s * s;
-  const T half_square = T{0.5} * f * f;
-  const T tail = s * (half_square + z * polynomial(z, E::log)) + k * E::ln2_low;
-  return k * E::ln2_high - ((half_square - tail) - f);
+  const T square = f * f;
+  const T tail = s * (square + z * polynomial(z, E::log, T{2})) + k * (2 * E::ln2_low);
+  return -(k * (2 * E::ln2_high) - ((square - tail) - (f + f)));
 }
 
 template <class T>
@@ -78,13 +79,12 @@ struct Direction {
   T cosine, sine;
 };
 
-/// (cos, sin) of the angle of quadrant / 4 + turns full turns, |turns| <= 1/8.
+/// (cos, sin) of quadrant pi / 2 + y, |y| <= pi / 4.
 template <class T>
-BDL_ALWAYS_INLINE Direction<T> direction(std::uint32_t quadrant, T turns) {
+BDL_ALWAYS_INLINE Direction<T> direction(std::uint32_t quadrant, T y) {
   using E = Elementary<T>;
   using Bits = typename E::Bits;
   constexpr int sign_shift = 8 * sizeof(Bits) - 2;  // moves bit 1 to the sign
-  const T y = E::two_pi * turns;
   const T z = y * y;
   const auto sine = std::bit_cast<Bits>(y + y * (z * polynomial(z, E::sin)));
   const auto cosine = std::bit_cast<Bits>(T{1} - (T{0.5} * z - z * z * polynomial(z, E::cos)));

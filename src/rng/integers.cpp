@@ -15,7 +15,7 @@ class WordSequence {
 
   std::uint64_t next() {
     if (position_ % (2 * tile_blocks) == 0)
-      philox_tile(simd_, key_, static_cast<std::uint32_t>(position_ / 2), tile_);
+      philox_tile(simd_, key_, static_cast<std::uint32_t>(position_ / 2), tile_blocks, tile_);
     const std::uint64_t block = position_ / 2 % tile_blocks, pair = position_ % 2;
     ++position_;
     return tile_.word[2 * pair][block] | std::uint64_t{tile_.word[2 * pair + 1][block]} << 32;

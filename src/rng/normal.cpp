@@ -10,11 +10,10 @@ namespace bdl {
 
 namespace {
 
-/// The direction of 2 pi v, split as v = quadrant / 4 + turns so that |turns| < 1/8 keeps its relative
-/// precision.
+/// 2 pi v, split as v = quadrant / 4 + rest 2^-32 so that |rest 2^-32| <= 1/8 keeps its relative precision.
 struct Angle {
   std::uint32_t quadrant;
-  std::int32_t rest;  // v 2^32 - quadrant 2^30, in [-2^29, 2^29)
+  std::int32_t rest;
 };
 
 BDL_ALWAYS_INLINE Angle split_angle(std::uint32_t word) {
@@ -22,68 +21,82 @@ BDL_ALWAYS_INLINE Angle split_angle(std::uint32_t word) {
   return {quadrant, static_cast<std::int32_t>(word - (quadrant << 30))};
 }
 
+/// u = (word + 1/2) 2^-32 rounded once.
+BDL_ALWAYS_INLINE float radius_of(std::uint32_t word) {
+  const auto high = static_cast<float>(static_cast<std::int32_t>(word >> 16));
+  const auto low = static_cast<float>(static_cast<std::int32_t>(word & 0xffffu));
+  return std::sqrt(minus_two_log<32>(high * 0x1p16f + (low + 0.5f)));
+}
+
+/// v = (word + 1/2) 2^-32.
+BDL_ALWAYS_INLINE Direction<float> direction_of(std::uint32_t word) {
+  const Angle angle = split_angle(word);
+  return direction(angle.quadrant,
+                   static_cast<float>(2 * angle.rest + 1) * (0x1p-33f * Elementary<float>::two_pi));
+}
+
+/// u = (high 2^21 + low / 2^11 + 1) 2^-53 exactly, where low / 2^11 is whole.
+BDL_ALWAYS_INLINE double radius_of(std::uint32_t low_word, std::uint32_t high_word) {
+  const auto high = static_cast<double>(static_cast<std::int32_t>(high_word ^ 0x80000000u)) + 0x1p31;
+  const auto low = static_cast<double>(static_cast<std::int32_t>(low_word >> 11));
+  return std::sqrt(minus_two_log<53>(high * 0x1p21 + (low + 1.0)));
+}
+
+/// v = (high + (low / 2 + 1/2) 2^-31) 2^-32 rounded once, where low / 2 is whole.
+BDL_ALWAYS_INLINE Direction<double> direction_of(std::uint32_t low, std::uint32_t high) {
+  const Angle angle = split_angle(high);
+  const double fraction = (static_cast<double>(static_cast<std::int32_t>(low >> 1)) + 0.5) * 0x1p-31;
+  return direction(angle.quadrant,
+                   (static_cast<double>(angle.rest) + fraction) * (0x1p-32 * Elementary<double>::two_pi));
+}
+
 template <class T>
-BDL_ALWAYS_INLINE void store_pair(T u, Direction<T> direction, T* out) {
-  const T radius = std::sqrt(T{-2} * log_positive(u));
+BDL_ALWAYS_INLINE void store_pair(T radius, Direction<T> direction, T* out) {
   out[0] = radius * direction.cosine;
   out[1] = radius * direction.sine;
 }
 
-/// u = (word + 1/2) 2^-32 rounded once; v = (word + 1/2) 2^-32.
-BDL_ALWAYS_INLINE void box_muller(std::uint32_t radius_word, std::uint32_t angle_word, float* out) {
-  const auto high = static_cast<float>(static_cast<std::int32_t>(radius_word >> 16));
-  const auto low = static_cast<float>(static_cast<std::int32_t>(radius_word & 0xffffu));
-  const Angle angle = split_angle(angle_word);
-  const float turns = static_cast<float>(2 * angle.rest + 1) * 0x1p-33f;
-  store_pair((high * 0x1p16f + (low + 0.5f)) * 0x1p-32f, direction(angle.quadrant, turns), out);
-}
-
-/// u = (high 2^21 + low / 2^11 + 1) 2^-53 exactly; v = (high + (low / 2 + 1/2) 2^-31) 2^-32 rounded once,
-/// where low / 2^11 and low / 2 are whole.
-BDL_ALWAYS_INLINE void box_muller(const std::uint32_t (&word)[4], double* out) {
-  const auto high = static_cast<double>(static_cast<std::int32_t>(word[1] ^ 0x80000000u)) + 0x1p31;
-  const auto low = static_cast<double>(static_cast<std::int32_t>(word[0] >> 11));
-  const Angle angle = split_angle(word[3]);
-  const double fraction = (static_cast<double>(static_cast<std::int32_t>(word[2] >> 1)) + 0.5) * 0x1p-31;
-  const double turns = (static_cast<double>(angle.rest) + fraction) * 0x1p-32;
-  store_pair((high * 0x1p21 + (low + 1.0)) * 0x1p-53, direction(angle.quadrant, turns), out);
-}
-
-BDL_ALWAYS_INLINE void normals_of_tile(const WordTile& words, float* out) {
-  for (int j = 0; j < tile_blocks; ++j) {
-    box_muller(words.word[0][j], words.word[1][j], out + 4 * j);
-    box_muller(words.word[2][j], words.word[3][j], out + 4 * j + 2);
+BDL_ALWAYS_INLINE void normals_of_step(const WordTile& words, int first, float* out) {
+  for (int j = first; j < first + step_blocks; ++j) {
+    store_pair(radius_of(words.word[0][j]), direction_of(words.word[1][j]), out + 4 * j);
+    store_pair(radius_of(words.word[2][j]), direction_of(words.word[3][j]), out + 4 * j + 2);
   }
 }
 
-BDL_ALWAYS_INLINE void normals_of_tile(const WordTile& words, double* out) {
-  for (int j = 0; j < tile_blocks; ++j)
-    box_muller({words.word[0][j], words.word[1][j], words.word[2][j], words.word[3][j]}, out + 2 * j);
+BDL_ALWAYS_INLINE void normals_of_step(const WordTile& words, int first, double* out) {
+  for (int j = first; j < first + step_blocks; ++j)
+    store_pair(radius_of(words.word[0][j], words.word[1][j]),
+               direction_of(words.word[2][j], words.word[3][j]), out + 2 * j);
+}
+
+template <class T>
+BDL_ALWAYS_INLINE void normals_of_tile(const WordTile& words, int blocks, T* out) {
+  for (int first = 0; first < blocks; first += step_blocks) normals_of_step(words, first, out);
 }
 
 #if BDL_X86_SIMD
 template <class T>
 BDL_TARGET("avx2")
-void normals_avx2(const WordTile& words, T* out) {
-  normals_of_tile(words, out);
+void normals_avx2(const WordTile& words, int blocks, T* out) {
+  normals_of_tile(words, blocks, out);
 }
 
 template <class T>
 BDL_TARGET("avx512f")
-void normals_avx512(const WordTile& words, T* out) {
-  normals_of_tile(words, out);
+void normals_avx512(const WordTile& words, int blocks, T* out) {
+  normals_of_tile(words, blocks, out);
 }
 #endif
 
 }  // namespace
 
 template <class T>
-void normal_tile([[maybe_unused]] Simd simd, const WordTile& words, T* out) {
+void normal_tile([[maybe_unused]] Simd simd, const WordTile& words, int blocks, T* out) {
 #if BDL_X86_SIMD
-  if (simd == Simd::avx512) return normals_avx512(words, out);
-  if (simd == Simd::avx2) return normals_avx2(words, out);
+  if (simd == Simd::avx512) return normals_avx512(words, blocks, out);
+  if (simd == Simd::avx2) return normals_avx2(words, blocks, out);
 #endif
-  normals_of_tile(words, out);
+  normals_of_tile(words, blocks, out);
 }
 
 template <class T>
@@ -91,8 +104,8 @@ void fill_normal(const StreamKey& key, Index offset, std::span<T> out) {
   fill_from_tiles(key, offset, out, normal_tile<T>);
 }
 
-template void normal_tile<float>(Simd, const WordTile&, float*);
-template void normal_tile<double>(Simd, const WordTile&, double*);
+template void normal_tile<float>(Simd, const WordTile&, int, float*);
+template void normal_tile<double>(Simd, const WordTile&, int, double*);
 template void fill_normal<float>(const StreamKey&, Index, std::span<float>);
 template void fill_normal<double>(const StreamKey&, Index, std::span<double>);
 

@@ -3,7 +3,7 @@
 #include <Random123/philox.h>
 
 #include "base/error.hpp"
-#include "rng/philox_avx2.hpp"
+#include "rng/philox_x86.hpp"
 #include "rng/tile.hpp"
 
 namespace bdl {
@@ -27,15 +27,16 @@ std::array<std::uint32_t, 4> stream_counter(const StreamKey& key, std::uint32_t 
   return {block, key.sample, static_cast<std::uint32_t>(key.step), high};
 }
 
-void philox_tile([[maybe_unused]] Simd simd, const StreamKey& key, std::uint32_t first_block,
+void philox_tile([[maybe_unused]] Simd simd, const StreamKey& key, std::uint32_t first_block, int blocks,
                  WordTile& words) {
 #if BDL_X86_SIMD
-  if (simd >= Simd::avx2) return philox_tile_avx2(key, first_block, words);
+  if (simd == Simd::avx512) return philox_tile_avx512(key, first_block, blocks, words);
+  if (simd == Simd::avx2) return philox_tile_avx2(key, first_block, blocks, words);
 #endif
   const auto first = stream_counter(key, first_block);
   const philox4x32_key_t seed = philox_key(key.seed);
-  for (std::uint32_t j = 0; j < tile_blocks; ++j) {
-    const philox4x32_ctr_t counter{{first[0] + j, first[1], first[2], first[3]}};
+  for (int j = 0; j < blocks; ++j) {
+    const philox4x32_ctr_t counter{{first[0] + static_cast<std::uint32_t>(j), first[1], first[2], first[3]}};
     const philox4x32_ctr_t block = philox4x32_R(10, counter, seed);
     for (int w = 0; w < 4; ++w) words.word[w][j] = block.v[w];
   }

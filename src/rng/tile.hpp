@@ -14,18 +14,20 @@
 namespace bdl {
 
 inline constexpr int tile_blocks = 64;
+inline constexpr int step_blocks = 16;  // a short range needs only that many at a time
 
 /// Word w of block j of the tile is word[w][j].
 struct alignas(64) WordTile {
   std::uint32_t word[4][tile_blocks];
 };
 
-/// The blocks first_block .. first_block + tile_blocks - 1 of the stream, modulo 2^32.
-void philox_tile(Simd simd, const StreamKey& key, std::uint32_t first_block, WordTile& words);
+/// The blocks first_block .. first_block + blocks - 1 of the stream, modulo 2^32; blocks is a multiple of
+/// step_blocks.
+void philox_tile(Simd simd, const StreamKey& key, std::uint32_t first_block, int blocks, WordTile& words);
 
-/// The tile_blocks * 16 / sizeof(T) standard normals made of the words, those of block 0 first.
+/// The blocks * 16 / sizeof(T) standard normals made of the words, those of block 0 first.
 template <class T>
-void normal_tile(Simd simd, const WordTile& words, T* out);
+void normal_tile(Simd simd, const WordTile& words, int blocks, T* out);
 
 /// Throws unless the step is in range.
 void check_key(const StreamKey& key);
@@ -34,7 +36,7 @@ void check_key(const StreamKey& key);
 void check_range(const StreamKey& key, Index offset, std::size_t count, Index per_block);
 
 /// Fills out with elements offset, offset + 1, ... of a stream that has 16 / sizeof(T) elements in each
-/// block; transform(simd, words, values) makes the elements of a tile.
+/// block; transform(simd, words, blocks, values) makes the elements of some blocks.
 template <class T, class Transform>
 void fill_from_tiles(const StreamKey& key, Index offset, std::span<T> out, Transform transform) {
   constexpr Index per_block = 16 / sizeof(T), tile_size = tile_blocks * per_block;
@@ -44,12 +46,14 @@ void fill_from_tiles(const StreamKey& key, Index offset, std::span<T> out, Trans
   alignas(64) T values[tile_size];
   auto block = static_cast<std::uint32_t>(offset / per_block);
   for (Index skip = offset % per_block; !out.empty(); skip = 0, block += tile_blocks) {
-    philox_tile(simd, key, block, words);
     const Index taken = std::min(tile_size - skip, static_cast<Index>(out.size()));
+    constexpr Index step = step_blocks * per_block;
+    const int blocks = static_cast<int>((skip + taken + step - 1) / step) * step_blocks;
+    philox_tile(simd, key, block, blocks, words);
     if (taken == tile_size) {
-      transform(simd, words, out.data());
+      transform(simd, words, blocks, out.data());
     } else {
-      transform(simd, words, values);
+      transform(simd, words, blocks, values);
       std::copy_n(values + skip, taken, out.data());
     }
     out = out.subspan(static_cast<std::size_t>(taken));

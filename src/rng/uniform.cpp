@@ -9,16 +9,16 @@ namespace bdl {
 namespace {
 
 /// (k + 1/2) 2^-23 for a 23-bit k: exact, and strictly inside (0, 1).
-void unit_tile(const WordTile& words, float* out) {
-  for (int j = 0; j < tile_blocks; ++j)
+void unit_tile(const WordTile& words, int blocks, float* out) {
+  for (int j = 0; j < blocks; ++j)
     for (int w = 0; w < 4; ++w)
       out[4 * j + w] =
           (static_cast<float>(static_cast<std::int32_t>(words.word[w][j] >> 9)) + 0.5f) * 0x1p-23f;
 }
 
 /// (k + 1/2) 2^-52 for a 52-bit k.
-void unit_tile(const WordTile& words, double* out) {
-  for (int j = 0; j < tile_blocks; ++j)
+void unit_tile(const WordTile& words, int blocks, double* out) {
+  for (int j = 0; j < blocks; ++j)
     for (int w = 0; w < 4; w += 2)
       out[2 * j + w / 2] = (words.word[w + 1][j] * 0x1p20 + (words.word[w][j] >> 12) + 0.5) * 0x1p-52;
 }
@@ -32,10 +32,10 @@ void fill_uniform(const StreamKey& key, Index offset, std::span<T> out, T low, T
   if (!(low < high) || !(first < high) || !std::isfinite(width))
     fail(Status::ERROR_INVALID_ARGUMENT, "the interval is (%g, %g), expected numbers between finite bounds",
          static_cast<double>(low), static_cast<double>(high));
-  fill_from_tiles(key, offset, out, [=](Simd, const WordTile& words, T* values) {
-    unit_tile(words, values);
+  fill_from_tiles(key, offset, out, [=](Simd, const WordTile& words, int blocks, T* values) {
+    unit_tile(words, blocks, values);
     // Rounding can reach the ends of the interval, so the result is kept strictly inside.
-    for (Index i = 0; i < Index{tile_blocks * 16 / sizeof(T)}; ++i)
+    for (Index i = 0; i < blocks * Index{16 / sizeof(T)}; ++i)
       values[i] = std::clamp(low + width * values[i], first, last);
   });
 }

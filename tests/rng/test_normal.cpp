@@ -41,11 +41,14 @@ void test_equals_scalar_reference(void**) {
     expected[i] = scalar_pair(words, static_cast<int>(i % per_block / 2), T{})[i % 2];
     assert_true(std::isfinite(expected[i]));
   }
-  for (const Simd simd : available_simd()) {
-    std::fill(got.begin(), got.end(), std::numeric_limits<T>::quiet_NaN());
-    normal_tile(simd, tile, got.data());
-    assert_same_bits<T>(got, expected);
-  }
+  for (const Simd simd : available_simd())
+    for (std::size_t blocks = step_blocks; blocks <= tile_blocks; blocks += step_blocks) {
+      std::fill(got.begin(), got.end(), T{99});
+      normal_tile(simd, tile, static_cast<int>(blocks), got.data());
+      const auto made = static_cast<std::ptrdiff_t>(blocks * per_block);
+      assert_same_bits<T>({got.begin(), got.begin() + made}, {expected.begin(), expected.begin() + made});
+      assert_true(std::count(got.begin() + made, got.end(), T{99}) == got.end() - got.begin() - made);
+    }
 }
 
 template <class T>
@@ -147,8 +150,8 @@ void test_reach(void**) {
   const WordTile zeros{};
   float single[4 * tile_blocks];
   double twice[2 * tile_blocks];
-  normal_tile(Simd::baseline, zeros, single);
-  normal_tile(Simd::baseline, zeros, twice);
+  normal_tile(Simd::baseline, zeros, tile_blocks, single);
+  normal_tile(Simd::baseline, zeros, tile_blocks, twice);
   assert_true(std::fabs(single[0] - std::sqrt(66 * std::log(2.0))) < 1e-6);
   assert_true(std::fabs(twice[0] - std::sqrt(106 * std::log(2.0))) < 1e-14);
 }
