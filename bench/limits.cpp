@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "linalg/blas.hpp"
+#include "machine.hpp"
+#include "timing.hpp"
+
+namespace bench {
+namespace {
+
+/// Best rate of square products: a peak is a maximum, whatever else the machine does meanwhile.
+template <class T>
+Record gemm(const Record& parameters) {
+  const bool quick = parameters.has("quick");
+  double best = 0;
+  bdl::Index best_size = 0;
+  const std::vector<bdl::Index> sizes =
+      quick ? std::vector<bdl::Index>{512, 768} : std::vector<bdl::Index>{768, 1024, 1536, 2048, 3072};
+  for (const bdl::Index n : sizes) {
+    std::vector<T> a(static_cast<std::size_t>(n * n), T(0.5)), b(a), c(a);
+    const Timing timing = time_calls({quick ? 2 : 5, 0}, [&] {
+      bdl::gemm(bdl::Op::none, bdl::Op::none, T(1), {a.data(), n, n}, {b.data(), n, n}, T(0),
+                {c.data(), n, n});
+    });
+    const double flops = 2.0 * static_cast<double>(n * n * n), rate = flops / timing.min / 1e6;
+    if (rate > best) {
+      best = rate;
+      best_size = n;
+    }
+  }
+  return Record(parameters).set("size", best_size).set("gflops", best);
+}
+
+/// Seconds of the fastest of `repetitions` passes; the threads start and end each pass together.
+template <class T>
+double best_triad(int threads, std::int64_t size, int repetitions) {
+  const auto count = static_cast<std::size_t>(size);
+  // Not initialised here: each thread touches its part first.
+  const std::unique_ptr<T[]> a(new T[count]), b(new T[count]), c(new T[count]);
+  std::barrier together(threads);
+  double best = 1e300;
+  const auto part = [&](int thread) {
+    const std::int64_t begin = size * thread / threads, end = size * (thread + 1) / threads;
+    for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] = c[i] = T(1);
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+      together.arrive_and_wait();
+      const auto start = std::chrono::steady_clock::now();
+      for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] + T(3) * c[i];
+      together.arrive_and_wait();
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      if (thread == 0) best = std::min(best, elapsed.count());
+    }
+  };
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);
+  part(0);
+  for (std::thread& other : others) other.join();
+  return best;
+}
+
+template <class T>
+Record triad(const Record& parameters) {
+  const std::int64_t megabytes = parameters.has("quick") ? 64 : 256;  // each array
+  const std::int64_t size = megabytes * 1024 * 1024 / static_cast<std::int64_t>(sizeof(T));
+  const double seconds = best_triad<T>(static_cast<int>(parameters.integer("threads")), size, 8);
+  return Record(parameters)
+      .set("array_mb", megabytes)
+      .set("gbs", 3.0 * static_cast<double>(size) * sizeof(T) / seconds / 1e9);
+}
+
+}  // namespace
+
+Record gemm_peak(const Record& parameters) {
+  return parameters.text("dtype") == "f32" ? gemm<float>(parameters) : gemm<double>(parameters);
+}
+
+Record triad_bandwidth(const Record& parameters) {
+  return parameters.text("dtype") == "f32" ? triad<float>(parameters) : triad<double>(parameters);
+}
+
+}  // namespace bench
