@@ -35,7 +35,7 @@ bool parse(const std::vector<std::string>& words, Arguments& arguments) {
     else if (*word == "--json" && has_value)
       arguments.json = *++word;
     else if (*word == "--threads" && has_value)
-      arguments.settings.threads = static_cast<int>(std::strtol((++word)->c_str(), nullptr, 10));
+      arguments.settings.threads = std::strtoll((++word)->c_str(), nullptr, 10);
     else if (std::ranges::find(names, *word) != names.end())
       arguments.cases.push_back(*word);
     else

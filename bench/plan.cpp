@@ -5,8 +5,8 @@
 namespace bench {
 namespace {
 
-Record line(const std::string& text, int threads) {
-  return Record(text).set("threads", std::int64_t{threads});
+Record line(const std::string& text, std::int64_t threads) {
+  return Record(text).set("threads", threads);
 }
 
 /// Large networks on all threads and on one; tiny ones on one.
@@ -30,12 +30,14 @@ std::vector<Record> slang_plan(const Settings& settings) {
 
 std::vector<Record> posterior_plan(const std::string& name, const Settings& settings) {
   std::vector<Record> lines;
-  const std::string dimension = settings.quick ? " D=100000 L=10 " : " D=1000000 L=10 ",
-                    count = name == "sample" ? "S=" : "vectors=";
   for (const char* dtype : {"f32", "f64"})
-    for (const char* number : {"1", "4"})
-      lines.push_back(
-          line("case=" + name + dimension + count + number + " dtype=" + dtype, settings.threads));
+    for (const std::int64_t count : {1, 4})
+      lines.push_back(Record("case=" + name)
+                          .set("D", std::int64_t{settings.quick ? 100000 : 1000000})
+                          .set("L", std::int64_t{10})
+                          .set(name == "sample" ? "S" : "vectors", count)
+                          .set("dtype", dtype)
+                          .set("threads", settings.threads));
   return lines;
 }
 
@@ -59,7 +61,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
   std::vector<Record> lines;
   for (const std::int64_t d :
        quick ? Numbers{1000, 10000, 100000} : Numbers{1000, 10000, 100000, 1000000, 10000000})
-    lines.push_back(line("case=scaling sweep=D L=10 n=32 dtype=f32", settings.threads).set("D", d));
+    lines.push_back(
+        line("case=scaling sweep=D D=" + std::to_string(d) + " L=10 n=32 dtype=f32", settings.threads));
   const std::string network = "case=scaling shape=784-100-10 likelihood=categorical dtype=f32 S=2 sweep=";
   for (const std::int64_t n : quick ? Numbers{50, 200} : Numbers{50, 100, 200, 400, 800, 1600, 3200})
     lines.push_back(line(network + "n L=8", settings.threads).set("M", n / 2).set("n", n));

@@ -1,6 +1,7 @@
 // Which measurements a case of the command line consists of.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 namespace bench {
 
 struct Settings {
-  int threads;
+  std::int64_t threads;
   bool quick, profile;
 };
 

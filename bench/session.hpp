@@ -11,8 +11,7 @@ namespace bench {
 
 class Session {
  public:
-  /// Parameters of plan(). Measures the machine's limits for this kind of line if they are not known yet,
-  /// then the line.
+  /// Parameters of plan(). Measures the machine's limits, then the line.
   void measure(Record parameters);
   void write_json(const std::string& file) const;
 
