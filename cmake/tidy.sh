@@ -1,8 +1,8 @@
 #!/bin/sh
-# clang-tidy over the library, after `cmake --preset clang`. Arguments: the sources to check, default all of src.
+# clang-tidy after `cmake --preset clang`. Arguments: the sources to check, default the library and its benchmarks.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- $(find src -name '*.cpp' | sort)
+[ $# -gt 0 ] || set -- $(find src bench -name '*.cpp' | sort)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0

@@ -4,7 +4,7 @@
 set -eu
 wanted='build-essential cmake ninja-build
   libopenblas-dev liblapacke-dev librandom123-dev nlohmann-json3-dev libcmocka-dev'
-[ "${1-}" = build ] || wanted="$wanted pkg-config
+[ "${1-}" = build ] || wanted="$wanted pkg-config python3
   clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg"
 
 missing=

@@ -1,0 +1,27 @@
+// What can be measured. Each runs in a process of its own, takes the parameters its line begins with, and
+// returns the lines to print: most often one, the parameters with the measurements added.
+#pragma once
+
+#include <vector>
+
+#include "record.hpp"
+
+namespace bench {
+
+/// Steps of a network. Parameters: shape, likelihood, M, S, L, dtype; limits; quick, fit, stages if wanted.
+std::vector<Record> slang(const Record& parameters);
+
+/// Steps on the caller's gradient rows, without a model. Parameters: D, L, n.
+std::vector<Record> rows(const Record& parameters);
+
+/// Draws and solutions of a posterior. Parameters: D, L, S or vectors, dtype; limits.
+std::vector<Record> sample(const Record& parameters);
+std::vector<Record> solve(const Record& parameters);
+
+/// Monte-Carlo predictions. Parameters: shape, L, examples, S; limits.
+std::vector<Record> predict(const Record& parameters);
+
+/// "784-400-10" and its numbers.
+std::vector<std::int64_t> sizes_of(const Record& parameters);
+
+}  // namespace bench

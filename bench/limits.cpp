@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "linalg/blas.hpp"
+#include "machine.hpp"
+#include "timing.hpp"
+
+namespace bench {
+namespace {
+
+/// Best rate of square products.
+template <class T>
+Record gemm(const Record& parameters) {
+  const bool quick = parameters.has("quick");
+  double best = 0;
+  bdl::Index best_size = 0;
+  const std::vector<bdl::Index> sizes =
+      quick ? std::vector<bdl::Index>{512, 768} : std::vector<bdl::Index>{768, 1024, 1536, 2048};
+  for (const bdl::Index n : sizes) {
+    std::vector<T> a(static_cast<std::size_t>(n * n), T(0.5)), b(a), c(a);
+    const Timing timing = time_calls({quick ? 2 : 5, 0}, [&] {
+      bdl::gemm(bdl::Op::none, bdl::Op::none, T(1), {a.data(), n, n}, {b.data(), n, n}, T(0),
+                {c.data(), n, n});
+    });
+    const double flops = 2.0 * static_cast<double>(n * n * n), rate = flops / timing.min / 1e6;
+    if (rate > best) {
+      best = rate;
+      best_size = n;
+    }
+  }
+  return Record(parameters).set("size", best_size).set("gflops", best);
+}
+
+template <class T>
+void triad_pass(T* __restrict a, const T* __restrict b, const T* __restrict c, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) a[i] = b[i] + T(3) * c[i];
+}
+
+/// Seconds of the fastest of `repetitions` passes. Passes are timed where all threads meet: a thread that
+/// starts late must not find the others' work done outside its time.
+template <class T>
+double best_triad(int threads, std::int64_t size, int repetitions) {
+  using Clock = std::chrono::steady_clock;
+  const auto count = static_cast<std::size_t>(size);
+  // Not initialised here: each thread touches its part first.
+  const std::unique_ptr<T[]> a(new T[count]), b(new T[count]), c(new T[count]);
+  std::vector<Clock::time_point> meetings;
+  meetings.reserve(static_cast<std::size_t>(repetitions) + 1);
+  std::barrier together(threads, [&meetings]() noexcept { meetings.push_back(Clock::now()); });
+  const auto part = [&](int thread) {
+    const std::int64_t begin = size * thread / threads, end = size * (thread + 1) / threads;
+    for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] = c[i] = T(1);
+    together.arrive_and_wait();
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+      triad_pass(a.get() + begin, b.get() + begin, c.get() + begin, end - begin);
+      together.arrive_and_wait();
+    }
+  };
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);
+  part(0);
+  for (std::thread& other : others) other.join();
+  double best = 1e300;
+  for (std::size_t i = 1; i < meetings.size(); ++i)
+    best = std::min(best, std::chrono::duration<double>(meetings[i] - meetings[i - 1]).count());
+  return best;
+}
+
+template <class T>
+Record triad(const Record& parameters) {
+  const bool quick = parameters.has("quick");
+  const std::int64_t megabytes = quick ? 64 : 256;  // each array
+  const std::int64_t size = megabytes * 1024 * 1024 / static_cast<std::int64_t>(sizeof(T));
+  const double seconds = best_triad<T>(static_cast<int>(parameters.integer("threads")), size, quick ? 5 : 20);
+  return Record(parameters)
+      .set("array_mb", megabytes)
+      .set("gbs", 3.0 * static_cast<double>(size) * sizeof(T) / seconds / 1e9);
+}
+
+}  // namespace
+
+Record gemm_peak(const Record& parameters) {
+  return parameters.text("dtype") == "f32" ? gemm<float>(parameters) : gemm<double>(parameters);
+}
+
+Record triad_bandwidth(const Record& parameters) {
+  return parameters.text("dtype") == "f32" ? triad<float>(parameters) : triad<double>(parameters);
+}
+
+}  // namespace bench

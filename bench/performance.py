@@ -1,0 +1,255 @@
+#!/usr/bin/python3
+"""Runs bdl_bench and writes docs/performance.md and docs/scaling.svg.
+
+bench/performance.py [--bench PROGRAM] [--output DIR] [--quick]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import svg
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STAGES = ["sample", "forward", "backward", "gram", "project", "eig", "combine", "sums", "solve", "rest"]
+
+
+class Runs:
+    """The records of all commands."""
+
+    def __init__(self, program, quick):
+        self.program, self.quick = program, quick
+        self.commands, self.records = [], []
+        self.run("--profile")
+        self.threads = self.all("predict")[0]["threads"]
+        if self.threads > 1:
+            self.run("sample solve predict gemm stream --threads 1")
+        self.run("scaling")
+
+    def run(self, arguments):
+        self.commands.append(f"{self.program} {arguments}" + (" --quick" if self.quick else ""))
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            subprocess.run([*self.commands[-1].split(), "--json", file.name], check=True, cwd=ROOT)
+            result = json.load(file)
+        self.machine = result["machine"]
+        self.records += result["records"]
+
+    def all(self, case, profile=False, **values):
+        return [r for r in self.records if r["case"] == case and ("profile" in r) == profile
+                and all(r.get(key) == value for key, value in values.items())]
+
+    def large(self, threads, profile=False):
+        """The classification network at its three ranks."""
+        return [r for r in self.all("slang", profile, threads=threads) if r["shape"].startswith("784")]
+
+    def tiny(self, shape):
+        return self.all("slang", shape=shape)
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
+
+
+def figures(values, form="{:.2f}"):
+    return " / ".join(form.format(v) for v in values)
+
+
+def at_most(limits, values):
+    return all(v <= limit for v, limit in zip(values, limits))
+
+
+def targets(runs):
+    """Rows: what, target, measured, whether met. Medians."""
+    rows, threads = [], runs.threads
+
+    def add(what, target, measured, met):
+        rows.append([what, target, measured, "met" if met else "**missed**"])
+
+    large = runs.large(threads)
+    name = f"{large[0]['shape']}, M={large[0]['M']}, S={large[0]['S']}, f32, L={figures([r['L'] for r in large], '{}')}"
+    ratios, peaks = [r["time_over_bound"] for r in large], [r["peak_mb"] for r in large]
+    add(f"{name}: time over bound", "<= 1.8 / 1.6 / 1.5", figures(ratios), at_most([1.8, 1.6, 1.5], ratios))
+    add("the same: peak resident memory", "<= 80 / 130 / 320 MB", figures(peaks, "{:.0f}") + " MB",
+        at_most([80, 130, 320], peaks))
+    for shape, what, limit in [("13-50-1", "13-50-1, M=10, S=4, L=1, one thread", 30),
+                               ("256-1", "logistic regression, D=257, M=64, S=12, L=10, one thread", 150)]:
+        for r in runs.tiny(shape):
+            microseconds = 1e3 * r["ms_median"]
+            add(f"{what}, {r['dtype']}", f"<= {limit} us a step", f"{microseconds:.1f} us", microseconds <= limit)
+    for case, what in [("sample", "sampling"), ("solve", "solving")]:
+        lines = runs.all(case, threads=threads)
+        for number in sorted({vectors(r) for r in lines}):
+            both = [r for r in lines if vectors(r) == number]
+            fractions = [r["bandwidth_fraction"] for r in both]
+            add(f"{what}, D={svg.number(both[0]['D'])}, L=10, {number} at once, {figures([r['dtype'] for r in both], '{}')}",
+                ">= 70 % of triad", figures([100 * f for f in fractions], "{:.0f}") + " %", min(fractions) >= 0.7)
+    speedups = [r["speedup"] for r in runs.all("threads")]
+    add(f"{threads} threads against one, {large[0]['shape']}, L=1 / 8 / 32", ">= 1.7 x",
+        (figures(speedups) or "one processor") + " x", speedups and min(speedups) >= 1.7)
+    most = max(runs.all("scaling", sweep="D"), key=lambda r: r["D"])
+    add(f"D={svg.number(most['D'])}, L=10, caller's rows, n=32: peak resident memory", "< 3 GB",
+        f"{most['peak_mb'] / 1024:.2f} GB", most["peak_mb"] < 3 * 1024)
+    predict = runs.all("predict", threads=threads)[0]
+    add(f"predictions, {predict['shape']}, {predict['examples']} examples x {predict['S']} samples",
+        ">= 60 % of sgemm peak", f"{100 * predict['peak_fraction']:.0f} %", predict["peak_fraction"] >= 0.6)
+    return table(["case", "target", "measured", ""], rows)
+
+
+def vectors(record):
+    return record.get("S", record.get("vectors"))
+
+
+def steps(runs):
+    rows = []
+    for count in dict.fromkeys([runs.threads, 1]):
+        for r in runs.large(count):
+            rows.append(step_row(r))
+    for shape in ["13-50-1", "256-1"]:
+        rows += [step_row(r) for r in runs.tiny(shape)]
+    return table(["shape", "M", "S", "L", "dtype", "threads", "ms: median", "min", "max", "bound", "time over bound",
+                  "GFLOP/s", "of gemm peak", "of triad", "peak MB"], rows)
+
+
+def step_row(r):
+    return [r["shape"], r["M"], r["S"], r["L"], r["dtype"], r["threads"], f"{r['ms_median']:.4g}",
+            f"{r['ms_min']:.4g}", f"{r['ms_max']:.4g}", f"{r['bound_ms']:.3g}", f"{r['time_over_bound']:.2f}",
+            f"{r['gflops']:.3g}", f"{100 * r['peak_fraction']:.0f} %", f"{100 * r['bandwidth_fraction']:.0f} %",
+            f"{r['peak_mb']:.0f}"]
+
+
+def profiles(runs):
+    rows = []
+    for count in dict.fromkeys([runs.threads, 1]):
+        for r in runs.large(count, profile=True):
+            rows.append([f"{r['shape']}, L={r['L']}, {count} threads" if count > 1 else
+                         f"{r['shape']}, L={r['L']}, one thread", f"{r['ms']:.1f}",
+                         *(f"{r[s + '_ms']:.2f} ({r[s + '_percent']:.0f} %)" for s in STAGES)])
+    return table(["", "ms", *STAGES], rows)
+
+
+def tiny_profiles(runs):
+    rows = []
+    for shape in ["13-50-1", "256-1"]:
+        for r in runs.all("slang", profile=True, shape=shape):
+            rows.append([f"{shape}, {r['dtype']}", f"{1e3 * r['ms']:.1f}",
+                         *(f"{1e3 * r[s + '_ms']:.1f} ({r[s + '_percent']:.0f} %)" for s in STAGES)])
+    return table(["", "us", *STAGES], rows)
+
+
+def posterior(runs):
+    rows = []
+    for case in ["sample", "solve"]:
+        for r in runs.all(case):
+            rows.append([case, svg.number(r["D"]), r["L"], vectors(r), r["dtype"], r["threads"], f"{r['ms_median']:.3g}",
+                         f"{r['ms_min']:.3g}", f"{r['gbytes'] / r['ms_median'] * 1e3:.1f}", f"{r['triad_gbs']:.1f}",
+                         f"{100 * r['bandwidth_fraction']:.0f} %", f"{r['time_over_bound']:.2f}"])
+    return table(["", "D", "L", "at once", "dtype", "threads", "ms: median", "min", "GB/s", "triad GB/s", "of triad",
+                  "time over bound"], rows)
+
+
+def predictions(runs):
+    return table(["shape", "examples", "samples", "threads", "s: median", "GFLOP/s", "sgemm peak", "of peak", "peak MB"],
+                 [[r["shape"], r["examples"], r["S"], r["threads"], f"{r['ms_median'] / 1e3:.3g}", f"{r['gflops']:.0f}",
+                   f"{r['sgemm_peak']:.0f}", f"{100 * r['peak_fraction']:.0f} %", f"{r['peak_mb']:.0f}"]
+                  for r in runs.all("predict")])
+
+
+def limits(runs):
+    rows = []
+    for count in sorted({r["threads"] for r in runs.all("gemm")}):
+        by = {(r["case"], r["dtype"]): r for r in runs.all("gemm", threads=count) + runs.all("stream", threads=count)}
+        rows.append([count] + [f"{by['gemm', t]['gflops']:.0f}" for t in ("f32", "f64")]
+                    + [f"{by['stream', t]['gbs']:.1f}" for t in ("f32", "f64")])
+    return table(["threads", "sgemm GFLOP/s", "dgemm GFLOP/s", "triad GB/s, float", "triad GB/s, double"], rows)
+
+
+def scaling(runs):
+    by_d, by_n, by_l = (runs.all("scaling", sweep=s) for s in ("D", "n", "L"))
+    return "\n".join([
+        "Against D: caller's rows, L=10, n=32, f32.\n",
+        table(["D", "ms a step", "ns a parameter", "peak MB", "bytes for each of D L"],
+              [[svg.number(r["D"]), f"{r['ms_median']:.4g}", f"{r['ns_per_parameter']:.4g}", f"{r['peak_mb']:.0f}",
+                f"{r['bytes_per_DL']:.4g}"] for r in by_d]),
+        f"Against n = M S: {by_n[0]['shape']}, L={by_n[0]['L']}, S={by_n[0]['S']}, f32.\n",
+        table(["n", "ms a step", "us a row", "time over bound", "peak MB"],
+              [[r["n"], f"{r['ms_median']:.4g}", f"{1e3 * r['ms_median'] / r['n']:.4g}", f"{r['time_over_bound']:.2f}",
+                f"{r['peak_mb']:.0f}"] for r in by_n]),
+        f"Against L: {by_l[0]['shape']}, M={by_l[0]['M']}, S={by_l[0]['S']}, f32.\n",
+        table(["L", "ms a step", "ms a column of U", "time over bound", "peak MB"],
+              [[r["L"], f"{r['ms_median']:.4g}", f"{r['ms_median'] / r['L']:.4g}", f"{r['time_over_bound']:.2f}",
+                f"{r['peak_mb']:.0f}"] for r in by_l]),
+    ])
+
+
+def plot(runs):
+    def panel(sweep, title, guide):
+        lines = runs.all("scaling", sweep=sweep)
+        points = [(r[sweep], r["ms_median"]) for r in lines]
+        return [title.format(**lines[0]), sweep, "ms a step", points, guide]
+
+    return svg.figure([panel("D", "parameters D (L={L}, n={n})", (1, "dashed: linear")),
+                       panel("n", "rows n = M S ({shape}, L={L})", (1, "dashed: linear")),
+                       panel("L", "rank L ({shape}, n={n})", (2, "dashed: quadratic"))])
+
+
+def page(runs):
+    machine = runs.machine
+    core_type = machine["openblas_coretype"]
+    commands = "\n".join("    " + command for command in runs.commands)
+    return f"""# Performance
+
+Written by `bench/performance.py{' --quick' if runs.quick else ''}` on {machine['date']}, which ran
+
+{commands}
+
+on {machine['processors']} processors {machine['processor']}; {machine['build']}\
+{f', OPENBLAS_CORETYPE={core_type}' if core_type else ''}.
+
+Every measurement runs in a process of its own; times are medians after a warm-up. The bound is
+max(flops / gemm peak, bytes / triad bandwidth), flops and bytes counted by the formulas of
+[bench/work.cpp](../bench/work.cpp), both limits measured in the same run on the same number of threads.
+
+## Targets
+
+{targets(runs)}
+## Training steps
+
+{steps(runs)}
+Where a step's time goes, in ms and percent:
+
+{profiles(runs)}
+The same for tiny models on one thread, in microseconds:
+
+{tiny_profiles(runs)}
+## Sampling and solving
+
+{posterior(runs)}
+## Predictions
+
+{predictions(runs)}
+## Scaling
+
+![time of a step against D, n and L](scaling.svg)
+
+{scaling(runs)}
+## The machine's limits
+
+{limits(runs)}"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs bdl_bench and writes performance.md and scaling.svg.")
+    parser.add_argument("--bench", default="build/release/bench/bdl_bench", help="program, from the repository's root")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs", help="folder to write to")
+    parser.add_argument("--quick", action="store_true", help="small cases: a test of this script")
+    arguments = parser.parse_args()
+    runs = Runs(arguments.bench, arguments.quick)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / "performance.md").write_text(page(runs))
+    (arguments.output / "scaling.svg").write_text(plot(runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+#include "plan.hpp"
+
+#include <cstdint>
+
+namespace bench {
+namespace {
+
+Record line(const std::string& text, std::int64_t threads) {
+  return Record(text).set("threads", threads);
+}
+
+/// Large networks on all threads and on one; tiny ones on one.
+std::vector<Record> slang_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  const std::string large = settings.quick
+                                ? "case=slang shape=784-100-10 likelihood=categorical M=100 S=4 L="
+                                : "case=slang shape=784-400-400-10 likelihood=categorical M=200 S=4 L=";
+  for (const char* rank : {"1", "8", "32"}) {
+    lines.push_back(line(large + rank + " dtype=f32", settings.threads));
+    if (settings.threads > 1) lines.push_back(line(large + rank + " dtype=f32", 1));
+  }
+  lines.push_back(line("case=slang shape=13-50-1 likelihood=gaussian M=10 S=4 L=1 dtype=f64 fit=1", 1));
+  for (const char* dtype : {"f64", "f32"})
+    lines.push_back(line(
+        std::string("case=slang shape=256-1 likelihood=bernoulli M=64 S=12 L=10 fit=1 dtype=") + dtype, 1));
+  if (settings.profile)
+    for (Record& record : lines) record.set("stages", "1");
+  return lines;
+}
+
+std::vector<Record> posterior_plan(const std::string& name, const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* dtype : {"f32", "f64"})
+    for (const std::int64_t count : {1, 4})
+      lines.push_back(Record("case=" + name)
+                          .set("D", std::int64_t{settings.quick ? 100000 : 1000000})
+                          .set("L", std::int64_t{10})
+                          .set(name == "sample" ? "S" : "vectors", count)
+                          .set("dtype", dtype)
+                          .set("threads", settings.threads));
+  return lines;
+}
+
+std::vector<Record> limit_plan(const std::string& name, const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* dtype : {"f32", "f64"})
+    lines.push_back(line("case=" + name + " dtype=" + dtype, settings.threads));
+  return lines;
+}
+
+std::vector<Record> predict_plan(const Settings& settings) {
+  return {line(settings.quick ? "case=predict shape=784-100-10 L=8 examples=1000 S=10 dtype=f32"
+                              : "case=predict shape=784-400-400-10 L=8 examples=10000 S=100 dtype=f32",
+               settings.threads)};
+}
+
+/// Cost against D (the caller's rows, no model), against n = M S, against L.
+std::vector<Record> scaling_plan(const Settings& settings) {
+  using Numbers = std::vector<std::int64_t>;
+  const bool quick = settings.quick;
+  std::vector<Record> lines;
+  for (const std::int64_t d :
+       quick ? Numbers{1000, 10000, 100000} : Numbers{1000, 10000, 100000, 1000000, 10000000})
+    lines.push_back(
+        line("case=scaling sweep=D D=" + std::to_string(d) + " L=10 n=32 dtype=f32", settings.threads));
+  const std::string network = "case=scaling shape=784-100-10 likelihood=categorical dtype=f32 S=2 sweep=";
+  for (const std::int64_t n : quick ? Numbers{50, 200} : Numbers{50, 100, 200, 400, 800, 1600, 3200})
+    lines.push_back(line(network + "n L=8", settings.threads).set("M", n / 2).set("n", n));
+  for (const std::int64_t rank : quick ? Numbers{1, 8} : Numbers{1, 2, 4, 8, 16, 32, 64})
+    lines.push_back(line(network + "L M=200 n=400", settings.threads).set("L", rank));
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<std::string>& case_names() {
+  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict",
+                                              "gemm",  "stream", "scaling"};
+  return names;
+}
+
+std::vector<Record> plan(const std::string& name, const Settings& settings) {
+  std::vector<Record> lines = name == "slang"                       ? slang_plan(settings)
+                              : name == "sample" || name == "solve" ? posterior_plan(name, settings)
+                              : name == "predict"                   ? predict_plan(settings)
+                              : name == "scaling"                   ? scaling_plan(settings)
+                                                                    : limit_plan(name, settings);
+  if (settings.quick)
+    for (Record& record : lines) record.set("quick", "1");
+  return lines;
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+#include "timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace bench {
+namespace {
+
+constexpr int batch_calls = 200;
+
+/// Milliseconds per call of `count` calls.
+double measure(int count, const std::function<void()>& call) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) call();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / count;
+}
+
+}  // namespace
+
+Timing time_calls(Effort effort, const std::function<void()>& call) {
+  call();
+  std::vector<double> times{measure(1, call)};
+  const int batch = times.front() < 1 ? batch_calls : 1;
+  if (batch > 1) {
+    measure(batch, call);
+    times.clear();
+  }
+  double total = 0;
+  while (static_cast<int>(times.size()) < effort.measurements || total < 1e3 * effort.seconds) {
+    times.push_back(measure(batch, call));
+    total += times.back() * batch;
+  }
+  std::ranges::sort(times);
+  return {static_cast<std::int64_t>(times.size()) * batch, times[times.size() / 2], times.front(),
+          times.back()};
+}
+
+}  // namespace bench
