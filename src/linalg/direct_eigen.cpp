@@ -20,6 +20,7 @@ struct Problem {
   TridiagonalPairs pairs;
   double *diagonal, *beside, *squares, *work;
   double scale = 1;
+  bool zero = false;
 
   Problem(Index size, Index count, double* matrix, double* groups, double* memory) {
     const auto next = [&](Index length) { return std::exchange(memory, memory + padded(length)); };
@@ -55,6 +56,7 @@ bool scale_tridiagonal(Problem& p) {
   for (Index i = 0; i + 1 < t.size; ++i) sum += 2 * std::abs(t.beside[i]);
   if (!std::isfinite(sum)) return false;
   const double scale = inverse_scale(sum) / 2;
+  p.zero = sum == 0;
   constexpr double tiny = 1e-290;  // no pivot of a Sturm count is 0 / 0
   for (Index i = 0; i < t.size; ++i) p.diagonal[i] = scale * t.diagonal[i];
   for (Index i = 0; i + 1 < t.size; ++i) {
@@ -100,7 +102,16 @@ bool pairs_by_lapack(Problem& p, int* integers, MatrixView<double> vectors) {
   return true;
 }
 
-enum class Outcome { pairs, too_close, not_finite };
+/// Of the zero matrix: its eigenvalues are exactly 0, which tells the caller that there is no direction.
+bool unit_pairs(double* values, MatrixView<double> vectors) {
+  for (Index k = 0; k < vectors.cols; ++k) {
+    values[k] = 0;
+    for (Index i = 0; i < vectors.rows; ++i) vectors(i, k) = i == k ? 1 : 0;
+  }
+  return true;
+}
+
+enum class Outcome { pairs, too_close, zero, not_finite };
 
 struct Decompose {
   Problem& p;
@@ -110,6 +121,8 @@ struct Decompose {
     reduce_to_tridiagonal<W>(p.form);
     if (!scale_tridiagonal(p))
       outcome = Outcome::not_finite;
+    else if (p.zero)
+      outcome = Outcome::zero;
     else
       outcome = largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
   }
@@ -147,6 +160,7 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
   Outcome outcome{};
   run_in_lanes(simd, Decompose{p, outcome});
   if (outcome == Outcome::not_finite) return false;
+  if (outcome == Outcome::zero) return unit_pairs(values, vectors);
   bool independent = false;
   if (outcome == Outcome::pairs) {
     run_in_lanes(simd, TransformBack{p});
