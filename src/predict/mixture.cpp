@@ -22,13 +22,18 @@ double finite(double value, const char* what, Index example) {
   return value;
 }
 
+/// Examples whose activations stay in the cache from one layer to the next.
+constexpr Index tile_examples = 512;
+
 /// Copies one sample's outputs, C x examples, to component k of every example.
 template <class T>
-void store(ConstMatrixView<T> f, Index first, Index k, Index samples, Buffer<double>& all) {
+void store(ConstMatrixView<T> f, Index first, Index k, Index samples, T* all) {
   for (Index i = 0; i < f.cols; ++i) {
-    double* component = all.data() + (i * samples + k) * f.rows;
-    for (Index c = 0; c < f.rows; ++c)
-      component[c] = finite(static_cast<double>(f(c, i)), "the model's output", first + i);
+    T* component = all + (i * samples + k) * f.rows;
+    for (Index c = 0; c < f.rows; ++c) {
+      finite(static_cast<double>(f(c, i)), "the model's output", first + i);
+      component[c] = f(c, i);
+    }
   }
 }
 
@@ -38,10 +43,11 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
                    const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index outputs = model.outputs(), inputs = model.inputs(), dimension = model.parameters();
-  const Index chunk = fitting(limits.outputs, samples * outputs, std::min(limits.examples, query.x.rows));
-  const Index group = fitting(limits.parameters, dimension, samples);
-  Buffer<T> x(inputs * chunk), thetas(dimension * group), f(outputs * chunk), scratch;
-  Buffer<double> all(outputs * samples * chunk);
+  const Index values = samples * outputs;  // of one example
+  const Index chunk = fitting(limits.outputs, values, std::min(limits.examples, query.x.rows));
+  const Index tile = std::min(tile_examples, chunk), group = fitting(limits.parameters, dimension, samples);
+  Buffer<T> x(inputs * chunk), thetas(dimension * group), f(outputs * tile), all(values * chunk), scratch;
+  Buffer<double> mixture(values);
   const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
   for (Index first = 0; first < query.x.rows; first += chunk) {
     const Index count = std::min(chunk, query.x.rows - first);
@@ -50,12 +56,17 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
       const Index member = k % group;
       const bool still_there = first > 0 && group == samples;
       if (member == 0 && !still_there) fill(k, thetas.matrix(dimension, std::min(group, samples - k)));
-      const auto theta = thetas.matrix(dimension, group).column(member);
-      model.forward(theta, x.matrix(inputs, count), f.matrix(outputs, count), scratch);
-      store<T>(f.matrix(outputs, count), first, k, samples, all);
+      for (Index begin = 0; begin < count; begin += tile) {
+        const auto part = x.matrix(inputs, count).columns(begin, std::min(tile, count - begin));
+        model.forward(thetas.matrix(dimension, group).column(member), part, f.matrix(outputs, part.cols),
+                      scratch);
+        store<T>(f.matrix(outputs, part.cols), first + begin, k, samples, all.data() + begin * values);
+      }
     }
-    for (Index i = 0; i < count; ++i)
-      visit(first + i, {all.matrix(outputs, samples * count).columns(i * samples, samples), weights});
+    for (Index i = 0; i < count; ++i) {
+      std::copy_n(all.data() + i * values, values, mixture.data());
+      visit(first + i, {mixture.matrix(outputs, samples), weights});
+    }
   }
 }
 
@@ -84,7 +95,7 @@ template <class T, class Visit>
 void visit_marginals(const Query<T>& query, Visit visit, const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index inputs = model.inputs(), dimension = model.parameters();
-  const Index chunk = fitting(limits.outputs, dimension, std::min(limits.examples, query.x.rows));
+  const Index chunk = fitting(limits.outputs, 2 * dimension, std::min(limits.examples, query.x.rows));
   Buffer<T> x(inputs * chunk), a(dimension * chunk), solved(dimension * chunk), mean(chunk), scratch;
   PosteriorScratch<T> posterior_scratch;
   for (Index first = 0; first < query.x.rows; first += chunk) {

@@ -41,9 +41,9 @@ struct Mixture {
 /// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs and of
 /// parameters. Draws that do not fit are drawn again for every chunk of examples.
 struct ChunkLimits {
-  Index examples = 1024;
-  Index outputs = Index{1} << 20;
-  Index parameters = Index{1} << 22;
+  Index examples = 2048;
+  Index outputs = Index{1} << 21;
+  Index parameters = Index{3} << 20;
 };
 
 using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;

@@ -30,18 +30,21 @@ Moments moments_of(const Mixture& mixture, Index c, Value value) {
 }
 
 struct Point {
-  double probability, density;
+  double probability, density, slope;  // slope: of the density
 };
 
 /// Of sum_k w_k N(sign f_k, sigma^2) at z.
 Point gaussian_mixture(const Mixture& mixture, Index c, double sign, double sigma, double z) {
-  Point sum{0, 0};
+  Point sum{0, 0, 0};
   for (Index k = 0; k < mixture.components(); ++k) {
     const double u = (z - sign * mixture.f(c, k)) / sigma;
     sum.probability += mixture.weight(k) * normal_cdf(u);
-    sum.density += mixture.weight(k) * std::exp(-u * u / 2);
+    const double bell = mixture.weight(k) * std::exp(-u * u / 2);
+    sum.density += bell;
+    sum.slope -= bell * u;
   }
   sum.density /= sigma * std::sqrt(2 * std::numbers::pi);
+  sum.slope /= sigma * sigma * std::sqrt(2 * std::numbers::pi);
   return sum;
 }
 
@@ -80,8 +83,9 @@ Tail tail_at(double level) {
   return level <= 0.5 ? Tail{level, false} : Tail{1 - level, true};
 }
 
-/// Newton for log P(Z <= z) = log p, in the lower tail of the mirrored mixture if need be, kept within a
-/// bracket: every component has its quantile between f_k - sigma sqrt(-2 log p) and f_k.
+/// Halley for log P(Z <= z) = log p, in the lower tail of the mirrored mixture if need be, kept within a
+/// bracket: every component has its quantile between f_k - sigma sqrt(-2 log p) and f_k. After a step of h
+/// the error is of the order of h^3 / sigma^2.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
   const double sigma = std::sqrt(1 / likelihood.noise_precision(c) + mixture.spread);
   const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability);
@@ -98,11 +102,14 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
     const Point point = gaussian_mixture(mixture, c, sign, sigma, z);
     const double error = std::log(point.probability) - target;
     (error < 0 ? low : high) = z;
-    double next = z - error * point.probability / point.density;
-    if (!(next > low && next < high)) next = low + (high - low) / 2;
+    const double newton = error * point.probability / point.density;
+    const double bend = newton * (point.slope / point.density - point.density / point.probability) / 2;
+    double next = z - newton / std::clamp(1 - bend, 0.5, 2.0);
+    const bool inside = next > low && next < high;
+    if (!inside) next = low + (high - low) / 2;
     const double step = std::abs(next - z);
     z = next;
-    if (step <= 1e-14 * sigma + 4e-16 * std::abs(z)) break;
+    if (step <= (inside ? 1e-5 : 1e-14) * sigma + 4e-16 * std::abs(z)) break;
   }
   return sign * z;
 }

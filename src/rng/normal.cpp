@@ -56,17 +56,25 @@ BDL_ALWAYS_INLINE void store_pair(T radius, Direction<T> direction, T* out) {
   out[1] = radius * direction.sine;
 }
 
+// Radii and directions in loops of their own: chains short enough for the processor to overlap.
+
 BDL_ALWAYS_INLINE void normals_of_step(const WordTile& words, int first, float* out) {
-  for (int j = first; j < first + step_blocks; ++j) {
-    store_pair(radius_of(words.word[0][j]), direction_of(words.word[1][j]), out + 4 * j);
-    store_pair(radius_of(words.word[2][j]), direction_of(words.word[3][j]), out + 4 * j + 2);
+  float radius[2][step_blocks];
+  for (int pair = 0; pair < 2; ++pair)
+    for (int j = 0; j < step_blocks; ++j) radius[pair][j] = radius_of(words.word[2 * pair][first + j]);
+  for (int j = 0; j < step_blocks; ++j) {
+    store_pair(radius[0][j], direction_of(words.word[1][first + j]), out + 4 * (first + j));
+    store_pair(radius[1][j], direction_of(words.word[3][first + j]), out + 4 * (first + j) + 2);
   }
 }
 
 BDL_ALWAYS_INLINE void normals_of_step(const WordTile& words, int first, double* out) {
-  for (int j = first; j < first + step_blocks; ++j)
-    store_pair(radius_of(words.word[0][j], words.word[1][j]),
-               direction_of(words.word[2][j], words.word[3][j]), out + 2 * j);
+  double radius[step_blocks];
+  for (int j = 0; j < step_blocks; ++j)
+    radius[j] = radius_of(words.word[0][first + j], words.word[1][first + j]);
+  for (int j = 0; j < step_blocks; ++j)
+    store_pair(radius[j], direction_of(words.word[2][first + j], words.word[3][first + j]),
+               out + 2 * (first + j));
 }
 
 template <class T>

@@ -75,6 +75,22 @@ void chunks_and_groups_do_not_matter(void**) {
   }
 }
 
+/// More examples than one tile, and than one chunk, hold.
+template <class T>
+void many_examples_have_their_own_outputs(void**) {
+  Random random(6);
+  const auto model = network<T>({3, 5, 2}, BDL_GAUSSIAN);
+  const Table x = normal_table(random, 2100, 3);
+  const auto b = belief<T>(Kind::low_rank, model.parameters(), 0.3, random);
+  const auto query = monte_carlo(model, b, x, 3);
+  const auto expected = slow_outputs(query);
+  for (const ChunkLimits& limits : {ChunkLimits{}, ChunkLimits{1000, Index{1} << 20, model.parameters()}}) {
+    const Collected all = collect(query, limits);
+    for (std::size_t i = 0; i < 2100; ++i)
+      assert_tables_close(all.f[i], expected[i], rounding<T>, rounding<T>);
+  }
+}
+
 void equal_queries_give_equal_bits(void**) {
   Random random(3);
   const auto model = network<float>({3, 5, 2}, BDL_GAUSSIAN);
@@ -138,6 +154,8 @@ int main() {
       cmocka_unit_test(samples_are_the_streams_of_the_seed<float>),
       cmocka_unit_test(samples_are_the_streams_of_the_seed<double>),
       cmocka_unit_test(chunks_and_groups_do_not_matter),
+      cmocka_unit_test(many_examples_have_their_own_outputs<float>),
+      cmocka_unit_test(many_examples_have_their_own_outputs<double>),
       cmocka_unit_test(equal_queries_give_equal_bits),
       cmocka_unit_test(plug_in_is_the_mean<float>),
       cmocka_unit_test(plug_in_is_the_mean<double>),
