@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index lapack_real = 18, lapack_integer = 12;  // times n: dstemr's work, and its supports
+constexpr Index lapack_real = 20, lapack_integer = 12;  // times n: dstevr's work, and its supports
 
 Index work_size(Index size, Index count) {
   return 9 * padded(size) + 3 * padded(count + 1) + lapack_real * size;
@@ -51,11 +51,16 @@ double copy_symmetric(ConstMatrixView<double> a, double* s, Index ld) {
 /// Scales T to |T| <= 1; false if T is not finite, as happens when A is not.
 bool scale_tridiagonal(Problem& p) {
   const Tridiagonal& t = p.form;
-  double sum = 0;
-  for (Index i = 0; i < t.size; ++i) sum += std::abs(t.diagonal[i]);
-  for (Index i = 0; i + 1 < t.size; ++i) sum += 2 * std::abs(t.beside[i]);
+  double sum = 0, bound = 0, before = 0;
+  for (Index i = 0; i < t.size; ++i) {
+    const double after = i + 1 < t.size ? std::abs(t.beside[i]) : 0;
+    const double row = before + std::abs(t.diagonal[i]) + after;
+    sum += row;
+    bound = std::max(bound, row);
+    before = after;
+  }
   if (!std::isfinite(sum)) return false;
-  const double scale = inverse_scale(sum) / 2;
+  const double scale = inverse_scale(bound) / 2;
   p.zero = sum == 0;
   constexpr double tiny = 1e-290;  // no pivot of a Sturm count is 0 / 0
   for (Index i = 0; i < t.size; ++i) p.diagonal[i] = scale * t.diagonal[i];
@@ -83,16 +88,17 @@ bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
   return true;
 }
 
-/// Any spectrum, by multiple relatively robust representations; writes groups of vectors as largest_pairs().
+/// Any spectrum; writes groups of vectors as largest_pairs(). (dstemr alone may return vectors of zeros for
+/// some of several equal eigenvalues.)
 bool pairs_by_lapack(Problem& p, int* integers, MatrixView<double> vectors) {
   const TridiagonalPairs& t = p.pairs;
   const auto n = static_cast<lapack_int>(t.size), count = static_cast<lapack_int>(t.count);
-  lapack_int found = 0, accurate = 1;
+  lapack_int found = 0;
   const lapack_int info =
-      LAPACKE_dstemr_work(LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n,
-                          &found, p.squares, vectors.data, static_cast<lapack_int>(vectors.ld), count,
-                          integers, &accurate, p.work, static_cast<lapack_int>(lapack_real * t.size),
-                          integers + 2 * t.size, static_cast<lapack_int>(10 * t.size));
+      LAPACKE_dstevr_work(LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n,
+                          0.0, &found, p.squares, vectors.data, static_cast<lapack_int>(vectors.ld), integers,
+                          p.work, static_cast<lapack_int>(lapack_real * t.size), integers + 2 * t.size,
+                          static_cast<lapack_int>(10 * t.size));
   if (info != 0 || found != count) return false;
   for (Index k = 0; k < t.count; ++k) {
     t.values[k] = p.squares[t.count - 1 - k];
@@ -171,7 +177,9 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
     run_in_lanes(simd, TransformBack{p});
     unpack(p.pairs, vectors);
   }
-  for (Index k = 0; k < count; ++k) values[k] = p.pairs.values[k] / p.scale;
+  constexpr double nothing = 1e-130;  // what guarded pivots make of zero
+  for (Index k = 0; k < count; ++k)
+    values[k] = std::abs(p.pairs.values[k]) > nothing ? p.pairs.values[k] / p.scale : 0;
   return true;
 }
 

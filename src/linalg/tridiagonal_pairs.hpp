@@ -60,14 +60,13 @@ inline void enclose(const TridiagonalPairs& t, Index wanted) {
 }
 
 /// An interval is narrow enough when Rayleigh quotient iteration from its midpoint cannot go elsewhere.
+/// Eigenvalues closer than `closest` are left to others: their vectors would not be orthogonal.
 inline bool isolated(const TridiagonalPairs& t, Index k, Index wanted) {
-  constexpr double safety = 16;
-  const double width = safety * (t.high[k] - t.low[k]);
-  return (k == 0 || width <= t.low[k - 1] - t.high[k]) &&
-         (k + 1 == wanted || width <= t.low[k] - t.high[k + 1]);
+  constexpr double safety = 16, closest = 1e-9;
+  const double gap = std::max(closest, safety * (t.high[k] - t.low[k]));
+  return (k == 0 || gap <= t.low[k - 1] - t.high[k]) && (k + 1 == wanted || gap <= t.low[k] - t.high[k + 1]);
 }
 
-/// One count of shifts inside the intervals of the listed eigenvalues, `each` in each of them.
 template <int W>
 BDL_ALWAYS_INLINE void divide(const TridiagonalPairs& t, const Index* listed, int size, int each) {
   alignas(64) double shifts[shift_count];
@@ -110,7 +109,7 @@ BDL_ALWAYS_INLINE void spread(const TridiagonalPairs& t, Index wanted) {
 /// close.
 template <int W>
 BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
-  constexpr int most_sweeps = 48;  // of a bisection's 53: closer eigenvalues are a cluster
+  constexpr int most_sweeps = 40;  // bisections to below what is closest
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     Index open = 0;
     for (Index k = 0; k < wanted; ++k) open += !isolated(t, k, wanted);
@@ -195,7 +194,8 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
       norm += here > twist ? last * last : zero;
     }
     vector_at<W>(value + u * W) = shift[u] + gamma / norm;
-    vector_at<W>(residual + u * W) = gamma * gamma / norm;
+    const Vector overflow = zero + std::numeric_limits<double>::infinity(), most = zero + 1e200;
+    vector_at<W>(residual + u * W) = norm < most ? gamma * gamma / norm : overflow;
     for (int l = 0; l < W; ++l) {
       double& scale = up[u * W + l];
       scale = 1 / __builtin_sqrt(norm[l]);

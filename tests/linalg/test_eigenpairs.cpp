@@ -1,4 +1,7 @@
-// Largest eigenpairs and orthonormal bases against Jacobi rotations and identities.
+// Largest eigenpairs and orthonormal bases against Jacobi rotations, matrices of known spectrum, and
+// identities.
+#include "linalg/block_products.hpp"
+#include "linalg/lanes.hpp"
 #include "linalg/orthonormal.hpp"
 #include "linalg/top_eigen.hpp"
 #include "support/verify.hpp"
@@ -42,6 +45,175 @@ void the_largest_pairs_come_first(void**) {
       Random random(static_cast<std::uint64_t>(size));
       check_pairs(eigen, symmetric(random, size), count);
     }
+}
+
+struct Spectrum {
+  const char* name;
+  double (*value)(double);  // descending, of k = 0, 1, ...
+};
+
+constexpr Spectrum spectra[] = {
+    {"inverse", [](double k) { return 1 / (k + 1); }},
+    {"inverse root", [](double k) { return 1 / std::sqrt(k + 1); }},
+    {"slow", [](double k) { return std::pow(k + 1, -0.25); }},
+    {"steep", [](double k) { return std::exp2(-k); }},
+    {"tens", [](double k) { return std::pow(10.0, -std::floor(k / 4)); }},
+    {"nearly equal", [](double k) { return 2 - 1e-13 * k; }},
+    {"rank 3", [](double k) { return k < 3 ? 3 - k : 0.0; }},
+    {"huge", [](double k) { return 1e30 / (k + 1); }},
+    {"tiny", [](double k) { return 1e-30 / (k + 1); }},
+    {"zero", [](double) { return 0.0; }},
+};
+
+/// H A H with the reflector H = I - 2 v v^T / v^T v.
+void reflect(Dense& a, const Dense& v) {
+  const Dense av = a * v;
+  const double scale = 2 / dot(v, v), shift = scale * scale / 2 * dot(v, av);
+  for (Index j = 0; j < a.cols; ++j)
+    for (Index i = 0; i < a.rows; ++i)
+      a(i, j) += 2 * shift * v(i, 0) * v(j, 0) - scale * (av(i, 0) * v(j, 0) + v(i, 0) * av(j, 0));
+}
+
+/// A matrix with this spectrum; its first eigenvectors are about `mixing` away from the first coordinates.
+Dense matrix_of(const Spectrum& spectrum, Index size, double mixing) {
+  Random random(static_cast<std::uint64_t>(size));
+  Dense values(size, 1);
+  for (Index k = 0; k < size; ++k) values(k, 0) = spectrum.value(static_cast<double>(k));
+  Dense a = diagonal_matrix(values);
+  const Dense v = random.normal(size, 1);
+  reflect(a, v);
+  Dense w = random.normal(size, 1, mixing / std::sqrt(static_cast<double>(size)));
+  reflect(a, v + w);
+  return a;
+}
+
+Dense compute(TopEigen& eigen, const Dense& a, Index count, double tolerance) {
+  Padded<double> work = lower_of(a);
+  eigen.compute(work.view(), count, tolerance);
+  return dense_of(eigen.vectors());
+}
+
+/// Values, residuals and the trace that U = A^1/2 V captures, all relative to the largest eigenvalue.
+void check_known(TopEigen& eigen, const Spectrum& spectrum, const Dense& a, Index count, double tolerance) {
+  const Dense v = compute(eigen, a, count, tolerance);
+  const double top = spectrum.value(0), rounding = 1e-13 * std::sqrt(static_cast<double>(a.rows));
+  const double loss = std::max(rounding, std::min(tolerance, 1e-8));
+  Dense values(count, 1), expected(count, 1);
+  for (Index k = 0; k < count; ++k) {
+    values(k, 0) = eigen.values()[static_cast<std::size_t>(k)];
+    expected(k, 0) = spectrum.value(static_cast<double>(k));
+    if (!(std::abs(values(k, 0) - expected(k, 0)) <= loss * top))
+      fail_msg("%s, size %d, count %d: value %d is %.17g, expected %.17g", spectrum.name,
+               static_cast<int>(a.rows), static_cast<int>(count), static_cast<int>(k), values(k, 0),
+               expected(k, 0));
+  }
+  assert_close("V^T V", transposed(v) * v, identity(count), 1e-12);
+  const Dense av = a * v, residual = av - v * diagonal_matrix(values);
+  for (Index k = 0; k < count; ++k) {
+    const Dense r = columns_of(residual, k, 1);
+    if (!(std::sqrt(dot(r, r)) <= std::max(tolerance, 10 * rounding) * top))
+      fail_msg("%s, size %d, count %d: residual %d is %.3g of the largest value", spectrum.name,
+               static_cast<int>(a.rows), static_cast<int>(count), static_cast<int>(k),
+               std::sqrt(dot(r, r)) / top);
+  }
+  double captured = 0, best = 0;
+  for (Index k = 0; k < count; ++k)
+    captured += dot(columns_of(v, k, 1), columns_of(av, k, 1)), best += expected(k, 0);
+  assert_true(std::abs(captured - best) <= loss * static_cast<double>(count) * top);
+}
+
+void small_matrices_of_known_spectrum(void**) {
+  TopEigen eigen;
+  for (Index size = 1; size <= 130; size += size < 20 ? 1 : 11)
+    for (const Spectrum& spectrum : spectra) {
+      const Dense a = matrix_of(spectrum, size, 1);
+      for (const Index count : {Index{1}, Index{2}, Index{10}, size / 2, size})
+        if (count > 0 && count <= size) check_known(eigen, spectrum, a, count, 1e-12);
+    }
+}
+
+void large_matrices_of_known_spectrum(void**) {
+  TopEigen eigen;
+  for (const Index size : {200, 333, 500, 832})
+    for (const Spectrum& spectrum : spectra)
+      for (const double mixing : {0.01, 1.0}) {
+        const Dense a = matrix_of(spectrum, size, mixing);
+        for (const Index count : {1, 8, 32}) {
+          check_known(eigen, spectrum, a, count, 1e-5);
+          if (count < 32) check_known(eigen, spectrum, a, count, 1e-11);
+        }
+      }
+}
+
+/// The Krylov space of the first coordinates does not contain it.
+void a_large_value_elsewhere_is_found(void**) {
+  const Index size = 400;
+  TopEigen eigen;
+  Dense a(size, size);
+  for (Index k = 0; k < size; ++k) a(k, k) = k < 8 ? 10.0 - static_cast<double>(k) : 0.01;
+  a(300, 300) = 9.5;
+  compute(eigen, a, 8, 1e-5);
+  const double expected[] = {10, 9.5, 9, 8, 7, 6, 5, 4};
+  for (std::size_t k = 0; k < 8; ++k) assert_near("value", eigen.values()[k], expected[k], 1e-9);
+}
+
+void results_do_not_depend_on_earlier_calls(void**) {
+  TopEigen used;
+  for (const Index size : {832, 300, 74, 41})
+    for (const Index count : {1, 8}) {
+      const Dense a = matrix_of(spectra[0], size, 0.1);
+      TopEigen fresh;
+      assert_same("vectors", compute(used, a, count, 1e-6), compute(fresh, a, count, 1e-6));
+      assert_same("values", column_of(used.values()), column_of(fresh.values()));
+    }
+}
+
+void every_instruction_set_finds_the_pairs(void**) {
+  DirectEigen direct;
+  for (int set = 0; set <= static_cast<int>(widest_simd()); ++set)
+    for (const Index size : {1, 2, 9, 41, 74}) {
+      const Dense a = matrix_of(spectra[1], size, 1);
+      const Index count = std::min<Index>(size, 10);
+      Padded<double> vectors(poison(size, count), 3);
+      Dense values(count, 1);
+      assert_true(
+          direct.compute(lower_of(a).view(), values.values.data(), vectors.view(), static_cast<Simd>(set)));
+      const Dense v = vectors.dense();
+      assert_close("A V", a * v, v * diagonal_matrix(values), 1e-12);
+      assert_close("V^T V", transposed(v) * v, identity(count), 1e-12);
+    }
+}
+
+/// Columns as the block products want them: aligned, with zeros below.
+struct Tall {
+  Buffer<double> memory;
+  MatrixView<double> view;
+  explicit Tall(const Dense& a)
+      : memory(padded(a.rows) * a.cols), view(memory.data(), a.rows, a.cols, padded(a.rows)) {
+    std::fill_n(memory.data(), view.ld * view.cols, 0.0);
+    for (Index j = 0; j < a.cols; ++j)
+      for (Index i = 0; i < a.rows; ++i) view(i, j) = a(i, j);
+  }
+};
+
+void block_products_are_products(void**) {
+  Random random(5);
+  for (int set = 0; set <= static_cast<int>(widest_simd()); ++set)
+    for (const Index size : {1, 7, 8, 9, 31, 100})
+      for (const Index columns : {0, 1, 4, 5, 11})
+        for (const Index others : {1, 4, 6}) {
+          const auto simd = static_cast<Simd>(set);
+          const Dense a = symmetric(random, size), x = random.normal(size, columns),
+                      y = random.normal(size, others), c = random.normal(columns, others);
+          const Tall tall(x), other(y), product(poison(size, columns));
+          symmetric_product(lower_of(a).get(), tall.view, product.view, simd);
+          assert_close("A X", dense_of(product.view), a * x, 1e-13);
+          Padded<double> inner(poison(columns, others), 2);
+          inner_products(tall.view, other.view, inner.view(), simd);
+          assert_close("X^T Y", inner.dense(), transposed(x) * y, 1e-12);
+          add_combinations(-2, tall.view, Padded<double>(c, 1).get(), other.view, simd);
+          assert_close("Y - 2 X C", dense_of(other.view), y - 2 * (x * c), 1e-13);
+        }
 }
 
 void repeated_and_zero_eigenvalues_have_orthonormal_vectors(void**) {
@@ -101,6 +273,12 @@ void bases_are_orthonormal_and_span_the_columns(void**) {
 int main() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(the_largest_pairs_come_first),
+      cmocka_unit_test(small_matrices_of_known_spectrum),
+      cmocka_unit_test(large_matrices_of_known_spectrum),
+      cmocka_unit_test(a_large_value_elsewhere_is_found),
+      cmocka_unit_test(results_do_not_depend_on_earlier_calls),
+      cmocka_unit_test(every_instruction_set_finds_the_pairs),
+      cmocka_unit_test(block_products_are_products),
       cmocka_unit_test(repeated_and_zero_eigenvalues_have_orthonormal_vectors),
       cmocka_unit_test(no_pair_is_nothing),
       cmocka_unit_test(matrices_that_are_not_finite_are_refused),
