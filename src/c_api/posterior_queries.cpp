@@ -209,7 +209,7 @@ bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, doubl
       check_finite<T>(rows, "rows");
       const Buffer<T> prior = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
       DenseRows<T> b;
-      gather(rows, 0, b.resize(q.dimension(), rows.rows));
+      take_rows(rows, b);
       natural_gradient_step(q, b, scale, learning_rate, curvature_rate, prior.first(q.dimension()));
     });
   });

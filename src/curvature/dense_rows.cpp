@@ -1,10 +1,16 @@
 #include "curvature/dense_rows.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "linalg/blas.hpp"
+#include "linalg/parallel.hpp"
 
 namespace bdl {
+namespace {
+
+constexpr Index most_tall = 64;
+
+}  // namespace
 
 template <class T>
 Index DenseRows<T>::bytes(Index dimension, Index count) {
@@ -20,54 +26,90 @@ void DenseRows<T>::reserve(Index dimension, Index count) {
 template <class T>
 MatrixView<T> DenseRows<T>::resize(Index dimension, Index count) {
   reserve(dimension, count);
-  dimension_ = dimension;
-  count_ = count;
+  view(std::as_const(rows_).matrix(dimension, count));
   return rows_.matrix(dimension, count);
 }
 
 template <class T>
+void DenseRows<T>::view(ConstMatrixView<T> rows) {
+  check_row_count(static_cast<double>(rows.cols));
+  matrix_ = rows;
+}
+
+template <class T>
 void DenseRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
-  combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
+  combine({c.data(), count(), 1}, {out.data(), dimension(), 1});
 }
 
 template <class T>
 void DenseRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
-  std::ranges::fill(out, T(0));
-  for (Index r = 0; r < count_; ++r) {
-    const T* row = rows_.data() + r * dimension_;
-    const T weight = w[static_cast<std::size_t>(r)];
-    for (Index i = 0; i < dimension_; ++i) out[static_cast<std::size_t>(i)] += weight * row[i] * row[i];
-  }
+  parallel_blocks(dimension(), 1 << 12, [&](Index first, Index size) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      T* to = out.data() + first;
+      for (Index i = 0; i < size; ++i) to[i] = 0;
+      for (Index r = 0; r < matrix_.cols; ++r) {
+        const T* row = matrix_.column_data(r) + first;
+        const T weight = w[static_cast<std::size_t>(r)];
+        for (Index i = 0; i < size; ++i) to[i] += weight * row[i] * row[i];
+      }
+    });
+  });
+}
+
+/// Few rows: one pass at memory speed, where BLAS is far from it. Many rows: BLAS.
+template <class T>
+bool DenseRows<T>::are_few(Index others) const {
+  return count() <= most_tall && others <= most_tall;
 }
 
 template <class T>
 void DenseRows<T>::gram(MatrixView<double> out) {
-  product_.reserve(count_ * count_);
-  auto product = product_.matrix(count_, count_);
-  syrk(Op::transpose, T(1), matrix(), T(0), product);
-  for (Index j = 0; j < count_; ++j)
-    for (Index i = j; i < count_; ++i) out(i, j) = static_cast<double>(product(i, j));
+  if (are_few(0)) return tall_gram<T>(matrix_, {}, out, scratch_);
+  product_.reserve(count() * count());
+  const auto product = product_.matrix(count(), count());
+  syrk(Op::transpose, T(1), matrix_, T(0), product);
+  for (Index j = 0; j < count(); ++j)
+    for (Index i = j; i < count(); ++i) out(i, j) = static_cast<double>(product(i, j));
 }
 
 template <class T>
 void DenseRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
-  gemm(Op::transpose, Op::none, T(1), u, matrix(), T(0), out);
+  if (!are_few(u.cols)) return gemm(Op::transpose, Op::none, T(1), u, matrix_, T(0), out);
+  projected_.reserve(u.cols * count());
+  const auto product = projected_.matrix(u.cols, count());
+  tall_project<T>(u, matrix_, {}, Divide::by_d, product, scratch_);
+  for (Index r = 0; r < count(); ++r)
+    for (Index k = 0; k < u.cols; ++k) out(k, r) = static_cast<T>(product(k, r));
 }
 
 template <class T>
 void DenseRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  gemm(Op::none, Op::none, T(1), matrix(), w, T(0), out);
+  if (are_few(w.cols)) return tall_combine<T>(matrix_, w, false, out, scratch_);
+  gemm(Op::none, Op::none, T(1), matrix_, w, T(0), out);
 }
 
 template <class T>
 void DenseRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  add_weighted_outer(matrix(), w, out);
+  add_weighted_outer(matrix_, w, out);
 }
 
 template <class T>
 RowsCost DenseRows<T>::cost(Index dimension, Index count) {
   const auto n = static_cast<double>(count), d = static_cast<double>(dimension);
-  return {count, n * n * d, 2 * n * d, count * count * static_cast<Index>(sizeof(T))};
+  const Index scratch = count <= most_tall ? TallScratch::bytes(dimension, count, most_tall)
+                                           : count * count * static_cast<Index>(sizeof(T));
+  return {count, n * n * d, 2 * n * d, scratch};
+}
+
+template <class T>
+void take_rows(const Array& array, DenseRows<T>& rows) {
+  constexpr bdl_dtype dtype = sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64;
+  const bool contiguous = array.dtype == dtype && array.col_stride == 1 && array.row_stride >= array.cols &&
+                          array.row_stride <= INT32_MAX && array.rows > 0;
+  if (contiguous)
+    rows.view({static_cast<const T*>(array.data), array.cols, array.rows, array.row_stride});
+  else
+    gather(array, 0, rows.resize(array.cols, array.rows));
 }
 
 template <class T>
@@ -82,8 +124,9 @@ void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<d
   }
 }
 
-#define BDL_INSTANTIATE(T)     \
-  template class DenseRows<T>; \
+#define BDL_INSTANTIATE(T)                              \
+  template class DenseRows<T>;                          \
+  template void take_rows(const Array&, DenseRows<T>&); \
   template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -1,7 +1,9 @@
 // Rows given as a plain matrix: a user's own model, the caller's rows, and the reference in tests.
 #pragma once
 
+#include "base/array.hpp"
 #include "curvature/rows.hpp"
+#include "linalg/tall.hpp"
 
 namespace bdl {
 
@@ -12,23 +14,33 @@ class DenseRows final : public Rows<T> {
   void reserve(Index dimension, Index count);
   /// The matrix to fill, one row b_r per column (D x n).
   MatrixView<T> resize(Index dimension, Index count);
-  ConstMatrixView<T> matrix() const { return rows_.matrix(dimension_, count_); }
+  /// Rows that stay where the caller has them, one per column; they must outlive their use.
+  void view(ConstMatrixView<T> rows);
+  ConstMatrixView<T> matrix() const { return matrix_; }
 
-  Index dimension() const override { return dimension_; }
-  Index count() const override { return count_; }
+  Index dimension() const override { return matrix_.rows; }
+  Index count() const override { return matrix_.cols; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
-  RowsCost cost() const override { return cost(dimension_, count_); }
+  RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 
  private:
-  Index dimension_ = 0, count_ = 0;
+  bool are_few(Index others) const;
+  ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
+  Buffer<double> projected_;
+  TallScratch scratch_;
 };
+
+/// The caller's n x D array as rows: used where it stands if its rows are contiguous and of type T, copied if
+/// not.
+template <class T>
+void take_rows(const Array& array, DenseRows<T>& rows);
 
 /// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix.
 template <class T>

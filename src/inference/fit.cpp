@@ -136,7 +136,7 @@ template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
   check_finite<T>(rows, "rows");
-  gather(rows, 0, optimizer.rows_to_fill(rows.rows));
+  take_rows(rows, optimizer.rows());
   Undo undo(optimizer);
   optimizer.step_rows();
   undo.keep();

@@ -136,6 +136,7 @@ bool Optimizer<T>::learning_due(Index epoch_steps) const {
 
 template <class T>
 void Optimizer<T>::step(Index examples) {
+  const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index samples = options_.samples, dimension = posterior_->dimension();
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
@@ -161,6 +162,7 @@ void Optimizer<T>::step(Index examples) {
 
 template <class T>
 void Optimizer<T>::step_rows() {
+  const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = caller_rows_.count();
   c_.reserve(count);
@@ -265,6 +267,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
 
 template <class T>
 double Optimizer<T>::kl() const {
+  const ThreadLimit threads(options_.threads);
   PosteriorScratch<T> scratch;
   return kl_to_prior(*posterior_, prior_.precision(), scratch);
 }

@@ -58,8 +58,9 @@ class Optimizer {
   void step(Index examples);
   MatrixView<T> x_to_fill(Index examples);
   MatrixView<T> y_to_fill(Index examples);
-  /// One step on the rows that the caller has written into rows_to_fill(n), D x n.
+  /// One step on the rows that the caller has put into rows().
   void step_rows();
+  DenseRows<T>& rows() { return caller_rows_; }
   MatrixView<T> rows_to_fill(Index count) { return caller_rows_.resize(posterior_->dimension(), count); }
 
   Index workspace_bytes(Index examples) const;

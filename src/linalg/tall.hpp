@@ -36,9 +36,10 @@ template <class T>
 void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch);
 
-/// Y = Y + U C for a small C (L x k).
+/// Y = U C for a small C (L x k), or Y = Y + U C; the one product that is computed in T.
 template <class T>
-void tall_expand(ConstMatrixView<T> u, ConstMatrixView<double> c, MatrixView<T> y, TallScratch& scratch);
+void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixView<T> y,
+                  TallScratch& scratch);
 
 /// Y = diag(1 / d) (Y - U C).
 template <class T>

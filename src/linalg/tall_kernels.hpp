@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-inline constexpr Index row_multiple = 16, column_multiple = 4;
+inline constexpr Index row_multiple = 32, column_multiple = 4;
 
 inline Index padded(Index size, Index multiple) {
   return (size + multiple - 1) / multiple * multiple;
@@ -64,15 +64,15 @@ BDL_ALWAYS_INLINE void add_dots(const T* a, Index a_cols, Index a_ld, const doub
     }
 }
 
-/// y_q = u c_q for `columns` columns q and `vectors` vectors of rows.
-template <int bytes, int columns, int vectors>
-BDL_ALWAYS_INLINE void combine(const double* u, Index rank, const double* c, Index c_ld, double* y,
-                               Index ld) {
-  constexpr Index lanes = bytes / 8;
-  Doubles<bytes> sum[columns][vectors] = {};
+/// y_q = u c_q for `columns` columns q and `vectors` vectors of rows, in the type of all of them.
+template <int bytes, int columns, int vectors, class T>
+BDL_ALWAYS_INLINE void combine(const T* u, Index rank, const T* c, Index c_ld, T* y, Index ld) {
+  using Vector = typename VectorOf<T, bytes>::type;
+  constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
+  Vector sum[columns][vectors] = {};
   for (Index l = 0; l < rank; ++l) {
-    Doubles<bytes> x[vectors];
-    for (int v = 0; v < vectors; ++v) load<bytes>(u + l * ld + v * lanes, x[v]);
+    Vector x[vectors];
+    for (int v = 0; v < vectors; ++v) __builtin_memcpy(&x[v], u + l * ld + v * lanes, bytes);
     for (int q = 0; q < columns; ++q)
       for (int v = 0; v < vectors; ++v) sum[q][v] += x[v] * c[l + q * c_ld];
   }
@@ -80,11 +80,11 @@ BDL_ALWAYS_INLINE void combine(const double* u, Index rank, const double* c, Ind
     for (int v = 0; v < vectors; ++v) __builtin_memcpy(y + q * ld + v * lanes, &sum[q][v], bytes);
 }
 
-/// Y = U C for `rows` rows.
-template <int bytes>
-BDL_ALWAYS_INLINE void combine(const double* u, Index rank, const double* c, Index c_ld, Index c_cols,
-                               double* y, Index rows, Index ld) {
-  constexpr Index lanes = bytes / 8;
+/// Y = U C for `rows` rows, a multiple of row_multiple.
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void combine(const T* u, Index rank, const T* c, Index c_ld, Index c_cols, T* y, Index rows,
+                               Index ld) {
+  constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
   Index j = 0;
   for (; j + 4 <= c_cols; j += 4)
     for (Index r = 0; r < rows; r += 2 * lanes)

@@ -30,9 +30,10 @@ Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOption
   const EigenMethod method = choose_method(size, options);
   if (method == EigenMethod::outer) return t * n + TallScratch::bytes(size.rows, size.rank, 0);
   const Index columns = method == EigenMethod::randomized ? size.rank + options.oversampling : size.rank;
-  const Index small = static_cast<Index>(sizeof(double)) * size.rank * columns;
-  return t * n * (1 + columns + (method == EigenMethod::gram ? size.rank : 0)) + small +
-         TallScratch::bytes(size.rows, size.rank, columns);
+  const Index small =
+      method == EigenMethod::gram ? 0 : static_cast<Index>(sizeof(double)) * size.rank * columns;
+  return t * n * (1 + columns + (method == EigenMethod::gram ? size.rank : 0)) + t * size.rank * columns +
+         small + TallScratch::bytes(size.rows, size.rank, columns);
 }
 
 template <class T>
@@ -93,16 +94,17 @@ template <class T>
 void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   const StageTimer timer(Stage::combine);
   const Index rank = u_.cols, n = rows_.count();
-  workspace_.weights.reserve(n * std::max(w.cols, rank));  // not less when the numerical rank is
-  workspace_.scratch.small.reserve(rank * std::max(w.cols, rank));
-  const auto scaled = workspace_.weights.matrix(n, w.cols);
-  const auto top = workspace_.scratch.small.matrix(rank, w.cols);
+  const Index columns = std::max(w.cols, rank);  // not less when the numerical rank is
+  workspace_.weights.reserve((rank + n) * columns);
+  const auto top = workspace_.weights.matrix(rank, w.cols);
+  const MatrixView<T> scaled(workspace_.weights.data() + rank * columns, n, w.cols);
+  const T keep = static_cast<T>(keep_);
   for (Index j = 0; j < w.cols; ++j) {
+    for (Index i = 0; i < rank; ++i) top(i, j) = keep * w(i, j);
     for (Index r = 0; r < n; ++r) scaled(r, j) = root_w_[static_cast<std::size_t>(r)] * w(rank + r, j);
-    for (Index i = 0; i < rank; ++i) top(i, j) = keep_ * static_cast<double>(w(i, j));
   }
   rows_.combine(scaled, out);
-  tall_expand<T>(u_, top, out, workspace_.scratch.tall);
+  tall_combine<T>(u_, top, true, out, workspace_.scratch.tall);
 }
 
 template class UpdatedFactor<float>;

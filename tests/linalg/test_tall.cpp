@@ -82,11 +82,13 @@ void expansion_adds_u_c(void**) {
   for_each_problem<T>([](Problem<T>& p) {
     for (const Index columns : {0, 1, 4, 11}) {
       TallScratch scratch;
-      const Padded<double> c(p.random.normal(p.rank, columns), 1);
-      Padded<T> y(p.random.normal(p.dimension, columns), 2);
+      const Padded<T> c(p.random.normal(p.rank, columns), 1);
+      Padded<T> y(p.random.normal(p.dimension, columns), 2), product(poison(p.dimension, columns), 1);
       const Dense expected = y.dense() + p.u.dense() * c.dense();
-      tall_expand<T>(p.u.get(), c.get(), y.view(), scratch);
-      assert_close("Y", y.dense(), expected, rounding<T>);
+      tall_combine<T>(p.u.get(), c.get(), true, y.view(), scratch);
+      assert_close("Y", y.dense(), expected, accuracy<T>);
+      tall_combine<T>(p.u.get(), c.get(), false, product.view(), scratch);
+      assert_close("U C", product.dense(), p.u.dense() * c.dense(), accuracy<T>);
     }
   });
 }
