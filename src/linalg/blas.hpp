@@ -2,11 +2,9 @@
 // bits.
 #pragma once
 
-#include "base/view.hpp"
+#include "linalg/small_product.hpp"
 
 namespace bdl {
-
-enum class Op { none, transpose };
 
 /// C = alpha op(A) op(B) + beta C; with beta = 0 the old C is not read.
 void gemm(Op op_a, Op op_b, float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b, float beta,

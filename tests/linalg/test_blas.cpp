@@ -1,5 +1,7 @@
 // BLAS wrappers and Cholesky functions against naive loops: every operation, sizes 0, 1 and odd, padded
 // columns.
+#include <array>
+
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
 #include "support/verify.hpp"
@@ -42,6 +44,26 @@ void gemm_is_alpha_ab_plus_beta_c(void**) {
             for (const T beta : {T(0), T(1), T(-0.75)}) check_gemm<T>(op_a, op_b, m, n, k, beta);
 }
 
+/// Sizes that do not go to BLAS, around the widths and the depth of what is multiplied at a time.
+template <class T>
+void small_products_are_products(void**) {
+  for (const Op op_a : {Op::none, Op::transpose})
+    for (const Op op_b : {Op::none, Op::transpose})
+      for (const auto& [m, n, k] : {std::array<Index, 3>{8, 64, 40},
+                                    {15, 33, 70},
+                                    {16, 32, 127},
+                                    {17, 31, 128},
+                                    {31, 9, 129},
+                                    {32, 16, 300},
+                                    {33, 17, 257},
+                                    {70, 71, 20},
+                                    {100, 10, 30}})
+        for (const T beta : {T(0), T(1), T(-0.75)}) {
+          assert_true(suits_small_product(m, n, k));
+          check_gemm<T>(op_a, op_b, m, n, k, beta);
+        }
+}
+
 Dense lower_part(Dense a, double above) {
   for (Index j = 0; j < a.cols; ++j)
     for (Index i = 0; i < j; ++i) a(i, j) = above;
@@ -51,8 +73,8 @@ Dense lower_part(Dense a, double above) {
 template <class T>
 void syrk_writes_the_lower_triangle_only(void**) {
   for (const Op op : {Op::none, Op::transpose})
-    for (const Index n : sizes)
-      for (const Index k : {1, 2, 7}) {
+    for (const Index n : {0, 1, 2, 5, 17, 33, 64, 70})
+      for (const Index k : {1, 2, 7, 50, 130}) {
         Random random(static_cast<std::uint64_t>(7 + n));
         const auto a = operand<T>(random, op, n, k, 1);
         Padded<T> c(Dense(n, n, 5), 2);
@@ -154,6 +176,8 @@ int main() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gemm_is_alpha_ab_plus_beta_c<float>),
       cmocka_unit_test(gemm_is_alpha_ab_plus_beta_c<double>),
+      cmocka_unit_test(small_products_are_products<float>),
+      cmocka_unit_test(small_products_are_products<double>),
       cmocka_unit_test(syrk_writes_the_lower_triangle_only<float>),
       cmocka_unit_test(syrk_writes_the_lower_triangle_only<double>),
       cmocka_unit_test(empty_inner_sizes_only_scale<float>),
