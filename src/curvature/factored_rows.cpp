@@ -147,7 +147,7 @@ void FactoredRows<T>::gram(MatrixView<double> out) {
     const MatrixView<T> aa(product_.data() + count_ * count_, inputs, inputs);
     syrk(Op::transpose, T(1), rows.e, T(0), ee);
     syrk(Op::transpose, T(1), rows.a, T(0), aa);
-    mirror_lower(aa);
+    if (inputs < count_) mirror_lower(aa);
     const double bias = rows.layer.bias_offset < 0 ? 0 : 1;
     parallel_blocks(count_, task_grain(count_), [&](Index begin, Index size) noexcept {
       with_simd([&](auto) BDL_INLINE_LAMBDA {
