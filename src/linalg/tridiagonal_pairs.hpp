@@ -220,13 +220,13 @@ BDL_ALWAYS_INLINE bool iterate_pairs(const TridiagonalPairs& t, Index first) {
   }
   for (int step = 0; step < most_steps; ++step) {
     rayleigh_step<W>(t, value, z, residual);
-    bool done = true;
+    bool done = true, inside = true;
     for (Index k = first; k < last; ++k) {
-      if (!(value[k - first] >= t.low[k] - 4 * epsilon && value[k - first] <= t.high[k] + 4 * epsilon))
-        return false;
       done = done && residual[k - first] <= 16 * epsilon * epsilon;
+      inside =
+          inside && value[k - first] >= t.low[k] - 4 * epsilon && value[k - first] <= t.high[k] + 4 * epsilon;
     }
-    if (done) return true;
+    if (done) return inside;
   }
   return false;
 }
