@@ -62,7 +62,7 @@ inline void enclose(const TridiagonalPairs& t, Index wanted) {
 /// An interval is narrow enough when Rayleigh quotient iteration from its midpoint cannot go elsewhere.
 /// Eigenvalues closer than `closest` are left to others: their vectors would not be orthogonal.
 inline bool isolated(const TridiagonalPairs& t, Index k, Index wanted) {
-  constexpr double safety = 16, closest = 1e-9;
+  constexpr double safety = 1024, closest = 1e-9;
   const double gap = std::max(closest, safety * (t.high[k] - t.low[k]));
   return (k == 0 || gap <= t.low[k - 1] - t.high[k]) && (k + 1 == wanted || gap <= t.low[k] - t.high[k + 1]);
 }
@@ -128,12 +128,6 @@ BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
   return false;
 }
 
-template <int W>
-BDL_ALWAYS_INLINE void keep_away_from_zero(typename Lanes<W>::Vector& pivot) {
-  const typename Lanes<W>::Vector zero = {}, tiny = zero + 1e-140;
-  pivot = (pivot < tiny && pivot > -tiny) ? tiny : pivot;
-}
-
 /// One step for lane_count eigenvalues: z of the factorisation twisted where it is nearest to singular, the
 /// corrected Rayleigh quotient, and the residual's square |T z - shift z|^2 / |z|^2 at the old one.
 template <int W>
@@ -141,6 +135,7 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
   using Vector = typename Lanes<W>::Vector;
   constexpr int parts = lane_count / W;
   constexpr Index stride = lane_count;
+  constexpr double tiny = 1e-140;  // keeps pivots away from zero
   const Index n = t.size;
   double *down = t.pivots, *up = t.pivots + n * stride;
   const Vector zero = {};
@@ -149,8 +144,8 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
     shift[u] = vector_at<W>(value + u * W);
     a[u] = t.diagonal[0] - shift[u];
     b[u] = t.diagonal[n - 1] - shift[u];
-    keep_away_from_zero<W>(a[u]);
-    keep_away_from_zero<W>(b[u]);
+    a[u] += tiny;
+    b[u] += tiny;
     vector_at<W>(down + u * W) = a[u];
     vector_at<W>(up + (n - 1) * stride + u * W) = b[u];
   }
@@ -158,8 +153,8 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
     for (int u = 0; u < parts; ++u) {
       a[u] = t.diagonal[i] - shift[u] - t.squares[i - 1] / a[u];
       b[u] = t.diagonal[n - 1 - i] - shift[u] - t.squares[n - 1 - i] / b[u];
-      keep_away_from_zero<W>(a[u]);
-      keep_away_from_zero<W>(b[u]);
+      a[u] += tiny;
+      b[u] += tiny;
       vector_at<W>(down + i * stride + u * W) = a[u];
       vector_at<W>(up + (n - 1 - i) * stride + u * W) = b[u];
     }
@@ -220,13 +215,13 @@ BDL_ALWAYS_INLINE bool iterate_pairs(const TridiagonalPairs& t, Index first) {
   }
   for (int step = 0; step < most_steps; ++step) {
     rayleigh_step<W>(t, value, z, residual);
-    bool done = true;
+    bool done = true, inside = true;
     for (Index k = first; k < last; ++k) {
-      if (!(value[k - first] >= t.low[k] - 4 * epsilon && value[k - first] <= t.high[k] + 4 * epsilon))
-        return false;
       done = done && residual[k - first] <= 16 * epsilon * epsilon;
+      inside =
+          inside && value[k - first] >= t.low[k] - 4 * epsilon && value[k - first] <= t.high[k] + 4 * epsilon;
     }
-    if (done) return true;
+    if (done) return inside;
   }
   return false;
 }

@@ -243,6 +243,17 @@ void matrices_that_are_not_finite_are_refused(void**) {
       }
 }
 
+void large_matrices_that_are_not_finite_are_refused(void**) {
+  TopEigen eigen;
+  for (const double bad : {not_a_number, infinity})
+    for (const Index size : {300, 600})
+      for (const Index at : {Index{0}, size / 2, size - 1}) {
+        Dense a = matrix_of(spectra[0], size, 1);
+        a(size - 1, at) = bad;
+        expect_error(Status::ERROR_DIVERGED, "not finite", [&] { compute(eigen, a, 4, 1e-6); });
+      }
+}
+
 template <class T>
 void check_basis(const Dense& columns) {
   Orthonormalizer<T> orthonormalizer;
@@ -282,6 +293,7 @@ int main() {
       cmocka_unit_test(repeated_and_zero_eigenvalues_have_orthonormal_vectors),
       cmocka_unit_test(no_pair_is_nothing),
       cmocka_unit_test(matrices_that_are_not_finite_are_refused),
+      cmocka_unit_test(large_matrices_that_are_not_finite_are_refused),
       cmocka_unit_test(bases_are_orthonormal_and_span_the_columns<float>),
       cmocka_unit_test(bases_are_orthonormal_and_span_the_columns<double>),
   };
