@@ -26,8 +26,11 @@ Index block_rows_for(Index columns) {
   return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
 }
 
-Index product_size(Index columns, Index other_columns) {
-  return columns * (other_columns > 0 ? other_columns : columns);
+/// Doubles of a part: scales, a block of each matrix, and their product (that of U with itself if there is no
+/// other).
+Index part_size(Index columns, Index other_columns) {
+  const Index product = columns * (other_columns > 0 ? other_columns : columns);
+  return block_rows_for(columns + other_columns) * (1 + columns + other_columns) + padded(product, 8);
 }
 
 template <class T>
@@ -66,7 +69,7 @@ BDL_ALWAYS_INLINE void prefetch_after(const T* run, Index count) {
 /// out = diag(scale) in, padded with zeros; without a scale where it is null.
 template <class T, class Out>
 BDL_ALWAYS_INLINE void load_block(ConstMatrixView<T> in, const double* scale, Index ld, Out* out) {
-  const Index rows = padded(in.rows, row_multiple), cols = padded(in.cols, column_multiple);
+  const Index rows = padded(in.rows, row_multiple);
   for (Index j = 0; j < in.cols; ++j) {
     const T* from = in.column_data(j);
     Out* to = out + j * ld;
@@ -77,8 +80,6 @@ BDL_ALWAYS_INLINE void load_block(ConstMatrixView<T> in, const double* scale, In
       for (Index i = 0; i < in.rows; ++i) to[i] = static_cast<Out>(from[i]);
     for (Index i = in.rows; i < rows; ++i) to[i] = 0;
   }
-  for (Index j = in.cols; j < cols; ++j)
-    for (Index i = 0; i < rows; ++i) out[j * ld + i] = 0;
 }
 
 template <class T>
@@ -150,16 +151,14 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
 }  // namespace
 
 Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
-  const Index u = padded(columns, column_multiple), x = padded(other_columns, column_multiple);
-  return static_cast<Index>(sizeof(double)) * part_count(rows) *
-         (block_rows_for(u + x) * (1 + u + x) + product_size(u, x));
+  return static_cast<Index>(sizeof(double)) * part_count(rows) * part_size(columns, other_columns);
 }
 
 void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
-  columns_ = padded(columns, column_multiple);
-  other_columns_ = padded(other_columns, column_multiple);
-  block_rows_ = block_rows_for(columns_ + other_columns_);
-  part_size_ = block_rows_ * (1 + columns_ + other_columns_) + product_size(columns_, other_columns_);
+  columns_ = columns;
+  other_columns_ = other_columns;
+  block_rows_ = block_rows_for(columns + other_columns);
+  part_size_ = part_size(columns, other_columns);
   memory_.reserve(part_count(rows) * part_size_);
 }
 
@@ -173,7 +172,7 @@ TallScratch::Part TallScratch::part(Index number) {
 template <class T>
 void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
   scratch.reserve(u.rows, u.cols, 0);
-  const Index ld = scratch.block_rows(), cols = padded(u.cols, column_multiple);
+  const Index ld = scratch.block_rows(), cols = u.cols;
   clear_products(u.rows, cols * cols, scratch);
   for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
@@ -192,9 +191,8 @@ template <class T>
 void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch) {
   scratch.reserve(u.rows, u.cols, x.cols);
-  const Index ld = scratch.block_rows(), u_cols = padded(u.cols, column_multiple),
-              x_cols = padded(x.cols, column_multiple);
-  clear_products(u.rows, u_cols * x_cols, scratch);
+  const Index ld = scratch.block_rows();
+  clear_products(u.rows, u.cols * x.cols, scratch);
   for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
@@ -202,12 +200,12 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
       load_block(x.block(first, 0, count, x.cols), divisor.empty() ? nullptr : part.scale, ld, part.x);
       with_padded(u.block(first, 0, count, u.cols), part.u, ld,
                   [&](const auto* from, Index from_ld) BDL_INLINE_LAMBDA {
-                    add_dots<width()>(from, u.cols, from_ld, part.x, padded(x.cols, 2), ld,
-                                      padded(count, row_multiple), false, part.product, u_cols);
+                    add_dots<width()>(from, u.cols, from_ld, part.x, x.cols, ld, padded(count, row_multiple),
+                                      false, part.product, u.cols);
                   });
     });
   });
-  add_products(u.rows, u_cols, product, scratch);
+  add_products(u.rows, u.cols, product, scratch);
 }
 
 /// Nothing cancels here, so float matrices are multiplied in float: twice as fast.

@@ -1,13 +1,15 @@
-// Inner loops of the tall products, on blocks of double that fit the cache: columns `ld` apart, rows and
-// columns padded with zeros to multiples of row_multiple and column_multiple.
+// Inner loops of the tall products, on blocks of double that fit the cache: columns `ld` apart, rows
+// padded with zeros to a multiple of row_multiple.
 #pragma once
+
+#include <algorithm>
 
 #include "base/simd.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
 
-inline constexpr Index row_multiple = 32, column_multiple = 4;
+inline constexpr Index row_multiple = 32;
 
 inline Index padded(Index size, Index multiple) {
   return (size + multiple - 1) / multiple * multiple;
@@ -41,27 +43,60 @@ BDL_ALWAYS_INLINE double total(const Doubles<bytes>& vector) {
   }
 }
 
-/// out += A^T B (out has padded sizes, columns out_ld apart); for A = B its lower triangle at least. What it
-/// writes beyond a_cols has no meaning.
+/// out(p, q) += a_p^T b_q for the columns p and q given by their addresses, rows in steps of `vectors`
+/// vectors.
+template <int bytes, int P, int Q, int vectors, class T>
+BDL_ALWAYS_INLINE void add_dot_tile(const T* const (&a)[P], const double* const (&b)[Q], Index rows,
+                                    double* out, Index out_ld, Index kept) {
+  constexpr Index lanes = bytes / 8;
+  Doubles<bytes> sum[P][Q][vectors] = {};
+  for (Index r = 0; r < rows; r += vectors * lanes)
+    for (int v = 0; v < vectors; ++v) {
+      Doubles<bytes> x[P], y[Q];
+      for (int p = 0; p < P; ++p) load<bytes>(a[p] + r + v * lanes, x[p]);
+      for (int q = 0; q < Q; ++q) load<bytes>(b[q] + r + v * lanes, y[q]);
+      for (int p = 0; p < P; ++p)
+        for (int q = 0; q < Q; ++q) sum[p][q][v] += x[p] * y[q];
+    }
+  for (int p = 0; p < P && p < kept; ++p)
+    for (int q = 0; q < Q; ++q) {
+      for (int v = 1; v < vectors; ++v) sum[p][q][0] += sum[p][q][v];
+      out[p + q * out_ld] += total<bytes>(sum[p][q][0]);
+    }
+}
+
+/// Q columns of A^T B, from row `first` on.
+template <int bytes, int Q, class T>
+BDL_ALWAYS_INLINE void add_dot_columns(const T* a, Index a_cols, Index a_ld, const double* const (&b)[Q],
+                                       Index rows, Index first, double* out, Index out_ld) {
+  for (Index i = first; i < a_cols; i += 4) {
+    const Index left = a_cols - i;
+    if (left == 1) {
+      const T* const column[1] = {a + i * a_ld};
+      add_dot_tile<bytes, 1, Q, 2>(column, b, rows, out + i, out_ld, 1);
+    } else {  // the last column stands in for those that are missing
+      const T* const column[4] = {a + i * a_ld, a + (i + 1) * a_ld,
+                                  a + (i + std::min<Index>(2, left - 1)) * a_ld,
+                                  a + (i + std::min<Index>(3, left - 1)) * a_ld};
+      add_dot_tile<bytes, 4, Q, 1>(column, b, rows, out + i, out_ld, left);
+    }
+  }
+}
+
+/// out += A^T B; for A = B its lower triangle at least.
 template <int bytes, class T>
 BDL_ALWAYS_INLINE void add_dots(const T* a, Index a_cols, Index a_ld, const double* b, Index b_cols,
                                 Index b_ld, Index rows, bool symmetric, double* out, Index out_ld) {
-  constexpr Index lanes = bytes / 8;
-  for (Index j = 0; j < b_cols; j += 2)
-    for (Index i = symmetric ? j / column_multiple * column_multiple : 0; i < a_cols; i += 4) {
-      const T* column[4];
-      for (int p = 0; p < 4; ++p) column[p] = a + (i + p < a_cols ? i + p : a_cols - 1) * a_ld;
-      Doubles<bytes> sum[4][2] = {};
-      for (Index r = 0; r < rows; r += lanes) {
-        Doubles<bytes> x[4], y[2];
-        for (int p = 0; p < 4; ++p) load<bytes>(column[p] + r, x[p]);
-        for (int q = 0; q < 2; ++q) load<bytes>(b + r + (j + q) * b_ld, y[q]);
-        for (int p = 0; p < 4; ++p)
-          for (int q = 0; q < 2; ++q) sum[p][q] += x[p] * y[q];
-      }
-      for (int p = 0; p < 4; ++p)
-        for (int q = 0; q < 2; ++q) out[i + p + (j + q) * out_ld] += total<bytes>(sum[p][q]);
+  for (Index j = 0; j < b_cols; j += 2) {
+    const Index first = symmetric ? j / 4 * 4 : 0;
+    if (j + 1 == b_cols) {
+      const double* const column[1] = {b + j * b_ld};
+      add_dot_columns<bytes>(a, a_cols, a_ld, column, rows, first, out + j * out_ld, out_ld);
+    } else {
+      const double* const columns[2] = {b + j * b_ld, b + (j + 1) * b_ld};
+      add_dot_columns<bytes>(a, a_cols, a_ld, columns, rows, first, out + j * out_ld, out_ld);
     }
+  }
 }
 
 /// y_q = u c_q for `columns` columns q and `vectors` vectors of rows, in the type of all of them.
