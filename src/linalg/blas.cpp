@@ -65,8 +65,7 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
     if (c.rows == 1)                                                                                      \
       return multiply(flipped(op_b), alpha, b, a.data, op_a == Op::none ? stride(a) : 1, beta, c.data,    \
                       stride(c));                                                                         \
-    if (suits_small_product(c.rows, c.cols, inner))                                                       \
-      return small_product<T>(op_a, op_b, alpha, a, b, beta, c, false);                                   \
+    if (suits_product(c.rows, c.cols)) return product<T>(op_a, op_b, alpha, a, b, beta, c, false);        \
     gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha,  \
           a.data, stride(a), b.data, stride(b), beta, c.data, stride(c));                                 \
   }                                                                                                       \
@@ -74,8 +73,7 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
     const Index inner = op == Op::none ? a.cols : a.rows;                                                 \
     if (inner == 0) return scale(beta, c);                                                                \
     if (c.rows == 0) return;                                                                              \
-    if (suits_small_product(c.rows, c.rows, inner))                                                       \
-      return small_product<T>(op, flipped(op), alpha, a, a, beta, c, true);                               \
+    if (suits_product(c.rows, c.rows)) return product<T>(op, flipped(op), alpha, a, a, beta, c, true);    \
     syrk_(CblasColMajor, CblasLower, cblas(op), to_int(c.rows), to_int(inner), alpha, a.data, stride(a),  \
           beta, c.data, stride(c));                                                                       \
   }                                                                                                       \

@@ -2,7 +2,7 @@
 // bits.
 #pragma once
 
-#include "linalg/small_product.hpp"
+#include "linalg/product.hpp"
 
 namespace bdl {
 

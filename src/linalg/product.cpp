@@ -1,0 +1,157 @@
+#include "linalg/product.hpp"
+
+#include <algorithm>
+
+#include "linalg/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+// A panel of A is two vectors of rows high and stays in the first-level cache; a tile of C is six columns of
+// it, which fill the registers of AVX2.
+constexpr Index panel_columns = 256, block_columns = 768;
+constexpr int tile_columns = 6;
+constexpr double task_products = 1 << 19;
+
+/// Element (k, j) is data[k * down + j * across].
+template <class T>
+struct Strided {
+  const T* data;
+  Index down, across;
+  const T* at(Index k, Index j) const { return data + k * down + j * across; }
+};
+
+template <class T>
+struct Problem {
+  Op op_a;
+  T alpha;
+  ConstMatrixView<T> a;
+  Strided<T> b;
+  Index inner;
+  T beta;
+  MatrixView<T> c;
+  bool lower_only;
+};
+
+/// panel(r, k) = op(A)(row + r, first + k), rows beyond op(A)'s being zero.
+template <Index height, class T>
+BDL_ALWAYS_INLINE void pack(Op op, ConstMatrixView<T> a, Index row, Index rows, Index first, Index count,
+                            T* panel) {
+  if (op == Op::none) {
+    for (Index k = 0; k < count; ++k) {
+      const T* from = a.column_data(first + k) + row;
+      for (Index r = 0; r < rows; ++r) panel[k * height + r] = from[r];
+      for (Index r = rows; r < height; ++r) panel[k * height + r] = 0;
+    }
+    return;
+  }
+  for (Index r = 0; r < height; ++r) {
+    const T* from = a.column_data(row + std::min(r, rows - 1)) + first;
+    for (Index k = 0; k < count; ++k) panel[k * height + r] = r < rows ? from[k] : 0;
+  }
+}
+
+/// c_q = alpha panel b_q + beta c_q for `columns` columns q; of column q the rows from start + q on.
+template <int bytes, int columns, class T>
+BDL_ALWAYS_INLINE void tile(const T* panel, Index inner, Strided<T> b, T alpha, T beta, T* c, Index ld,
+                            Index start, Index rows) {
+  using Vector = typename VectorOf<T, bytes>::type;
+  constexpr Index height = 2 * bytes / static_cast<Index>(sizeof(T));
+  Vector sum[columns][2] = {};
+  for (Index k = 0; k < inner; ++k) {
+    Vector x[2];
+    __builtin_memcpy(x, panel + k * height, sizeof x);
+#pragma GCC unroll 8
+    for (int q = 0; q < columns; ++q) {
+      const T y = *b.at(k, q);
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; ++v) sum[q][v] += x[v] * y;
+    }
+  }
+#pragma GCC unroll 8
+  for (int q = 0; q < columns; ++q) {
+    T values[height];
+    for (int v = 0; v < 2; ++v) sum[q][v] *= alpha;
+    __builtin_memcpy(values, sum[q], sizeof values);
+    T* to = c + q * ld;
+    const Index from = std::max<Index>(0, start + q);
+    if (beta == 0)
+      for (Index r = from; r < rows; ++r) to[r] = values[r];
+    else
+      for (Index r = from; r < rows; ++r) to[r] = beta * to[r] + values[r];
+  }
+}
+
+/// Columns `first` to `end` of C in the panel's rows, from row i on.
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index count, T beta, Index i,
+                             Index rows, Index first, Index end) {
+  for (Index j = first; j < end;) {
+    const auto step = [&](auto columns) BDL_INLINE_LAMBDA {
+      const Index start = p.lower_only ? j - i : -tile_columns;
+      tile<bytes, columns()>(panel, count, {p.b.at(k, j), p.b.down, p.b.across}, p.alpha, beta, &p.c(i, j),
+                             p.c.ld, start, rows);
+      j += columns();
+    };
+    if (end - j >= tile_columns)
+      step(std::integral_constant<int, tile_columns>{});
+    else if (end - j >= 4)
+      step(std::integral_constant<int, 4>{});
+    else if (end - j >= 2)
+      step(std::integral_constant<int, 2>{});
+    else
+      step(std::integral_constant<int, 1>{});
+  }
+}
+
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void multiply(const Problem<T>& p, Index first_row, Index row_count, Index first,
+                                Index end) {
+  constexpr Index height = 2 * bytes / static_cast<Index>(sizeof(T));
+  alignas(64) T panel[height * panel_columns];
+  for (Index i = first_row; i < first_row + row_count; i += height) {
+    const Index rows = std::min(height, p.c.rows - i), last = p.lower_only ? std::min(end, i + rows) : end;
+    for (Index k = 0; k < p.inner; k += panel_columns) {
+      const Index count = std::min(panel_columns, p.inner - k);
+      pack<height>(p.op_a, p.a, i, rows, k, count, panel);
+      sweep<bytes>(p, panel, k, count, k == 0 ? p.beta : T(1), i, rows, first, last);
+    }
+  }
+}
+
+/// Rows of C that make a task: whole panels for any width of vectors.
+template <class T>
+Index task_rows(Index inner, Index columns) {
+  constexpr Index multiple = 128 / static_cast<Index>(sizeof(T));
+  const double row_products =
+      static_cast<double>(inner) * static_cast<double>(std::min(columns, block_columns));
+  const double rows = std::clamp(task_products / row_products, 1.0, 1e6);
+  return (static_cast<Index>(rows) + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+template <class T>
+void product(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta, MatrixView<T> c,
+             bool lower_only) {
+  const Index inner = op_a == Op::none ? a.cols : a.rows;
+  const bool plain = op_b == Op::none;
+  const Problem<T> p{op_a,  alpha, a, {b.data, plain ? 1 : b.ld, plain ? b.ld : 1},
+                     inner, beta,  c, lower_only};
+  const Index height = task_rows<T>(inner, c.cols), row_tasks = (c.rows + height - 1) / height;
+  const Index column_tasks = (c.cols + block_columns - 1) / block_columns;
+  parallel_for(row_tasks * column_tasks, [&](Index task) noexcept {
+    const Index row = task / column_tasks * height, first = task % column_tasks * block_columns;
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      multiply<width()>(p, row, std::min(height, c.rows - row), first,
+                        std::min(c.cols, first + block_columns));
+    });
+  });
+}
+
+template void product(Op, Op, float, ConstMatrixView<float>, ConstMatrixView<float>, float, MatrixView<float>,
+                      bool);
+template void product(Op, Op, double, ConstMatrixView<double>, ConstMatrixView<double>, double,
+                      MatrixView<double>, bool);
+
+}  // namespace bdl

@@ -1,0 +1,22 @@
+// Matrix products on the library's own threads. OpenBLAS's kernels are as fast on one thread, but its threads
+// keep their processors busy for a while after each call, when this library's loops want them, and products
+// of 50 to 150 rows take it twice as long on two threads as on one (docs/performance.md).
+#pragma once
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+enum class Op { none, transpose };
+
+/// Thin products, which fill no vectors, are left to BLAS.
+inline bool suits_product(Index rows, Index cols) {
+  return rows >= 8 && cols >= 4;
+}
+
+/// C = alpha op(A) op(B) + beta C, or its lower triangle only; with beta = 0 the old C is not read.
+template <class T>
+void product(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta, MatrixView<T> c,
+             bool lower_only);
+
+}  // namespace bdl
