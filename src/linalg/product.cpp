@@ -57,7 +57,9 @@ BDL_ALWAYS_INLINE void tile(const T* panel, Index inner, Strided<T> b, T alpha, 
                             Index start, Index rows) {
   using Vector = typename VectorOf<T, bytes>::type;
   constexpr Index height = 2 * bytes / static_cast<Index>(sizeof(T));
-  Vector sum[columns][2] = {};
+  Vector sum[columns][2];
+#pragma GCC unroll 8
+  for (int q = 0; q < columns; ++q) sum[q][0] = sum[q][1] = Vector{};
   for (Index k = 0; k < inner; ++k) {
     Vector x[2];
     __builtin_memcpy(x, panel + k * height, sizeof x);

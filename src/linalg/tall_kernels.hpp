@@ -49,20 +49,23 @@ template <int bytes, int P, int Q, int vectors, class T>
 BDL_ALWAYS_INLINE void add_dot_tile(const T* const (&a)[P], const double* const (&b)[Q], Index rows,
                                     double* out, Index out_ld, Index kept) {
   constexpr Index lanes = bytes / 8;
-  Doubles<bytes> sum[P][Q][vectors] = {};
+  Doubles<bytes> sum[vectors][P * Q];
+  for (int v = 0; v < vectors; ++v)
+#pragma GCC unroll 8
+    for (int t = 0; t < P * Q; ++t) sum[v][t] = Doubles<bytes>{};
   for (Index r = 0; r < rows; r += vectors * lanes)
     for (int v = 0; v < vectors; ++v) {
       Doubles<bytes> x[P], y[Q];
       for (int p = 0; p < P; ++p) load<bytes>(a[p] + r + v * lanes, x[p]);
       for (int q = 0; q < Q; ++q) load<bytes>(b[q] + r + v * lanes, y[q]);
-      for (int p = 0; p < P; ++p)
-        for (int q = 0; q < Q; ++q) sum[p][q][v] += x[p] * y[q];
+#pragma GCC unroll 8
+      for (int t = 0; t < P * Q; ++t) sum[v][t] += x[t % P] * y[t / P];
     }
-  for (int p = 0; p < P && p < kept; ++p)
-    for (int q = 0; q < Q; ++q) {
-      for (int v = 1; v < vectors; ++v) sum[p][q][0] += sum[p][q][v];
-      out[p + q * out_ld] += total<bytes>(sum[p][q][0]);
-    }
+#pragma GCC unroll 8
+  for (int t = 0; t < P * Q; ++t) {
+    for (int v = 1; v < vectors; ++v) sum[0][t] += sum[v][t];
+    if (t % P < kept) out[t % P + t / P * out_ld] += total<bytes>(sum[0][t]);
+  }
 }
 
 /// Q columns of A^T B, from row `first` on.
@@ -104,15 +107,18 @@ template <int bytes, int columns, int vectors, class T>
 BDL_ALWAYS_INLINE void combine(const T* u, Index rank, const T* c, Index c_ld, T* y, Index ld) {
   using Vector = typename VectorOf<T, bytes>::type;
   constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
-  Vector sum[columns][vectors] = {};
+  Vector sum[columns * vectors];
+#pragma GCC unroll 8
+  for (int t = 0; t < columns * vectors; ++t) sum[t] = Vector{};
   for (Index l = 0; l < rank; ++l) {
     Vector x[vectors];
     for (int v = 0; v < vectors; ++v) __builtin_memcpy(&x[v], u + l * ld + v * lanes, bytes);
-    for (int q = 0; q < columns; ++q)
-      for (int v = 0; v < vectors; ++v) sum[q][v] += x[v] * c[l + q * c_ld];
+#pragma GCC unroll 8
+    for (int t = 0; t < columns * vectors; ++t) sum[t] += x[t % vectors] * c[l + t / vectors * c_ld];
   }
-  for (int q = 0; q < columns; ++q)
-    for (int v = 0; v < vectors; ++v) __builtin_memcpy(y + q * ld + v * lanes, &sum[q][v], bytes);
+#pragma GCC unroll 8
+  for (int t = 0; t < columns * vectors; ++t)
+    __builtin_memcpy(y + t / vectors * ld + t % vectors * lanes, &sum[t], bytes);
 }
 
 /// Y = U C for `rows` rows, a multiple of row_multiple.
