@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
@@ -8,15 +10,45 @@
 namespace bdl {
 namespace {
 
+/// Several draws share a pass over the posterior; straight into the caller's memory where it can hold them.
 template <class T>
 void draw(const Posterior<T>& q, uint64_t seed, Index first, const Array& samples) {
+  const Index together = std::min<Index>(8, samples.rows);
+  const MatrixView<T> out = in_place<T>(samples);
   PosteriorScratch<T> scratch;
-  Buffer<T> theta(q.dimension());
-  for (Index i = 0; i < samples.rows; ++i) {
-    const auto column = theta.matrix(q.dimension(), 1);
-    sample(q, {seed, Stream::user, 0, static_cast<std::uint32_t>(first + i)}, column, scratch);
-    scatter<T>(column, samples, i);
+  Buffer<T> thetas(out.data ? 0 : q.dimension() * together);
+  q.reserve(together, scratch);
+  for (Index i = 0; i < samples.rows; i += together) {
+    const Index count = std::min(together, samples.rows - i);
+    const auto columns = out.data ? out.columns(i, count) : thetas.matrix(q.dimension(), count);
+    sample(q, {seed, Stream::user, 0, static_cast<std::uint32_t>(first + i)}, columns, scratch);
+    if (!out.data) scatter<T>(columns, samples, i);
   }
+}
+
+bool overlap(const Array& a, const Array& b) {
+  const auto begin = [](const Array& m) { return reinterpret_cast<std::uintptr_t>(m.data); };
+  const auto end = [&](const Array& m) {
+    const auto last =
+        static_cast<std::uintptr_t>((m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1);
+    return begin(m) + last * (m.dtype == BDL_F64 ? sizeof(double) : sizeof(float));
+  };
+  const bool forwards = a.row_stride >= 0 && a.col_stride >= 0 && b.row_stride >= 0 && b.col_stride >= 0;
+  return !forwards || (begin(a) < end(b) && begin(b) < end(a));
+}
+
+/// In the memory of `solution` where it can hold the vectors and does not overlap them.
+template <class T>
+void solve(const Posterior<T>& q, const Array& vectors, const Array& solution) {
+  check_range(vectors.rows, 1, blas_limit, "a number of rows");
+  const MatrixView<T> out = overlap(vectors, solution) ? MatrixView<T>() : in_place<T>(solution);
+  PosteriorScratch<T> scratch;
+  Buffer<T> copy(out.data ? 0 : vectors.rows * q.dimension());
+  q.reserve(vectors.rows, scratch);
+  const auto x = out.data ? out : copy.matrix(q.dimension(), vectors.rows);
+  gather(vectors, 0, x);
+  q.solve(x, scratch);
+  if (!out.data) scatter<T>(x, solution);
 }
 
 template <class T>
@@ -108,10 +140,7 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
       check_shape(vectors, -1, q.dimension(), "vectors");
       check_finite<T>(vectors, "vectors");
       check_output(solution, vectors.rows, q.dimension(), "solution");
-      Buffer<T> x = gathered<T>(vectors);
-      PosteriorScratch<T> scratch;
-      q.solve(x.matrix(q.dimension(), vectors.rows), scratch);
-      scatter<T>(x.matrix(q.dimension(), vectors.rows), solution);
+      solve(q, vectors, solution);
     });
   });
 }

@@ -260,7 +260,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                  : DenseRows<T>::bytes(dimension, examples);
   const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
   const Index rank = posterior_->family() == Family::low_rank ? posterior_->rank() : 0;
-  const Index samples = rank == 0 ? 0 : TallScratch::bytes(dimension, rank, options_.samples);
+  const Index samples =
+      rank == 0 ? 0 : TallScratch::bytes(dimension, rank, std::min<Index>(8, options_.samples));
   return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
          t * vectors + t * cost.count + samples;
 }

@@ -21,8 +21,9 @@ Index part_count(Index rows) {
   return (rows + part_rows(rows) - 1) / part_rows(rows);
 }
 
+/// The same for any number of other columns, so that a column's bits do not depend on its company.
 Index block_rows_for(Index columns) {
-  const Index fitting = block_doubles / std::max<Index>(1, columns) / row_multiple * row_multiple;
+  const Index fitting = block_doubles / (columns + 2) / row_multiple * row_multiple;
   return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
 }
 
@@ -30,7 +31,7 @@ Index block_rows_for(Index columns) {
 /// other).
 Index part_size(Index columns, Index other_columns) {
   const Index product = columns * (other_columns > 0 ? other_columns : columns);
-  return block_rows_for(columns + other_columns) * (1 + columns + other_columns) + padded(product, 8);
+  return block_rows_for(columns) * (1 + columns + other_columns) + padded(product, 8);
 }
 
 template <class T>
@@ -157,7 +158,7 @@ Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
 void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
   columns_ = columns;
   other_columns_ = other_columns;
-  block_rows_ = block_rows_for(columns + other_columns);
+  block_rows_ = block_rows_for(columns);
   part_size_ = part_size(columns, other_columns);
   memory_.reserve(part_count(rows) * part_size_);
 }

@@ -10,6 +10,9 @@
 namespace bdl {
 namespace {
 
+// Columns that share a pass over U; each is computed as if it were alone.
+constexpr Index together = 8;
+
 template <class T>
 T row_square(ConstMatrixView<T> u, Index row) {
   T sum = 0;
@@ -64,27 +67,43 @@ void Woodbury<T>::set_isotropic(Index dimension, Index rank, double precision) {
   log_det_ = -static_cast<double>(dimension) * std::log(precision);
 }
 
+template <class T>
+void Woodbury<T>::reserve_scratch(Index dimension, Index columns, TallScratch& scratch,
+                                  Buffer<double>& small) const {
+  const Index count = std::min(columns, together);
+  scratch.reserve(dimension, rank_, count);
+  small.reserve(2 * rank_ * count);
+}
+
 /// Sigma x = (x - U M^-1 U^T (x / d)) / d.
 template <class T>
 void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
                         Buffer<double>& small) const {
-  small.reserve(rank_ * x.cols);
-  const auto projected = small.matrix(rank_, x.cols);
-  tall_project<T>(u, x, d, Divide::by_d, projected, scratch);
-  cholesky_solve(core(), projected);
-  tall_residual<T>(u, projected, d, x, scratch);
+  reserve_scratch(u.rows, x.cols, scratch, small);
+  for (Index first = 0; first < x.cols; first += together) {
+    const auto some = x.columns(first, std::min(together, x.cols - first));
+    const auto projected = small.matrix(rank_, some.cols);
+    tall_project<T>(u, some, d, Divide::by_d, projected, scratch);
+    for (Index j = 0; j < some.cols; ++j) cholesky_solve(core(), projected.columns(j, 1));
+    tall_residual<T>(u, projected, d, some, scratch);
+  }
 }
 
 /// V = U / sqrt(d), so V^T eps = U^T (eps / sqrt(d)).
 template <class T>
 void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps,
                         TallScratch& scratch, Buffer<double>& small) const {
-  small.reserve(2 * rank_ * eps.cols);
-  const MatrixView<double> projected = small.matrix(rank_, eps.cols);
-  const MatrixView<double> mixed(small.data() + rank_ * eps.cols, rank_, eps.cols);
-  tall_project<T>(u, eps, d, Divide::by_root_d, projected, scratch);
-  gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected, 0.0, mixed);
-  tall_color<T>(u, mixed, d, mean, eps, scratch);
+  reserve_scratch(u.rows, eps.cols, scratch, small);
+  for (Index first = 0; first < eps.cols; first += together) {
+    const auto some = eps.columns(first, std::min(together, eps.cols - first));
+    const MatrixView<double> projected = small.matrix(rank_, some.cols);
+    const MatrixView<double> mixed(small.data() + projected.size(), rank_, some.cols);
+    tall_project<T>(u, some, d, Divide::by_root_d, projected, scratch);
+    for (Index j = 0; j < some.cols; ++j)
+      gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected.columns(j, 1), 0.0,
+           mixed.columns(j, 1));
+    tall_color<T>(u, mixed, d, mean, some, scratch);
+  }
 }
 
 template <class T>

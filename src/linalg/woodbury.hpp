@@ -22,6 +22,9 @@ class Woodbury {
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }
 
+  /// Memory for solve() and color() of this many columns: they allocate nothing then.
+  void reserve_scratch(Index dimension, Index columns, TallScratch& scratch, Buffer<double>& small) const;
+
   /// X = Sigma X, column by column; O(D L) each.
   void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
              Buffer<double>& small) const;

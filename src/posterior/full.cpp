@@ -76,6 +76,11 @@ void FullPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>
 }
 
 template <class T>
+void FullPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(this->dimension_);
+}
+
+template <class T>
 void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
   scratch.small.reserve(this->dimension_);
   const auto column = scratch.small.matrix(this->dimension_, 1);

@@ -113,6 +113,11 @@ Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOp
 }
 
 template <class T>
+void LowRankPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
+  woodbury_.reserve_scratch(this->dimension_, columns, scratch.tall, scratch.small);
+}
+
+template <class T>
 void LowRankPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
   const StageTimer timer(Stage::solve);
   woodbury_.solve(u(), d(), x, scratch.tall, scratch.small);

@@ -26,6 +26,7 @@ class LowRankPosterior final : public Posterior<T> {
   void update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
               UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;

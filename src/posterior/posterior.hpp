@@ -68,6 +68,8 @@ class Posterior {
                       UpdateWorkspace<T>& workspace) = 0;
   virtual Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const = 0;
 
+  /// Memory for solve() and color() of this many columns: they cannot fail then.
+  virtual void reserve(Index columns, PosteriorScratch<T>& scratch) const = 0;
   /// X = Sigma X.
   virtual void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const = 0;
   /// Columns of N(0, I) become columns of N(mean, Sigma); an empty mean is 0.
