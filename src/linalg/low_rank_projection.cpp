@@ -9,21 +9,23 @@
 namespace bdl {
 namespace {
 
-// A symmetric eigensolver runs about this many times slower per flop than gemm: half of it is
-// bandwidth-bound.
+// An eigensolver, in double and half of it bandwidth-bound, runs about this many times slower per flop than gemm.
 constexpr double eigen_penalty = 6;
 
-double eigen_flops(Index n) {
-  return eigen_penalty * 4.0 / 3.0 * std::pow(static_cast<double>(n), 3);
+/// Of the `count` largest pairs: a few products with blocks of vectors where they are few, else a reduction.
+double eigen_flops(Index size, Index count) {
+  const auto n = static_cast<double>(size), block = static_cast<double>(count + 3 + count / 8);
+  const double direct = 4.0 / 3.0 * n * n * n, krylov = 12 * n * n * block + 64 * n * block * block;
+  return eigen_penalty * (BlockKrylov::suits(size, count) ? std::min(direct, krylov) : direct);
 }
 
 double gram_cost(const ProjectionSize& s) {
-  return s.gram_flops + eigen_flops(s.cols) + 2 * s.product_flops * static_cast<double>(s.rank);
+  return s.gram_flops + eigen_flops(s.cols, s.rank) + 2 * s.product_flops * static_cast<double>(s.rank);
 }
 
 double outer_cost(const ProjectionSize& s) {
   const auto rows = static_cast<double>(s.rows);
-  return rows * rows * static_cast<double>(s.cols) + eigen_flops(s.rows);
+  return rows * rows * static_cast<double>(s.cols) + eigen_flops(s.rows, s.rank);
 }
 
 Index basis_columns(const ProjectionSize& s, const ProjectionOptions& options) {
