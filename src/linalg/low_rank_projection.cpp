@@ -9,7 +9,8 @@
 namespace bdl {
 namespace {
 
-// An eigensolver, in double and half of it bandwidth-bound, runs about this many times slower per flop than gemm.
+// An eigensolver, in double and half of it bandwidth-bound, runs about this many times slower per flop than
+// gemm.
 constexpr double eigen_penalty = 6;
 
 /// Of the `count` largest pairs: a few products with blocks of vectors where they are few, else a reduction.
