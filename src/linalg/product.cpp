@@ -93,16 +93,16 @@ BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index
       const Index start = p.lower_only ? j - i : -tile_columns;
       tile<bytes, columns()>(panel, count, {p.b.at(k, j), p.b.down, p.b.across}, p.alpha, beta, &p.c(i, j),
                              p.c.ld, start, rows);
-      j += columns();
+      return Index{columns()};
     };
     if (end - j >= tile_columns)
-      step(std::integral_constant<int, tile_columns>{});
+      j += step(std::integral_constant<int, tile_columns>{});
     else if (end - j >= 4)
-      step(std::integral_constant<int, 4>{});
+      j += step(std::integral_constant<int, 4>{});
     else if (end - j >= 2)
-      step(std::integral_constant<int, 2>{});
+      j += step(std::integral_constant<int, 2>{});
     else
-      step(std::integral_constant<int, 1>{});
+      j += step(std::integral_constant<int, 1>{});
   }
 }
 
