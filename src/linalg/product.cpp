@@ -51,48 +51,60 @@ BDL_ALWAYS_INLINE void pack(Op op, ConstMatrixView<T> a, Index row, Index rows, 
   }
 }
 
+/// to = alpha sum + beta to, in rows from .. rows - 1 of the vectors.
+template <int bytes, int vectors, class T, class Vector>
+BDL_ALWAYS_INLINE void store(Vector (&sum)[vectors], T alpha, T beta, T* to, Index from, Index rows) {
+  constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
+  for (int v = 0; v < vectors; ++v) sum[v] *= alpha;
+  if (from == 0 && rows == height) {
+    Vector old[vectors];
+    if (beta != 0) {
+      __builtin_memcpy(old, to, sizeof old);
+      for (int v = 0; v < vectors; ++v) sum[v] += beta * old[v];
+    }
+    __builtin_memcpy(to, sum, sizeof sum);
+    return;
+  }
+  T values[height];
+  __builtin_memcpy(values, sum, sizeof values);
+  for (Index r = from; r < rows; ++r) to[r] = beta == 0 ? values[r] : beta * to[r] + values[r];
+}
+
 /// c_q = alpha panel b_q + beta c_q for `columns` columns q; of column q the rows from start + q on.
-template <int bytes, int columns, class T>
+template <int bytes, int vectors, int columns, class T>
 BDL_ALWAYS_INLINE void tile(const T* panel, Index inner, Strided<T> b, T alpha, T beta, T* c, Index ld,
                             Index start, Index rows) {
   using Vector = typename VectorOf<T, bytes>::type;
-  constexpr Index height = 2 * bytes / static_cast<Index>(sizeof(T));
-  Vector sum[columns][2];
+  constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
+  Vector sum[columns][vectors];
 #pragma GCC unroll 8
-  for (int q = 0; q < columns; ++q) sum[q][0] = sum[q][1] = Vector{};
+  for (int q = 0; q < columns; ++q)
+    for (int v = 0; v < vectors; ++v) sum[q][v] = Vector{};
   for (Index k = 0; k < inner; ++k) {
-    Vector x[2];
+    Vector x[vectors];
     __builtin_memcpy(x, panel + k * height, sizeof x);
 #pragma GCC unroll 8
     for (int q = 0; q < columns; ++q) {
       const T y = *b.at(k, q);
 #pragma GCC unroll 2
-      for (int v = 0; v < 2; ++v) sum[q][v] += x[v] * y;
+      for (int v = 0; v < vectors; ++v) sum[q][v] += x[v] * y;
     }
   }
 #pragma GCC unroll 8
-  for (int q = 0; q < columns; ++q) {
-    T values[height];
-    for (int v = 0; v < 2; ++v) sum[q][v] *= alpha;
-    __builtin_memcpy(values, sum[q], sizeof values);
-    T* to = c + q * ld;
-    const Index from = std::max<Index>(0, start + q);
-    if (beta == 0)
-      for (Index r = from; r < rows; ++r) to[r] = values[r];
-    else
-      for (Index r = from; r < rows; ++r) to[r] = beta * to[r] + values[r];
-  }
+  for (int q = 0; q < columns; ++q)
+    store<bytes>(sum[q], alpha, beta, c + q * ld, std::max<Index>(0, start + q), rows);
 }
 
 /// Columns `first` to `end` of C in the panel's rows, from row i on.
-template <int bytes, class T>
-BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index count, T beta, Index i,
-                             Index rows, Index first, Index end) {
+template <int bytes, int vectors, class T>
+BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index count, Index i, Index rows,
+                             Index first, Index end) {
+  const T beta = k == 0 ? p.beta : T(1);
   for (Index j = first; j < end;) {
     const auto step = [&](auto columns) BDL_INLINE_LAMBDA {
       const Index start = p.lower_only ? j - i : -tile_columns;
-      tile<bytes, columns()>(panel, count, {p.b.at(k, j), p.b.down, p.b.across}, p.alpha, beta, &p.c(i, j),
-                             p.c.ld, start, rows);
+      tile<bytes, vectors, columns()>(panel, count, {p.b.at(k, j), p.b.down, p.b.across}, p.alpha, beta,
+                                      &p.c(i, j), p.c.ld, start, rows);
       return Index{columns()};
     };
     if (end - j >= tile_columns)
@@ -106,18 +118,28 @@ BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index
   }
 }
 
+/// Rows i .. i + rows - 1 of C, a panel `vectors` vectors high.
+template <int bytes, int vectors, class T>
+BDL_ALWAYS_INLINE void multiply_panel(const Problem<T>& p, T* panel, Index i, Index rows, Index first,
+                                      Index end) {
+  constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
+  for (Index k = 0; k < p.inner; k += panel_columns) {
+    const Index count = std::min(panel_columns, p.inner - k);
+    pack<height>(p.op_a, p.a, i, rows, k, count, panel);
+    sweep<bytes, vectors>(p, panel, k, count, i, rows, first, p.lower_only ? std::min(end, i + rows) : end);
+  }
+}
+
 template <int bytes, class T>
-BDL_ALWAYS_INLINE void multiply(const Problem<T>& p, Index first_row, Index row_count, Index first,
-                                Index end) {
-  constexpr Index height = 2 * bytes / static_cast<Index>(sizeof(T));
-  alignas(64) T panel[height * panel_columns];
-  for (Index i = first_row; i < first_row + row_count; i += height) {
-    const Index rows = std::min(height, p.c.rows - i), last = p.lower_only ? std::min(end, i + rows) : end;
-    for (Index k = 0; k < p.inner; k += panel_columns) {
-      const Index count = std::min(panel_columns, p.inner - k);
-      pack<height>(p.op_a, p.a, i, rows, k, count, panel);
-      sweep<bytes>(p, panel, k, count, k == 0 ? p.beta : T(1), i, rows, first, last);
-    }
+BDL_ALWAYS_INLINE void multiply(const Problem<T>& p, Index first_row, Index end_row, Index first, Index end) {
+  constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
+  alignas(64) T panel[2 * lanes * panel_columns];
+  for (Index i = first_row; i < end_row; i += 2 * lanes) {
+    const Index rows = std::min(2 * lanes, end_row - i);
+    if (rows > lanes)
+      multiply_panel<bytes, 2>(p, panel, i, rows, first, end);
+    else
+      multiply_panel<bytes, 1>(p, panel, i, rows, first, end);
   }
 }
 
@@ -145,7 +167,7 @@ void product(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T>
   parallel_for(row_tasks * column_tasks, [&](Index task) noexcept {
     const Index row = task / column_tasks * height, first = task % column_tasks * block_columns;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      multiply<width()>(p, row, std::min(height, c.rows - row), first,
+      multiply<width()>(p, row, std::min(row + height, c.rows), first,
                         std::min(c.cols, first + block_columns));
     });
   });
