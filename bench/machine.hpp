@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Highest rate of the library's matrix product over several large sizes, in GFLOP/s. Parameters: dtype,
+/// Highest rates of products of square matrices: BLAS's and the library's own.
 /// quick.
 Record gemm_peak(const Record& parameters);
 

@@ -20,7 +20,7 @@ std::int64_t parameters(const std::vector<std::int64_t>& sizes) {
 ///                  the n of others (a row is an outer product; the symmetric half)
 ///   sampling       4 D L S; V^T V and U^T U: D L^2 each (the symmetric half); solve 4 D L
 /// A single layer with one output has parallel rows for the samples of an example: n = M. The eigenproblem is
-/// left out: this is a lower bound. Bytes: U is read or written 10 times, S samples 3 times, vectors 12
+/// left out. Bytes: U is read or written 10 times, S samples 3 times, vectors 12
 /// times.
 Work slang_step_work(const Shape& shape, double scalar_bytes) {
   const auto m = static_cast<double>(shape.minibatch), s = static_cast<double>(shape.samples),

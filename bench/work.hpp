@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// What any implementation must do: floating-point operations, and bytes that cross the memory bus.
+/// What a step does: floating-point operations, and bytes that cross the memory bus where the caches are
+/// smaller.
 struct Work {
   double flops, bytes;
 };

@@ -46,12 +46,12 @@ void run_avx512(Body& body) {
 }
 #endif
 
-/// body(VectorWidth<bytes>{}), compiled for the widest instruction set of this processor; the body is a
+/// body(VectorWidth<bytes>{}), compiled for the instruction set (the widest of this processor); the body is a
 /// BDL_INLINE_LAMBDA that takes auto. Results may differ in rounding between instruction sets.
 template <class Body>
-void with_simd(Body&& body) {
+void with_simd([[maybe_unused]] Simd simd, Body&& body) {
 #if BDL_X86_SIMD
-  switch (widest_simd()) {
+  switch (simd) {
     case Simd::avx512:
       return run_avx512(body);
     case Simd::avx2:
@@ -61,6 +61,11 @@ void with_simd(Body&& body) {
   }
 #endif
   body(VectorWidth<16>{});
+}
+
+template <class Body>
+void with_simd(Body&& body) {
+  with_simd(widest_simd(), body);
 }
 
 /// A vector register of `bytes` bytes.

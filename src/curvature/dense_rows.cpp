@@ -1,5 +1,6 @@
 #include "curvature/dense_rows.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "linalg/blas.hpp"
@@ -14,7 +15,10 @@ constexpr Index most_tall = 64;
 
 template <class T>
 Index DenseRows<T>::bytes(Index dimension, Index count) {
-  return static_cast<Index>(sizeof(T)) * dimension * count;
+  const Index rows = static_cast<Index>(sizeof(T)) * dimension * count;
+  if (count > most_tall) return rows;
+  return rows +
+         std::max(TallScratch::bytes(dimension, 1, count), TallScratch::bytes(dimension, count, count));
 }
 
 template <class T>
@@ -96,8 +100,7 @@ void DenseRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
 template <class T>
 RowsCost DenseRows<T>::cost(Index dimension, Index count) {
   const auto n = static_cast<double>(count), d = static_cast<double>(dimension);
-  const Index scratch = count <= most_tall ? TallScratch::bytes(dimension, count, most_tall)
-                                           : count * count * static_cast<Index>(sizeof(T));
+  const Index scratch = count <= most_tall ? 0 : count * count * static_cast<Index>(sizeof(T));
   return {count, n * n * d, 2 * n * d, scratch};
 }
 

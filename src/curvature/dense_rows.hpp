@@ -16,6 +16,7 @@ class DenseRows final : public Rows<T> {
   MatrixView<T> resize(Index dimension, Index count);
   /// Rows that stay where the caller has them, one per column; they must outlive their use.
   void view(ConstMatrixView<T> rows);
+  void release() { matrix_ = {}; }
   ConstMatrixView<T> matrix() const { return matrix_; }
 
   Index dimension() const override { return matrix_.rows; }

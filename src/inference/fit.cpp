@@ -35,6 +35,19 @@ class Undo {
   std::optional<Likelihood> likelihood_;
 };
 
+/// Forgets the caller's rows when the call returns.
+template <class T>
+class Release {
+ public:
+  explicit Release(DenseRows<T>& rows) : rows_(rows) {}
+  Release(const Release&) = delete;
+  Release& operator=(const Release&) = delete;
+  ~Release() { rows_.release(); }
+
+ private:
+  DenseRows<T>& rows_;
+};
+
 /// Begins a course of `epochs` at a fresh epoch, or checks that an interrupted one can go on.
 template <class T>
 void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches) {
@@ -137,6 +150,7 @@ void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
   check_finite<T>(rows, "rows");
   take_rows(rows, optimizer.rows());
+  const Release release(optimizer.rows());
   Undo undo(optimizer);
   optimizer.step_rows();
   undo.keep();

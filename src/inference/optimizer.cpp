@@ -5,6 +5,7 @@
 
 #include "base/profile.hpp"
 #include "linalg/parallel.hpp"
+#include "linalg/woodbury.hpp"
 #include "model/network.hpp"
 
 namespace bdl {
@@ -259,9 +260,10 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
       estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
                  : DenseRows<T>::bytes(dimension, examples);
   const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
-  const Index rank = posterior_->family() == Family::low_rank ? posterior_->rank() : 0;
-  const Index samples =
-      rank == 0 ? 0 : TallScratch::bytes(dimension, rank, std::min<Index>(8, options_.samples));
+  const Index rank = posterior_->rank();
+  const Index samples = posterior_->family() == Family::low_rank
+                            ? Woodbury<T>::scratch_bytes(dimension, rank, estimator_ ? options_.samples : 1)
+                            : 0;
   return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
          t * vectors + t * cost.count + samples;
 }

@@ -23,10 +23,6 @@ Index block_columns(Index count) {
 
 constexpr Index fewest_blocks = 3, most_blocks = 16, most_basis = 512;
 
-Index most_columns(Index size, Index count) {
-  return std::min({most_blocks * block_columns(count), size / 2, most_basis});
-}
-
 /// +-1 by a hash of the element's position (splitmix64).
 double random_sign(Index i, Index j) {
   std::uint64_t z =
@@ -78,6 +74,10 @@ void remove_span(ConstMatrixView<double> q, MatrixView<double> x, MatrixView<dou
 
 }  // namespace
 
+Index BlockKrylov::most_columns(Index size, Index count) {
+  return std::min({most_blocks * block_columns(count), size / 2, most_basis});
+}
+
 bool BlockKrylov::suits(Index size, Index count) {
   constexpr Index fewest = 5;  // blocks, so that convergence is likely
   const Index block = block_columns(count);
@@ -86,8 +86,8 @@ bool BlockKrylov::suits(Index size, Index count) {
 
 void BlockKrylov::reserve(Index size, Index count) {
   const Index block = block_columns(count), most = most_columns(size, count);
-  basis_memory_.reserve(padded(size) * most);
-  image_memory_.reserve(padded(size) * block);
+  basis_memory_.reserve(lane_padded(size) * most);
+  image_memory_.reserve(lane_padded(size) * block);
   ritz_memory_.reserve(most * most);
   ritz_vectors_.reserve(most * count);
   coefficients_.reserve(most * block);
@@ -98,14 +98,18 @@ void BlockKrylov::reserve(Index size, Index count) {
 Index BlockKrylov::bytes(Index size, Index count) {
   const Index block = block_columns(count), most = most_columns(size, count);
   return static_cast<Index>(sizeof(double)) *
-         (padded(size) * (most + block) + most * (most + count + block) + block * (block + 1));
+         (lane_padded(size) * (most + block) + most * (most + count + block) + block * (block + 1));
 }
 
 bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEigen& direct, double* values,
                           MatrixView<double> vectors) {
   const Index size = a.rows, count = vectors.cols, most = most_columns(size, count);
   reserve(size, count);
-  basis_ = {basis_memory_.data(), size, most, padded(size)};
+  // Squares of the matrix's numbers must be numbers.
+  constexpr double smallest_scale = 1e-120, largest_scale = 1e120;
+  const double average = mean_diagonal(a);
+  if (!(average >= smallest_scale && average <= largest_scale)) return false;
+  basis_ = {basis_memory_.data(), size, most, lane_padded(size)};
   ritz_ = ritz_memory_.matrix(most, most);
   columns_ = last_ = 0;
   start(a, count);

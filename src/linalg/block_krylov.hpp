@@ -10,6 +10,8 @@ class BlockKrylov {
  public:
   /// Whether the method may pay: few pairs of a large matrix.
   static bool suits(Index size, Index count);
+  /// Columns of the basis at most.
+  static Index most_columns(Index size, Index count);
   void reserve(Index size, Index count);
   static Index bytes(Index size, Index count);
   /// Writes the vectors.cols largest eigenvalues of A (lower triangle read) in descending order and

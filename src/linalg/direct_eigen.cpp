@@ -11,7 +11,7 @@ namespace {
 constexpr Index lapack_real = 20, lapack_integer = 12;  // times n: dstevr's work, and its supports
 
 Index work_size(Index size, Index count) {
-  return 9 * padded(size) + 3 * padded(count + 1) + lapack_real * size;
+  return 9 * lane_padded(size) + 3 * lane_padded(count + 1) + lapack_real * size;
 }
 
 /// The problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
@@ -23,8 +23,8 @@ struct Problem {
   bool zero = false;
 
   Problem(Index size, Index count, double* matrix, double* groups, double* memory) {
-    const auto next = [&](Index length) { return std::exchange(memory, memory + padded(length)); };
-    form = {size, padded(size), matrix, next(size), next(size), next(size), next(3 * padded(size))};
+    const auto next = [&](Index length) { return std::exchange(memory, memory + lane_padded(length)); };
+    form = {size, lane_padded(size), matrix, next(size), next(size), next(size), next(3 * lane_padded(size))};
     diagonal = next(size), beside = next(size), squares = next(size);
     double *low = next(count + 1), *high = next(count + 1), *values = next(count + 1);
     work = memory;
@@ -146,15 +146,15 @@ struct TransformBack {
 }  // namespace
 
 void DirectEigen::reserve(Index size, Index count) {
-  matrix_.reserve(padded(size) * size);
+  matrix_.reserve(lane_padded(size) * size);
   work_.reserve(work_size(size, count));
-  groups_.reserve(padded(count) * size);
+  groups_.reserve(lane_padded(count) * size);
   integers_.reserve(lapack_integer * size);
 }
 
 Index DirectEigen::bytes(Index size, Index count) {
   return static_cast<Index>(sizeof(double)) *
-             (padded(size) * size + work_size(size, count) + padded(count) * size) +
+             (lane_padded(size) * size + work_size(size, count) + lane_padded(count) * size) +
          static_cast<Index>(sizeof(int)) * lapack_integer * size;
 }
 

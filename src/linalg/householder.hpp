@@ -23,7 +23,7 @@ BDL_ALWAYS_INLINE double make_reflector(double* x, Index first, Index head, Inde
   for (Index i = first; i < head; ++i) x[i] = 0;
   const double alpha = x[head];
   x[head] = 0;
-  const double rest = dot<W>(x + first, x + first, ld - first);
+  const double rest = aligned_dot<W>(x + first, x + first, ld - first);
   if (rest == 0) {
     x[head] = 1;
     tau = 0;
@@ -79,7 +79,8 @@ BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
     for (; j < n; ++j) update_and_multiply<W, 1>(t, j, first, v, w, x, product);
     for (Index i = first; i <= k; ++i) product[i] = 0;
     // w = tau S v - (tau^2 / 2) (v^T S v) v
-    const double tau = t.tau[k], shift = tau * tau / 2 * dot<W>(product + first, x + first, ld - first);
+    const double tau = t.tau[k],
+                 shift = tau * tau / 2 * aligned_dot<W>(product + first, x + first, ld - first);
     for (Index i = first; i < ld; i += W) {
       const Vector wi = tau * vector_at<W>(product + i) - shift * vector_at<W>(x + i);
       vector_at<W>(w + i) = wi;

@@ -18,7 +18,7 @@ struct Lanes {
 /// Matrices of the kernels have columns padded to this many doubles, whatever the width.
 inline constexpr Index lane_count = 8;
 
-inline Index padded(Index size) {
+inline Index lane_padded(Index size) {
   return (size + lane_count - 1) / lane_count * lane_count;
 }
 
@@ -50,7 +50,7 @@ BDL_ALWAYS_INLINE double sum_of(const typename Lanes<W>::Vector& x) {
 
 /// x^T y over `size` elements, a multiple of lane_count.
 template <int W>
-BDL_ALWAYS_INLINE double dot(const double* x, const double* y, Index size) {
+BDL_ALWAYS_INLINE double aligned_dot(const double* x, const double* y, Index size) {
   constexpr int parts = lane_count / W;
   typename Lanes<W>::Vector sum[parts] = {};
   for (Index i = 0; i < size; i += lane_count)
@@ -59,27 +59,10 @@ BDL_ALWAYS_INLINE double dot(const double* x, const double* y, Index size) {
   return sum_of<W>(sum[0]);
 }
 
-#if BDL_X86_SIMD
-template <class Task>
-BDL_TARGET("avx512f")
-void run_avx512(const Task& task) {
-  task.template run<8>();
-}
-template <class Task>
-BDL_TARGET("avx2,fma")
-void run_avx2(const Task& task) {
-  task.template run<4>();
-}
-#endif
-
 /// task.run<W>() with the width of the instruction set; all it calls must be inlined (BDL_ALWAYS_INLINE).
 template <class Task>
-void run_in_lanes([[maybe_unused]] Simd simd, const Task& task) {
-#if BDL_X86_SIMD
-  if (simd == Simd::avx512) return run_avx512(task);
-  if (simd == Simd::avx2 && __builtin_cpu_supports("fma")) return run_avx2(task);
-#endif
-  task.template run<2>();
+void run_in_lanes(Simd simd, const Task& task) {
+  with_simd(simd, [&](auto width) BDL_INLINE_LAMBDA { task.template run<width() / 8>(); });
 }
 
 }  // namespace bdl

@@ -54,7 +54,7 @@ class Pool {
     left_.store(static_cast<int>(count), std::memory_order_relaxed);
     const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
     ticket_.store(loop << 32 | static_cast<std::uint64_t>(count), std::memory_order_release);
-    loop_.store(static_cast<std::uint32_t>(loop), std::memory_order_release);
+    loop_.store(static_cast<std::uint32_t>(loop));  // sequentially consistent: notify_all sees who sleeps
     loop_.notify_all();
     work(static_cast<std::uint32_t>(loop));
     for (int left; (left = left_.load(std::memory_order_acquire)) != 0;)
@@ -65,7 +65,10 @@ class Pool {
 
  private:
   Pool() noexcept {
-    pthread_atfork(nullptr, nullptr, [] { instance().forget_workers(); });
+    started_ = this;
+    pthread_atfork(nullptr, nullptr, [] {
+      if (Pool* pool = started_) pool->forget_workers();
+    });
   }
   ~Pool() {
     stopping_.store(true, std::memory_order_relaxed);
@@ -76,7 +79,7 @@ class Pool {
 
   /// Fewer where the system gives no more. Signals are left to the host's threads.
   void start_workers(int wanted) noexcept {
-    if (static_cast<int>(workers_.size()) >= wanted) return;
+    if (refused_ || static_cast<int>(workers_.size()) >= wanted) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -86,7 +89,7 @@ class Pool {
         workers_.emplace_back([this, number] { serve(number); });
       }
     } catch (const std::exception&) {
-      // A loop needs no worker: the calling thread takes every task that no one else takes.
+      refused_ = true;  // a loop needs no worker: the calling thread takes every task that no one else takes
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -120,7 +123,9 @@ class Pool {
     busy_.store(false, std::memory_order_relaxed);
   }
 
+  static inline std::atomic<Pool*> started_{nullptr};
   std::vector<std::thread> workers_;
+  bool refused_ = false;
   void (*task_)(void*, Index) noexcept = nullptr;
   void* context_ = nullptr;
   std::atomic<bool> busy_{false}, stopping_{false};

@@ -28,8 +28,8 @@ class ThreadLimit {
   int outer_;
 };
 
-/// task(context, i) for i = 0 .. count - 1 in any order; returns when all are done. Allocates nothing after
-/// its first call. Runs alone where the threads are busy with another caller's loop or with this one's.
+/// task(context, i) for i = 0 .. count - 1 in any order; returns when all are done. Allocates nothing once
+/// those threads run. Runs alone where the threads are busy with another caller's loop or with this one's.
 void run_tasks(Index count, void (*task)(void* context, Index index) noexcept, void* context) noexcept;
 
 /// function(i) for i = 0 .. count - 1.

@@ -123,6 +123,7 @@ template <int bytes, int vectors, class T>
 BDL_ALWAYS_INLINE void multiply_panel(const Problem<T>& p, T* panel, Index i, Index rows, Index first,
                                       Index end) {
   constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
+  if (p.lower_only && first >= i + rows) return;
   for (Index k = 0; k < p.inner; k += panel_columns) {
     const Index count = std::min(panel_columns, p.inner - k);
     pack<height>(p.op_a, p.a, i, rows, k, count, panel);

@@ -44,7 +44,7 @@ BDL_ALWAYS_INLINE double inverse_root(double d) {
   return 1 / std::sqrt(d);
 }
 
-/// Division and root in float, then one step of Newton's iteration in double: full accuracy at half the cost.
+/// Division and root in float, then one step of Newton's iteration in double: 1e-14, at half the cost.
 BDL_ALWAYS_INLINE double inverse_root(float d) {
   const double r = static_cast<double>(1 / std::sqrt(d));
   return r * (1.5 - 0.5 * static_cast<double>(d) * r * r);

@@ -25,26 +25,32 @@ Index supports(Index n) {
   return n > largest_direct ? 2 * n : 0;
 }
 
+/// The largest matrix that the direct solver gets: the whole one, or Krylov's projection of it.
+Index direct_size(Index size, Index count) {
+  if (size <= largest_direct) return size;
+  return BlockKrylov::suits(size, count) ? BlockKrylov::most_columns(size, count) : 0;
+}
+
 }  // namespace
 
 void TopEigen::reserve(Index size, Index count) {
   values_.reserve(size);
-  vectors_.reserve(padded(size) * count);
-  direct_.reserve(std::min(size, largest_direct), count);
+  vectors_.reserve(lane_padded(size) * count);
+  direct_.reserve(direct_size(size, count), count);
   if (BlockKrylov::suits(size, count)) krylov_.reserve(size, count);
   work_.reserve(real_work(size));
   integers_.reserve(integer_work(size) + supports(size));
 }
 
 Index TopEigen::bytes(Index size, Index count) {
-  return static_cast<Index>(sizeof(double)) * (size + padded(size) * count + real_work(size)) +
+  return static_cast<Index>(sizeof(double)) * (size + lane_padded(size) * count + real_work(size)) +
          static_cast<Index>(sizeof(int)) * (integer_work(size) + supports(size)) +
-         DirectEigen::bytes(std::min(size, largest_direct), count) +
+         DirectEigen::bytes(direct_size(size, count), count) +
          (BlockKrylov::suits(size, count) ? BlockKrylov::bytes(size, count) : 0);
 }
 
 ConstMatrixView<double> TopEigen::vectors() const {
-  return {vectors_.data(), size_, count_, padded(size_)};
+  return {vectors_.data(), size_, count_, lane_padded(size_)};
 }
 
 void TopEigen::compute(MatrixView<double> a, Index count, double tolerance) {
@@ -53,7 +59,7 @@ void TopEigen::compute(MatrixView<double> a, Index count, double tolerance) {
   count_ = count;
   if (count == 0) return;
   reserve(size_, count);
-  const MatrixView<double> vectors{vectors_.data(), size_, count, padded(size_)};
+  const MatrixView<double> vectors{vectors_.data(), size_, count, lane_padded(size_)};
   if (BlockKrylov::suits(size_, count) && krylov_.compute(a, tolerance, direct_, values_.data(), vectors))
     return;
   const bool found =

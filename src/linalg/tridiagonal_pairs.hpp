@@ -16,7 +16,7 @@ struct TridiagonalPairs {
   Index size = 0, count = 0;
   const double *diagonal = nullptr, *beside = nullptr, *squares = nullptr;
   double *low = nullptr, *high = nullptr;  // count + 1, descending eigenvalues
-  double* values = nullptr;                // padded(count)
+  double* values = nullptr;                // lane_padded(count)
   double* vectors = nullptr;               // groups of lane_count side by side, size x lane_count each
   double* pivots = nullptr;                // 2 size lane_count
 };

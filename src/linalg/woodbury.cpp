@@ -68,6 +68,12 @@ void Woodbury<T>::set_isotropic(Index dimension, Index rank, double precision) {
 }
 
 template <class T>
+Index Woodbury<T>::scratch_bytes(Index dimension, Index rank, Index columns) {
+  const Index count = std::min(columns, together);
+  return TallScratch::bytes(dimension, rank, count) + 2 * rank * count * static_cast<Index>(sizeof(double));
+}
+
+template <class T>
 void Woodbury<T>::reserve_scratch(Index dimension, Index columns, TallScratch& scratch,
                                   Buffer<double>& small) const {
   const Index count = std::min(columns, together);

@@ -22,6 +22,7 @@ class Woodbury {
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }
 
+  static Index scratch_bytes(Index dimension, Index rank, Index columns);
   /// Memory for solve() and color() of this many columns: they allocate nothing then.
   void reserve_scratch(Index dimension, Index columns, TallScratch& scratch, Buffer<double>& small) const;
 

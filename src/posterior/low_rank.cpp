@@ -105,7 +105,7 @@ void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const P
 
 template <class T>
 Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
-  if (rank_ == 0) return 0;
+  if (rank_ == 0) return TallScratch::bytes(this->dimension_, 0, 0);
   const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, cost);
   const bool gram = choose_method(size, options) == EigenMethod::gram;
   return LowRankProjection<T>::bytes(size, options) + UpdatedFactor<T>::bytes(size, options) +

@@ -7,7 +7,6 @@
 
 #include "base/profile.hpp"
 #include "linalg/parallel.hpp"
-#include "rng/tile.hpp"
 
 namespace bdl {
 
@@ -42,7 +41,7 @@ void fill_normals(const StreamKey& key, MatrixView<T> out) {
   for (Index s = 0; s < out.cols; ++s) {
     StreamKey stream = key;
     stream.sample += static_cast<std::uint32_t>(s);
-    check_range(stream, 0, out.column(s).size(), 16 / static_cast<Index>(sizeof(T)));
+    check_normals<T>(stream, out.rows);
     parallel_blocks(out.rows, grain, [&](Index first, Index count) noexcept {
       fill_normal(stream, first, std::span<T>(out.column_data(s) + first, static_cast<std::size_t>(count)));
     });

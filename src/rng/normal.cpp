@@ -112,6 +112,13 @@ void fill_normal(const StreamKey& key, Index offset, std::span<T> out) {
   fill_from_tiles(key, offset, out, normal_tile<T>);
 }
 
+template <class T>
+void check_normals(const StreamKey& key, Index count) {
+  check_range(key, 0, static_cast<std::size_t>(count), 16 / static_cast<Index>(sizeof(T)));
+}
+
+template void check_normals<float>(const StreamKey&, Index);
+template void check_normals<double>(const StreamKey&, Index);
 template void normal_tile<float>(Simd, const WordTile&, int, float*);
 template void normal_tile<double>(Simd, const WordTile&, int, double*);
 template void fill_normal<float>(const StreamKey&, Index, std::span<float>);

@@ -45,6 +45,10 @@ std::array<std::uint32_t, 4> stream_counter(const StreamKey& key, std::uint32_t 
 template <class T>
 void fill_normal(const StreamKey& key, Index offset, std::span<T> out);
 
+/// Throws unless the stream has `count` normals: then fill_normal() of a part of them does not throw.
+template <class T>
+void check_normals(const StreamKey& key, Index count);
+
 /// out[i] = uniform number offset + i of the stream, strictly between low and high; as many as there are
 /// normals.
 template <class T>

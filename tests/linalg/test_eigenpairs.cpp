@@ -189,7 +189,7 @@ struct Tall {
   Buffer<double> memory;
   MatrixView<double> view;
   explicit Tall(const Dense& a)
-      : memory(padded(a.rows) * a.cols), view(memory.data(), a.rows, a.cols, padded(a.rows)) {
+      : memory(lane_padded(a.rows) * a.cols), view(memory.data(), a.rows, a.cols, lane_padded(a.rows)) {
     std::fill_n(memory.data(), view.ld * view.cols, 0.0);
     for (Index j = 0; j < a.cols; ++j)
       for (Index i = 0; i < a.rows; ++i) view(i, j) = a(i, j);
