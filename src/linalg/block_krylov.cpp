@@ -113,11 +113,11 @@ bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEig
   ritz_ = ritz_memory_.matrix(most, most);
   columns_ = last_ = 0;
   start(a, count);
+  double largest = 0;
   for (Index blocks = 1;; ++blocks) {
     multiply(a, count);
     project();
-    double largest = 0;
-    for (Index i = 0; i < columns_; ++i) largest = std::max(largest, std::abs(ritz_(i, i)));
+    for (Index i = columns_ - last_; i < columns_; ++i) largest = std::max(largest, std::abs(ritz_(i, i)));
     if (blocks >= fewest_blocks && ritz_pairs(tolerance, direct, values, vectors)) return true;
     if (columns_ + last_ > most) return false;
     const Index added = orthonormalize(8 * epsilon * largest);

@@ -44,8 +44,9 @@ class Pool {
     return pool;
   }
 
-  /// False if another loop is running.
+  /// False if another loop is running or the process is ending: the host's destructors come after this one's.
   bool run(Index count, int threads, void (*task)(void*, Index) noexcept, void* context) noexcept {
+    if (stopping_.load(std::memory_order_relaxed)) return false;
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     start_workers(threads - 1);
     task_ = task;

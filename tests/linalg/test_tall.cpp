@@ -29,12 +29,7 @@ struct Problem {
         u(random.normal(rows, cols), 3),
         divisor(random.uniform(rows, 1, 0.5, 4)) {}
   ConstSpan<T> divisor_or_none() const { return divided ? divisor.column() : ConstSpan<T>(); }
-  /// diag(divisor^power).
-  Dense weights(double power) const {
-    Dense d = divided ? divisor.dense() : Dense(dimension, 1, 1);
-    for (double& value : d.values) value = std::pow(value, power);
-    return diagonal_matrix(d);
-  }
+  /// diag(divisor^power) U.
   Dense weighted_u(double power) const {
     Dense out = u.dense();
     const Dense d = divided ? divisor.dense() : Dense(dimension, 1, 1);
@@ -101,9 +96,10 @@ void residuals_are_divided_by_d(void**) {
       TallScratch scratch;
       const Padded<double> c(p.random.normal(p.rank, columns), 1);
       Padded<T> y(p.random.normal(p.dimension, columns), 2);
+      const Dense divisor = p.divisor.dense();
       Dense expected = y.dense() - p.u.dense() * c.dense();
       for (Index j = 0; j < columns; ++j)
-        for (Index i = 0; i < p.dimension; ++i) expected(i, j) /= p.divisor.dense()(i, 0);
+        for (Index i = 0; i < p.dimension; ++i) expected(i, j) /= divisor(i, 0);
       tall_residual<T>(p.u.get(), c.get(), p.divisor.column(), y.view(), scratch);
       assert_close("Y", y.dense(), expected, rounding<T>);
     }
@@ -121,10 +117,10 @@ void marginals_go_through_the_triangle(void**) {
     Padded<T> marginals(poison(p.dimension, 1));
     tall_marginals<T>(p.u.get(), p.divisor.column(), Padded<double>(lower, 1).get(), marginals.column(),
                       scratch);
-    const Dense solved = p.weighted_u(-1) * transposed(inverse_of(lower));
+    const Dense solved = p.weighted_u(-1) * transposed(inverse_of(lower)), divisor = p.divisor.dense();
     Dense expected(p.dimension, 1);
     for (Index i = 0; i < p.dimension; ++i) {
-      expected(i, 0) = 1 / p.divisor.dense()(i, 0);
+      expected(i, 0) = 1 / divisor(i, 0);
       for (Index j = 0; j < p.rank; ++j) expected(i, 0) -= solved(i, j) * solved(i, j);
     }
     assert_close("marginals", marginals.dense(), expected, rounding<T>);
@@ -135,9 +131,10 @@ template <class T>
 void row_squares_are_added(void**) {
   for_each_problem<T>([](Problem<T>& p) {
     Padded<T> sums(p.random.normal(p.dimension, 1));
+    const Dense u = p.u.dense();
     Dense expected = sums.dense();
     for (Index j = 0; j < p.rank; ++j)
-      for (Index i = 0; i < p.dimension; ++i) expected(i, 0) -= 0.25 * p.u.dense()(i, j) * p.u.dense()(i, j);
+      for (Index i = 0; i < p.dimension; ++i) expected(i, 0) -= 0.25 * u(i, j) * u(i, j);
     add_row_squares<T>(p.u.get(), -0.25, sums.column());
     assert_close("sums", sums.dense(), expected, accuracy<T>);
   });
@@ -166,11 +163,11 @@ void coloring_scales_by_the_root(void**) {
         const Padded<double> c(p.random.normal(p.rank, columns), 1);
         const Padded<T> mean(p.random.normal(p.dimension, 1));
         Padded<T> y(p.random.normal(p.dimension, columns), 2);
-        const Dense product = p.u.dense() * c.dense();
+        const Dense product = p.u.dense() * c.dense(), divisor = p.divisor.dense(), centres = mean.dense();
         Dense expected = y.dense();
         for (Index j = 0; j < columns; ++j)
           for (Index i = 0; i < p.dimension; ++i) {
-            const double d = p.divisor.dense()(i, 0), centre = centred ? 0 : mean.dense()(i, 0);
+            const double d = divisor(i, 0), centre = centred ? 0 : centres(i, 0);
             expected(i, j) = centre + expected(i, j) / std::sqrt(d) - product(i, j) / d;
           }
         tall_color<T>(p.u.get(), c.get(), p.divisor.column(), centred ? ConstSpan<T>() : mean.column(),

@@ -79,6 +79,16 @@ void a_forked_child_goes_on(void**) {
   assert_int_equal(status, 0);
 }
 
+/// Destroyed after the library's threads: its loops then run on the calling one.
+struct AtProcessEnd {
+  ~AtProcessEnd() {
+    const ThreadLimit threads(64);
+    Index sum = 0;
+    parallel_for(64, [&](Index i) noexcept { sum += i; });
+    if (sum != 2016) _exit(1);
+  }
+} at_process_end;
+
 void limits_nest(void**) {
   const int all = thread_count();
   assert_true(all >= 1);
