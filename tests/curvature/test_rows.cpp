@@ -116,7 +116,8 @@ void factored_rows_are_the_rows_written_out(void**) {
 template <class T>
 void dense_rows_are_the_rows_written_out(void**) {
   DenseRows<T> rows;
-  for (const auto& [dimension, count] : {std::pair<Index, Index>{1, 1}, {7, 1}, {1, 5}, {30, 11}, {4, 9}}) {
+  for (const auto& [dimension, count] :
+       {std::pair<Index, Index>{1, 1}, {7, 1}, {1, 5}, {30, 11}, {4, 9}, {50, 64}, {50, 65}, {300, 3}}) {
     Random random(static_cast<std::uint64_t>(dimension));
     const Dense b = rounded<T>(random.normal(dimension, count));
     const auto matrix = rows.resize(dimension, count);

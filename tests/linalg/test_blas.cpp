@@ -1,9 +1,11 @@
 // BLAS wrappers and Cholesky functions against naive loops: every operation, sizes 0, 1 and odd, padded
 // columns.
 #include <array>
+#include <vector>
 
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -64,6 +66,26 @@ void small_products_are_products(void**) {
         }
 }
 
+/// Products that are shared out in rows and columns: references, and the same bits on any number of threads.
+template <class T>
+void products_in_parts_are_products(void**) {
+  for (const auto& [m, n, k] :
+       {std::array<Index, 3>{300, 60, 300}, {9, 1700, 60}, {200, 900, 30}, {600, 40, 257}})
+    for (const Op op_a : {Op::none, Op::transpose}) {
+      Random random(static_cast<std::uint64_t>(m));
+      const auto a = operand<T>(random, op_a, m, k, 3), b = operand<T>(random, Op::transpose, k, n, 2);
+      std::vector<Dense> results;
+      for (const Index threads : {1, 3}) {
+        const ThreadLimit limit(threads);
+        Padded<T> c(poison(m, n), 1);
+        gemm(op_a, Op::transpose, T(1), a.get(), b.get(), T(0), c.view());
+        results.push_back(c.dense());
+      }
+      assert_same("bits", results[0], results[1]);
+      assert_close("C", results[0], apply(op_a, a.dense()) * transposed(b.dense()), accuracy<T>);
+    }
+}
+
 Dense lower_part(Dense a, double above) {
   for (Index j = 0; j < a.cols; ++j)
     for (Index i = 0; i < j; ++i) a(i, j) = above;
@@ -85,6 +107,17 @@ void syrk_writes_the_lower_triangle_only(void**) {
         syrk(op, T(2), a.get(), T(-3), c.view());
         assert_close("C", c.dense(), lower_part(-2.0 * product, 5), accuracy<T>);
       }
+}
+
+/// More columns than one part has.
+template <class T>
+void large_lower_triangles_are_written_in_parts(void**) {
+  Random random(5);
+  const ThreadLimit threads(3);
+  const Padded<T> a(random.normal(40, 1600), 1);
+  Padded<T> c(Dense(1600, 1600, 5));
+  syrk(Op::transpose, T(1), a.get(), T(0), c.view());
+  assert_close("C", c.dense(), lower_part(transposed(a.dense()) * a.dense(), 5), accuracy<T>);
 }
 
 template <class T>
@@ -178,6 +211,10 @@ int main() {
       cmocka_unit_test(gemm_is_alpha_ab_plus_beta_c<double>),
       cmocka_unit_test(small_products_are_products<float>),
       cmocka_unit_test(small_products_are_products<double>),
+      cmocka_unit_test(products_in_parts_are_products<float>),
+      cmocka_unit_test(products_in_parts_are_products<double>),
+      cmocka_unit_test(large_lower_triangles_are_written_in_parts<float>),
+      cmocka_unit_test(large_lower_triangles_are_written_in_parts<double>),
       cmocka_unit_test(syrk_writes_the_lower_triangle_only<float>),
       cmocka_unit_test(syrk_writes_the_lower_triangle_only<double>),
       cmocka_unit_test(empty_inner_sizes_only_scale<float>),

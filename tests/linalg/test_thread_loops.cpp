@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -89,6 +90,20 @@ struct AtProcessEnd {
   }
 } at_process_end;
 
+/// Two tasks that meet: one of them runs on another thread than the caller's.
+void tasks_run_at_the_same_time(void**) {
+  const ThreadLimit two(2);
+  std::atomic<int> arrived{0};
+  std::atomic<bool> met{true};
+  parallel_for(2, [&](Index) noexcept {
+    ++arrived;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    if (arrived < 2) met = false;
+  });
+  assert_true(met);
+}
+
 void limits_nest(void**) {
   const int all = thread_count();
   assert_true(all >= 1);
@@ -107,13 +122,10 @@ void limits_nest(void**) {
 
 int main() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(every_task_runs_once),
-      cmocka_unit_test(blocks_cover_the_range),
-      cmocka_unit_test(loops_follow_each_other),
-      cmocka_unit_test(nested_loops_run_alone),
-      cmocka_unit_test(callers_at_the_same_time),
-      cmocka_unit_test(a_forked_child_goes_on),
-      cmocka_unit_test(limits_nest),
+      cmocka_unit_test(every_task_runs_once),       cmocka_unit_test(blocks_cover_the_range),
+      cmocka_unit_test(loops_follow_each_other),    cmocka_unit_test(nested_loops_run_alone),
+      cmocka_unit_test(callers_at_the_same_time),   cmocka_unit_test(a_forked_child_goes_on),
+      cmocka_unit_test(tasks_run_at_the_same_time), cmocka_unit_test(limits_nest),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
