@@ -62,8 +62,8 @@ constexpr Spectrum spectra[] = {
     {"rank 3", [](double k) { return k < 3 ? 3 - k : 0.0; }},
     {"huge", [](double k) { return 1e30 / (k + 1); }},
     {"tiny", [](double k) { return 1e-30 / (k + 1); }},
-    {"squares overflow", [](double k) { return 1e200 / (k + 1); }},
-    {"squares underflow", [](double k) { return 1e-200 / (k + 1); }},
+    {"squares overflow", [](double k) { return 1e152 / (k + 1); }},
+    {"squares underflow", [](double k) { return 1e-165 / (k + 1); }},
     {"zero", [](double) { return 0.0; }},
 };
 
