@@ -107,6 +107,14 @@ double element(const Array& array, Index row, Index col) {
 }
 
 template <class T>
+MatrixView<T> in_place(const Array& array) {
+  const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
+  const bool contiguous = array.col_stride == 1 && array.row_stride >= array.cols;
+  if (!same_type || !contiguous || array.row_stride > INT32_MAX /* as BLAS counts */) return {};
+  return {static_cast<T*>(array.data), array.cols, array.rows, array.row_stride};
+}
+
+template <class T>
 void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out) {
   gather_rows(array, out, [&](Index j) { return rows[static_cast<std::size_t>(j)]; });
 }
@@ -137,6 +145,7 @@ Array as_array(ConstMatrixView<T> columns) {
 #define BDL_INSTANTIATE(T)                                             \
   template void check_finite<T>(const Array&, const char*);            \
   template void check_positive<T>(const Array&, const char*);          \
+  template MatrixView<T> in_place(const Array&);                       \
   template void gather(const Array&, ConstSpan<Index>, MatrixView<T>); \
   template void gather(const Array&, Index, MatrixView<T>);            \
   template void scatter(ConstMatrixView<T>, const Array&, Index);      \

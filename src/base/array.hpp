@@ -32,6 +32,10 @@ void check_positive(const Array& array, const char* name);
 /// Element (row, col) as a double.
 double element(const Array& array, Index row, Index col);
 
+/// The array's memory as columns of the core if its rows are contiguous and of type T; without data if not.
+template <class T>
+MatrixView<T> in_place(const Array& array);
+
 /// Column j of out becomes row rows[j] of the array (row first + j without a list).
 template <class T>
 void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out);

@@ -34,15 +34,6 @@ inline bool given_columns(const Array& low_rank, Index rank) {
   return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
 }
 
-/// The array's memory as columns of the core, if its rows are contiguous and of type T; empty if not.
-template <class T>
-MatrixView<T> in_place(const Array& array) {
-  const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
-  if (!same_type || array.col_stride != 1 || array.row_stride < array.cols || array.row_stride > blas_limit)
-    return {};
-  return {static_cast<T*>(array.data), array.cols, array.rows, array.row_stride};
-}
-
 /// The array's rows as columns of the core.
 template <class T>
 Buffer<T> gathered(const Array& array) {

@@ -106,11 +106,8 @@ RowsCost DenseRows<T>::cost(Index dimension, Index count) {
 
 template <class T>
 void take_rows(const Array& array, DenseRows<T>& rows) {
-  constexpr bdl_dtype dtype = sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64;
-  const bool contiguous = array.dtype == dtype && array.col_stride == 1 && array.row_stride >= array.cols &&
-                          array.row_stride <= INT32_MAX && array.rows > 0;
-  if (contiguous)
-    rows.view({static_cast<const T*>(array.data), array.cols, array.rows, array.row_stride});
+  if (const MatrixView<T> there = in_place<T>(array); there.data)
+    rows.view(there);
   else
     gather(array, 0, rows.resize(array.cols, array.rows));
 }

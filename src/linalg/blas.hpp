@@ -18,7 +18,6 @@ void syrk(Op op, double alpha, ConstMatrixView<double> a, double beta, MatrixVie
 
 /// B = op(L)^-1 B (left) or B op(L)^-1 (right) for a lower triangular L.
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b);
-void solve_lower_right(Op op, ConstMatrixView<float> lower, MatrixView<float> b);
 void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b);
 
 /// sums_i = sum_j a(i, j).
