@@ -40,11 +40,6 @@ ConstSpan<T> part_of(ConstSpan<T> values, Index first, Index count) {
                         : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-template <class T>
-BDL_ALWAYS_INLINE void prefetch_after(ConstMatrixView<T> block) {
-  for (Index j = 0; j < block.cols; ++j) prefetch_after(block.column_data(j), block.rows);
-}
-
 /// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
 /// no multiple of what the kernels take.
 template <class T, class Visit>

@@ -72,6 +72,11 @@ BDL_ALWAYS_INLINE void prefetch_after(const T* run, Index count) {
   for (Index i = 0; i < count; i += 64 / static_cast<Index>(sizeof(T))) __builtin_prefetch(run + count + i);
 }
 
+template <class T>
+BDL_ALWAYS_INLINE void prefetch_after(ConstMatrixView<T> block) {
+  for (Index j = 0; j < block.cols; ++j) prefetch_after(block.column_data(j), block.rows);
+}
+
 /// out = diag(scale) in, padded with zeros; without a scale where it is null.
 template <class T, class Out>
 BDL_ALWAYS_INLINE void load_block(ConstMatrixView<T> in, const double* scale, Index ld, Out* out) {
