@@ -55,14 +55,20 @@ BDL_ALWAYS_INLINE void pack(Op op, ConstMatrixView<T> a, Index row, Index rows, 
 template <int bytes, int vectors, class T, class Vector>
 BDL_ALWAYS_INLINE void store(Vector (&sum)[vectors], T alpha, T beta, T* to, Index from, Index rows) {
   constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
+#pragma GCC unroll 2
   for (int v = 0; v < vectors; ++v) sum[v] *= alpha;
   if (from == 0 && rows == height) {
-    Vector old[vectors];
-    if (beta != 0) {
-      __builtin_memcpy(old, to, sizeof old);
-      for (int v = 0; v < vectors; ++v) sum[v] += beta * old[v];
+    constexpr Index lanes = height / vectors;
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      Vector whole = sum[v];
+      if (beta != 0) {
+        Vector old;
+        __builtin_memcpy(&old, to + v * lanes, bytes);
+        whole += beta * old;
+      }
+      __builtin_memcpy(to + v * lanes, &whole, bytes);
     }
-    __builtin_memcpy(to, sum, sizeof sum);
     return;
   }
   T values[height];
