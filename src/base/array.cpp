@@ -19,6 +19,15 @@ decltype(auto) with_type(const Array& array, Visitor&& visit) {
   }
 }
 
+/// visit(step), a constant where elements stand side by side: then the loop becomes vectors.
+template <class Visit>
+void with_step(Index step, Visit&& visit) {
+  if (step == 1)
+    visit(std::integral_constant<Index, 1>{});
+  else
+    visit(step);
+}
+
 /// Element types are converted one by one: a loop per destination column, strided on the source side.
 template <class T, class RowOf>
 void gather_rows(const Array& array, MatrixView<T> out, RowOf row_of) {
@@ -26,7 +35,9 @@ void gather_rows(const Array& array, MatrixView<T> out, RowOf row_of) {
     for (Index j = 0; j < out.cols; ++j) {
       const auto* row = data + row_of(j) * array.row_stride;
       T* column = out.column_data(j);
-      for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * array.col_stride]);
+      with_step(array.col_stride, [&](auto step) {
+        for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * step]);
+      });
     }
   });
 }
@@ -76,8 +87,10 @@ void check_finite(const Array& array, const char* name) {
     for (Index i = 0; i < array.rows; ++i) {
       const auto* row = data + i * array.row_stride;
       bool finite = true;  // of the whole row at once: no branch in the loop
-      for (Index j = 0; j < array.cols; ++j)
-        finite &= std::abs(static_cast<T>(row[j * array.col_stride])) <= std::numeric_limits<T>::max();
+      with_step(array.col_stride, [&](auto step) {
+        for (Index j = 0; j < array.cols; ++j)
+          finite &= std::abs(static_cast<T>(row[j * step])) <= std::numeric_limits<T>::max();
+      });
       for (Index j = 0; j < array.cols && !finite; ++j)
         if (const auto value = data[i * array.row_stride + j * array.col_stride];
             !std::isfinite(static_cast<T>(value)))
@@ -130,8 +143,10 @@ void scatter(ConstMatrixView<T> in, const Array& array, Index first) {
     for (Index j = 0; j < in.cols; ++j) {
       auto* row = data + (first + j) * array.row_stride;
       const T* column = in.column_data(j);
-      for (Index i = 0; i < in.rows; ++i)
-        row[i * array.col_stride] = static_cast<std::remove_reference_t<decltype(*row)>>(column[i]);
+      with_step(array.col_stride, [&](auto step) {
+        for (Index i = 0; i < in.rows; ++i)
+          row[i * step] = static_cast<std::remove_reference_t<decltype(*row)>>(column[i]);
+      });
     }
   });
 }
