@@ -15,7 +15,8 @@ constexpr double eigen_penalty = 6;
 
 /// Of the `count` largest pairs: a few products with blocks of vectors where they are few, else a reduction.
 double eigen_flops(Index size, Index count) {
-  const auto n = static_cast<double>(size), block = static_cast<double>(count + 3 + count / 8);
+  const Index columns = count + 3 + count / 8;  // of a block
+  const auto n = static_cast<double>(size), block = static_cast<double>(columns);
   const double direct = 4.0 / 3.0 * n * n * n, krylov = 12 * n * n * block + 64 * n * block * block;
   return eigen_penalty * (BlockKrylov::suits(size, count) ? std::min(direct, krylov) : direct);
 }
