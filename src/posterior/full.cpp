@@ -60,19 +60,45 @@ void FullPosterior<T>::set_isotropic(double precision) {
   if (!factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
 }
 
+/// Natural gradient: Lambda' = Lambda + b (H + [KL] (Lambda_0 - Lambda)), mu' = mu - a Sigma' m.
 template <class T>
-void FullPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
-                              UpdateWorkspace<T>&) {
-  const auto old = dynamic_cast<const FullPosterior&>(from).precision();
+double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const auto old = dynamic_cast<const FullPosterior&>(step.from).precision();
   const auto next = square(precision_);
+  const double keep = step.has_kl() ? 1 - step.curvature_rate : 1;
+  workspace.weights.reserve(step.curvature.rows->count());
+  const auto w = workspace.weights.first(step.curvature.rows->count());
+  std::ranges::transform(step.curvature.w, w.begin(), [&](T value) { return static_cast<T>(step.curvature_rate) * value; });
   for (Index j = 0; j < next.cols; ++j) {
-    for (Index i = j; i < next.rows; ++i) next(i, j) = (1 - update.rate) * old(i, j);
-    next(j, j) += update.rate * static_cast<double>(update.prior_precision[static_cast<std::size_t>(j)]);
+    for (Index i = j; i < next.rows; ++i) next(i, j) = keep * old(i, j);
+    if (step.has_kl())
+      next(j, j) += step.curvature_rate * static_cast<double>(step.prior_precision[static_cast<std::size_t>(j)]);
   }
-  update.rows->add_outer(update.w, next);
+  step.curvature.rows->add_outer(w, next);
   mirror_lower(next);
   if (!factorize())
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+  const auto mean = this->mean();
+  std::ranges::copy(step.m, mean.begin());
+  solve({mean.data(), this->dimension_, 1}, workspace.scratch);
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    mean[i] = step.from.mean()[i] - static_cast<T>(step.mean_rate) * mean[i];
+  return 1;
+}
+
+template <class T>
+void FullPosterior<T>::drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) {
+  fail(Status::ERROR_UNSUPPORTED, "not yet");
+}
+
+template <class T>
+void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>&) const {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < x.size(); ++j)
+      sum += precision()(static_cast<Index>(j), static_cast<Index>(i)) * static_cast<double>(x[j]);
+    out[i] = static_cast<T>(sum);
+  }
 }
 
 template <class T>

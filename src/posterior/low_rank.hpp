@@ -23,14 +23,15 @@ class LowRankPosterior final : public Posterior<T> {
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;
-  void update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
-              UpdateWorkspace<T>& workspace) override;
+  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
   double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
   double log_det_covariance() const override { return woodbury_.log_det_covariance(); }
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numbers>
 
+#include "base/error.hpp"
 #include "base/profile.hpp"
 #include "linalg/parallel.hpp"
 
@@ -62,6 +63,14 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
   return -(static_cast<double>(q.dimension()) * std::log(2 * std::numbers::pi) + q.log_det_covariance() +
            q.quadratic(shift.first(q.dimension()), scratch)) /
          2;
+}
+
+double shortened(double kept, bool may_shorten) {
+  if (kept > least_kept) return 1;
+  if (!may_shorten || !std::isfinite(kept))
+    fail(Status::ERROR_DIVERGED, "the step would leave %g times the former precision or covariance in some direction",
+         kept);
+  return (1 - shortened_to) / (1 - kept);
 }
 
 double entropy(Index dimension, double log_det_covariance) {

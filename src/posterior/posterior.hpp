@@ -3,14 +3,17 @@
 
 #include <memory>
 
-#include "curvature/rows.hpp"
+#include "curvature/curvature.hpp"
 #include "linalg/low_rank_projection.hpp"
 #include "linalg/tall.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {
 
-enum class Family { low_rank = 1, full = 2 };
+template <class T>
+class Posterior;
+
+enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4 };
 
 /// Scratch of the const operations; it grows to its need and is then reused.
 template <class T>
@@ -19,23 +22,53 @@ struct PosteriorScratch {
   Buffer<double> small;
 };
 
-/// Sigma^-1 <- project((1 - rate) Sigma^-1 + sum_r w_r b_r b_r^T + rate diag(prior precision)); the weights
-/// hold the rate and N / (M S) already (spec/slang.md).
+/// Steepest descent of the loss is taken in the metric of the Fisher information (natural gradient) or in
+/// that of the family's parameters.
+enum class Descent { natural, plain };
+
+/// How steps with a low-rank or diagonal precision move the mean: by the covariance after the projection to
+/// the family, or by the one before it (spec/bong.md sections 7.1 and 8.1).
+enum class MeanUpdate { projected, unprojected };
+
+/// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
+/// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2 (spec/bong.md
+/// section 4 with H = -G). Families map (m, M) to their parameters.
 template <class T>
-struct PrecisionUpdate {
-  Rows<T>* rows;
-  ConstSpan<T> w;
-  double rate;
+struct PosteriorStep {
+  const Posterior<T>& from;  ///< (mu, Sigma)
+  Descent descent = Descent::natural;
+  ConstSpan<T> m;          ///< includes Lambda_0 (mu - mu_0) if the loss has the KL
+  Curvature<T> curvature;  ///< H
+  double mean_rate = 1, curvature_rate = 1;
+  /// Lambda_0: that of a posterior of the same family (perhaps `from` itself) or diag(prior_precision); none
+  /// of both if the loss has no KL.
+  const Posterior<T>* prior = nullptr;
   ConstSpan<T> prior_precision;
+  MeanUpdate mean_update = MeanUpdate::projected;
+  /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
+  /// BONG code has it (spec/bong.md section 6.1); for comparisons.
+  bool unsymmetric = false;
+  bool shorten = true;  ///< a step that would lose positive definiteness is shortened, not refused
   ProjectionOptions projection;
   StreamKey random;  ///< directions of the randomized projection
+
+  bool has_kl() const { return prior || !prior_precision.empty(); }
 };
 
-/// Scratch of update().
+/// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
+/// inflation is transition^2 over the forgetting factor, an empty noise 0 (spec/bong.md section 9).
+template <class T>
+struct Drift {
+  double transition = 1, inflation = 1;
+  ConstSpan<T> noise;
+};
+
+/// Scratch of take() and drift().
 template <class T>
 struct UpdateWorkspace {
   LowRankProjection<T> projection;
-  Buffer<T> root_weights, projected, weights;
+  Buffer<T> root_weights, projected, weights, factor, vectors;
+  Buffer<double> small, squares;
   PosteriorScratch<T> scratch;
 };
 
@@ -62,10 +95,14 @@ class Posterior {
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
-  /// This posterior's precision becomes the update of `from`'s (same family, another object); the mean is not
-  /// touched. Fails with ERROR_DIVERGED if the result is not finite and positive definite.
-  virtual void update(const Posterior& from, const PrecisionUpdate<T>& update,
-                      UpdateWorkspace<T>& workspace) = 0;
+  /// This posterior becomes what the step makes of step.from (same family, another object): mean and
+  /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay positive
+  /// definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not positive
+  /// definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
+  virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
+  /// This posterior becomes `from` after the passage of time, exactly.
+  virtual void drift(const Posterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) = 0;
+  /// Scratch of take() for a factor of this cost.
   virtual Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const = 0;
 
   /// Memory for solve() and color() of this many columns: they cannot fail then.
@@ -76,6 +113,8 @@ class Posterior {
   virtual void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const = 0;
   virtual void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const = 0;
   virtual void precision_diagonal(std::span<T> out) const = 0;
+  /// out = Sigma^-1 x.
+  virtual void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const = 0;
   /// x^T Sigma^-1 x.
   virtual double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const = 0;
   virtual double log_det_covariance() const = 0;
@@ -90,6 +129,15 @@ class Posterior {
   Buffer<T> mean_;
   bool blank_ = true;
 };
+
+/// A step that would leave less than `least_kept` of the former precision (of the covariance, in moment
+/// families) in some direction is shortened so that it leaves half of it there: what the natural step of the
+/// other parametrisation would about leave at that point.
+inline constexpr double least_kept = 1e-8, shortened_to = 0.5;
+
+/// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part of
+/// the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
+double shortened(double kept, bool may_shorten);
 
 /// Columns theta_s = mu + Sigma^1/2 eps of the streams (key.sample + s).
 template <class T>
