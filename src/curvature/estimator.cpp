@@ -76,16 +76,16 @@ class NetworkEstimator final : public BatchEstimator<T> {
   }
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                       CurvatureKind kind, double scale) override {
-    const BatchSize size{x.cols, thetas.cols, kind};
-    const Index seeds = seed_count(this->density_, kind), count = this->rows(size);
+                       const SeedSpec& spec) override {
+    const BatchSize size{x.cols, thetas.cols, spec.kind};
+    const Index seeds = seed_count(this->density_, spec.kind), count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;
     const auto f = this->outputs_.matrix(network_.outputs(), this->columns_);
     network_.forward(thetas, x, tape_, f);
     check_batch_finite<T>(f, x.cols);
     const auto e = tape_.sensitivities.back().matrix(network_.outputs(), count);
-    fill_seeds<T>(this->density_, kind, scale, f, y, e, this->c_.first(count), this->w_.first(count));
+    fill_seeds<T>(this->density_, spec, f, y, e, this->c_.first(count), this->w_.first(count));
     const double log_likelihood = expected_log_likelihood<T>(this->density_, f, y);
     if (network_.is_single_index())
       merge(x, e);
@@ -127,8 +127,8 @@ class UserEstimator final : public BatchEstimator<T> {
   }
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                       CurvatureKind kind, double scale) override {
-    const BatchSize size{x.cols, thetas.cols, kind};
+                       const SeedSpec& spec) override {
+    const BatchSize size{x.cols, thetas.cols, spec.kind};
     const Index count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;
@@ -137,7 +137,7 @@ class UserEstimator final : public BatchEstimator<T> {
       model_.forward(thetas.column(s), x, f.columns(s * x.cols, x.cols), scratch_);
     check_batch_finite<T>(f, x.cols);
     const auto e = seeds_.matrix(model_.outputs(), count);
-    fill_seeds<T>(this->density_, kind, scale, f, y, e, this->c_.first(count), this->w_.first(count));
+    fill_seeds<T>(this->density_, spec, f, y, e, this->c_.first(count), this->w_.first(count));
     const auto rows = rows_.resize(model_.parameters(), count);
     for (Index first = 0; first < count; first += x.cols)
       model_.gradient_rows(thetas.column(first / x.cols % thetas.cols), x, e.columns(first, x.cols),

@@ -18,6 +18,15 @@ struct BatchSize {
   CurvatureKind kind = CurvatureKind::empirical_fisher;
 };
 
+/// Which seeds, and with which scale N / (M S).
+struct SeedSpec {
+  CurvatureKind kind = CurvatureKind::empirical_fisher;
+  double scale = 1;
+  /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
+  /// official BONG code does (spec/bong.md section 16, 11).
+  double moment_jitter = 0;
+};
+
 /// What one minibatch under S parameter samples says.
 template <class T>
 struct Estimate {
@@ -34,10 +43,10 @@ class Estimator {
   virtual Index bytes(const BatchSize& size) const = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
-  /// thetas: D x S; x: inputs x M; y: targets x M; scale: N / (M S). Views of the estimate live until the
-  /// next call.
+  /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the next
+  /// call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                               CurvatureKind kind, double scale) = 0;
+                               const SeedSpec& seeds) = 0;
   /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).
   virtual void squared_errors(ConstMatrixView<T> y, std::span<double> out) const = 0;
 };

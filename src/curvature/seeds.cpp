@@ -2,25 +2,63 @@
 
 #include <algorithm>
 
+#include "curvature/moment_seeds.hpp"
+
 namespace bdl {
+namespace {
+
+bool is_classification(const Likelihood& likelihood) {
+  return likelihood.kind() == BDL_CATEGORICAL || likelihood.kind() == BDL_BERNOULLI;
+}
 
 template <class T>
-void fill_seeds(const Likelihood& likelihood, CurvatureKind kind, double scale, ConstMatrixView<T> f,
-                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
-  std::ranges::fill(w, static_cast<T>(scale));
-  if (kind == CurvatureKind::empirical_fisher) {
-    std::ranges::fill(c, static_cast<T>(scale));
-    for (Index j = 0; j < f.cols; ++j)
-      likelihood.gradient(f.column_data(j), y.column_data(j % y.cols), e.column_data(j));
+void fill_gradients(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                    ConstMatrixView<T> y, MatrixView<T> e) {
+  if (spec.moment_jitter > 0 && is_classification(likelihood)) {
+    MomentSeeds seeds(likelihood, spec.moment_jitter);
+    for (Index j = 0; j < f.cols; ++j) {
+      seeds.compute(f.column_data(j), y.column_data(j % y.cols));
+      for (Index c = 0; c < e.rows; ++c) e(c, j) = static_cast<T>(seeds.gradient(c));
+    }
     return;
   }
+  for (Index j = 0; j < f.cols; ++j)
+    likelihood.gradient(f.column_data(j), y.column_data(j % y.cols), e.column_data(j));
+}
+
+template <class T>
+void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                       ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c) {
+  MomentSeeds seeds(likelihood, spec.moment_jitter);
+  for (Index j = 0; j < f.cols; ++j) {
+    seeds.compute(f.column_data(j), y.column_data(j % y.cols));
+    for (Index k = 0; k < f.rows; ++k) {
+      const Index row = k * f.cols + j;
+      for (Index i = 0; i < f.rows; ++i) e(i, row) = static_cast<T>(seeds.root(i, k));
+      c[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * seeds.coefficient(k));
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f, ConstMatrixView<T> y,
+                MatrixView<T> e, std::span<T> c, std::span<T> w) {
+  std::ranges::fill(w, static_cast<T>(spec.scale));
+  if (spec.kind == CurvatureKind::empirical_fisher) {
+    std::ranges::fill(c, static_cast<T>(spec.scale));
+    return fill_gradients(likelihood, spec, f, y, e);
+  }
+  if (spec.moment_jitter > 0 && is_classification(likelihood))
+    return fill_moment_roots(likelihood, spec, f, y, e, c);
   for (Index k = 0; k < likelihood.outputs(); ++k)
     for (Index j = 0; j < f.cols; ++j) {
       const Index row = k * f.cols + j;
       double coefficient = 0;
       likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row),
                               &coefficient);
-      c[static_cast<std::size_t>(row)] = static_cast<T>(scale * coefficient);
+      c[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * coefficient);
     }
 }
 
@@ -54,7 +92,7 @@ void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, st
 }
 
 #define BDL_INSTANTIATE(T)                                                                                   \
-  template void fill_seeds(const Likelihood&, CurvatureKind, double, ConstMatrixView<T>, ConstMatrixView<T>, \
+  template void fill_seeds(const Likelihood&, const SeedSpec&, ConstMatrixView<T>, ConstMatrixView<T>, \
                            MatrixView<T>, std::span<T>, std::span<T>);                                       \
   template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);        \
   template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);               \

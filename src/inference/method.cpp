@@ -4,14 +4,70 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "inference/evidence.hpp"
+#include "inference/rule.hpp"
 
 namespace bdl {
 namespace {
 
+void set(Options& options, Rule rule, EstimateKind kind) {
+  options.rule = static_cast<std::int32_t>(rule);
+  options.curvature = static_cast<std::int32_t>(kind);
+}
+
+/// Online: one step length for everything, no momentum, no schedule.
+template <Rule rule, EstimateKind kind>
+void online(Options& options) {
+  set(options, rule, kind);
+  options.learning_rate = rule == Rule::bong ? 1 : rule == Rule::blr ? 0.5 : 0.01;
+  options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
+  options.momentum = 0;
+  options.learn_prior = options.learn_noise = 0;
+}
+
+template <EstimateKind kind>
+void batch(Options& options) {
+  set(options, Rule::blr, kind);
+  options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
+}
+
+template <EstimateKind kind>
+void one_sample(Options& options) {
+  batch<kind>(options);
+  options.samples = 1;
+  options.momentum = 0;
+}
+
 constexpr Method table[] = {
-    {"slang", 0},      // Mishkin et al. 2018
-    {"slang-ggn", 1},  // the same step with mc-ggn rows
+    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},         // Mishkin et al. 2018
+    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},    // the same step with mc-ggn rows
+    {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
+    {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
+    {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
+    {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
+    {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
+    {"bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
+    {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},        // Lambert et al. 2021, explicit
+    {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // Tronarp et al. 2018, Ollivier 2018
+    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},        // the same
+    {"vd-ekf", Suits::diagonal, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2022
+    {"lo-fi", Suits::low_rank, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2023
 };
+
+bool suits(Suits wanted, Family family, Index rank) {
+  switch (wanted) {
+    case Suits::full:
+      return family == Family::full || family == Family::full_moment;
+    case Suits::diagonal:
+      return family == Family::diagonal_moment || (family == Family::low_rank && rank == 0);
+    case Suits::low_rank:
+      return family == Family::low_rank && rank > 0;
+    default:
+      return true;
+  }
+}
+
+constexpr const char* family_words[] = {"any", "a full-covariance", "a diagonal (rank 0)", "a low-rank (rank >= 1)"};
 
 }  // namespace
 
@@ -27,6 +83,12 @@ const Method& find_method(const char* name) {
     names += method.name + std::string("\"");
   }
   fail(Status::ERROR_INVALID_ARGUMENT, "method is \"%.60s\", expected one of %s", name, names.c_str());
+}
+
+void check_suits(const Method& method, Family family, Index rank) {
+  if (!suits(method.suits, family, rank))
+    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for %s posterior", method.name,
+         family_words[static_cast<int>(method.suits)]);
 }
 
 }  // namespace bdl

@@ -1,18 +1,27 @@
-// The table of methods: a name, and the options in which it differs from the defaults.
+// The table of methods: a name, the family of posteriors it is for, and the options in which it differs from the
+// defaults.
 #pragma once
 
 #include "inference/options.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
 
+enum class Suits { any, full, diagonal, low_rank };
+
 struct Method {
   const char* name;
-  std::int32_t curvature;  // index of option "curvature"
+  Suits suits;
+  bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
+  void (*set_defaults)(Options& options);
 };
 
 std::span<const Method> method_table();
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.
 const Method& find_method(const char* name);
+
+/// Fails with ERROR_UNSUPPORTED unless the method is for posteriors of this family and rank.
+void check_suits(const Method& method, Family family, Index rank);
 
 }  // namespace bdl

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/profile.hpp"
+#include "inference/rule.hpp"
 #include "linalg/parallel.hpp"
 #include "linalg/woodbury.hpp"
 #include "model/network.hpp"
@@ -54,11 +55,12 @@ template <class T>
 Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior,
                         const Method& method, Index data_size)
     : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
-  options_.curvature = method.curvature;
+  check_suits(method, posterior_->family(), posterior_->rank());
+  method.set_defaults(options_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
-  if (model_) estimator_ = make_estimator(*model_);
+  if (model_) evidence_ = std::make_unique<EvidenceEstimator<T>>(*model_);
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
@@ -92,10 +94,19 @@ void Optimizer<T>::initialize() {
   else
     std::ranges::fill(mean, T(0));
   if (!prior_.is_fixed()) prior_.reset(blocks(), options_);
+  // Online, the start is the prior; in batches, first samples are to stay near the mean.
+  const double automatic =
+      method_.is_online ? options_.prior_precision : 10 * static_cast<double>(data_size_);
+  const double precision =
+      options_.initial_precision >= 1e-30 /* what a float holds */ ? options_.initial_precision : automatic;
+  if (method_.is_online && descent_of(static_cast<Rule>(options_.rule)) == Descent::plain) {
+    const auto start = posterior_->clone();
+    start->set_spread(precision, static_cast<std::uint64_t>(options_.seed));
+    posterior_->swap(*start);
+  } else {
+    posterior_->set_isotropic(precision);
+  }
   // From here on nothing can fail.
-  const double automatic = 10 * static_cast<double>(data_size_);  // first samples stay near the mean
-  posterior_->set_isotropic(
-      options_.initial_precision >= 1e-30 /* what a float holds */ ? options_.initial_precision : automatic);
   std::ranges::copy(mean, posterior_->mean().begin());
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
@@ -136,94 +147,125 @@ bool Optimizer<T>::learning_due(Index epoch_steps) const {
 }
 
 template <class T>
+DrawSource<T>& Optimizer<T>::draws() {
+  streams_.set_seed(static_cast<std::uint64_t>(options_.seed));
+  return caller_draws_ ? *caller_draws_ : streams_;
+}
+
+/// Without the KL divergence to a fixed prior, a data set seen again would count again.
+template <class T>
+void Optimizer<T>::check_batch_rule() const {
+  if (!has_kl(static_cast<Rule>(options_.rule)))
+    fail(Status::ERROR_UNSUPPORTED, "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or bdl_optimizer_observe()",
+         options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
+}
+
+template <class T>
 void Optimizer<T>::step(Index examples) {
+  check_batch_rule();
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
-  const Index samples = options_.samples, dimension = posterior_->dimension();
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
-  thetas_.reserve(dimension * samples);
-  const auto thetas = thetas_.matrix(dimension, samples);
-  sample(*posterior_,
-         {static_cast<std::uint64_t>(options_.seed), Stream::posterior_sample,
-          static_cast<std::uint64_t>(state.step), 0},
-         thetas, scratch_);
-  const Estimate<T> estimate =
-      estimator_->estimate(thetas, x, y, static_cast<CurvatureKind>(options_.curvature),
-                           1 / (part * static_cast<double>(samples)));
-  take(*estimate.rows, estimate.c, estimate.w);
+  const Evidence<T> evidence =
+      evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
+  take(evidence);
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   learn_scales(y, epoch_steps);
   commit();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
-      weight * (estimate.expected_log_likelihood / part - state.running_log_likelihood);
+      weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
 }
 
 template <class T>
 void Optimizer<T>::step_rows() {
+  check_batch_rule();
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
-  const Index count = caller_rows_.count();
+  const Index count = caller_rows_.count(), dimension = posterior_->dimension();
   c_.reserve(count);
-  std::ranges::fill(c_.first(count),
-                    static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
+  gradient_.reserve(dimension);
+  const auto c = c_.first(count);
+  std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
   scales_.noise.clear();
-  take(caller_rows_, c_.first(count), c_.first(count));
+  {
+    const StageTimer timer(Stage::sums);
+    caller_rows_.sum(c, gradient_.first(dimension));
+  }
+  take({gradient_.first(dimension), {&caller_rows_, c, {}, {}}});
   commit();
 }
 
 /// Computes the step into next_ and next_momentum_; nothing of the current state changes.
 template <class T>
-void Optimizer<T>::take(Rows<T>& rows, ConstSpan<T> c, ConstSpan<T> w) {
+void Optimizer<T>::take(const Evidence<T>& evidence) {
   if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
-  update_precision(rows, w, factor * options_.curvature_rate);
-  update_mean(rows, c, factor * options_.learning_rate);
+  PosteriorStep<T> step{*posterior_};
+  step.descent = descent_of(static_cast<Rule>(options_.rule));
+  step.m = slope(evidence.gradient);
+  step.curvature = evidence.curvature;
+  step.mean_rate = factor * options_.learning_rate;
+  step.curvature_rate = factor * options_.curvature_rate;
+  step.prior_precision = prior_.precision();
+  step.mean_update = mean_update(options_, *posterior_, false);
+  step.unsymmetric = options_.matrix_gradient == 1;
+  step.shorten = options_.indefinite == 0;
+  step.projection = projection_options(options_);
+  step.random = {static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
+                 static_cast<std::uint64_t>(state.step), 0};
+  part_ = next_->take(step, workspace_);
+  check_mean_finite(*next_, state.step);
 }
 
+/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
 template <class T>
-void Optimizer<T>::update_precision(Rows<T>& rows, ConstSpan<T> w, double rate) {
-  w_.reserve(rows.count());
-  const auto scaled = w_.first(rows.count());
-  std::ranges::transform(w, scaled.begin(), [rate](T value) { return static_cast<T>(rate) * value; });
-  const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
-                         static_cast<std::uint64_t>(state.step), 0};
-  next_->update(*posterior_, {&rows, scaled, rate, prior_.precision(), projection_options(options_), random},
-                workspace_);
-}
-
-/// m = gamma m + (1 - gamma) ghat; mu' = mu - alpha Sigma' (m / (1 - gamma^t) + lambda mu), Sigma' the new
-/// covariance.
-template <class T>
-void Optimizer<T>::update_mean(Rows<T>& rows, ConstSpan<T> c, double rate) {
+ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const Index dimension = posterior_->dimension();
-  gradient_.reserve(dimension);
+  slope_.reserve(dimension);
   next_momentum_.reserve(dimension);
-  {
-    const StageTimer timer(Stage::sums);
-    rows.sum(c, gradient_.first(dimension));
-  }
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
   const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
-  const T *old = momentum_.data(), *gradient = gradient_.data();
-  T *next = next_momentum_.data(), *step = next_->mean().data();
+  const T *old = momentum_.data(), *from = gradient.data();
+  T *next = next_momentum_.data(), *slope = slope_.data();
   const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
-    next[i] = keep * old[i] + add * gradient[i];
-    step[i] = scale * next[i] + lambda[i] * mean[i];
+    next[i] = keep * old[i] + add * from[i];
+    slope[i] = scale * next[i] + lambda[i] * mean[i];
   });
-  next_->solve({step, dimension, 1}, scratch_);
-  const T length = static_cast<T>(rate);
-  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { step[i] = mean[i] - length * step[i]; });
-  const auto diverged =
-      std::find_if_not(step, step + dimension, [](T value) { return std::isfinite(value); });
-  if (diverged != step + dimension)
-    fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after step %lld",
-         static_cast<long long>(diverged - step), static_cast<long long>(state.step) + 1);
+  return slope_.first(dimension);
+}
+
+template <class T>
+void Optimizer<T>::observe(Index examples, std::span<double> scores) {
+  const ThreadLimit threads(options_.threads);
+  if (posterior_->is_blank()) initialize();
+  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
+  Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
+  const PrequentialSums sums =
+      prequential_.score(*model_, prior, x, y, static_cast<ScoreKind>(options_.score), scores);
+  Index shortened = state.shortened_steps;
+  Posterior<T>& next =
+      filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
+  posterior_->swap(next);
+  state.shortened_steps = shortened;
+  state.is_ahead = false;
+  state.start_weight = 0;
+  state.prequential += sums;
+  ++state.step;
+}
+
+template <class T>
+void Optimizer<T>::forecast(Index steps) {
+  const ThreadLimit threads(options_.threads);
+  if (posterior_->is_blank()) initialize();
+  Posterior<T>& later = filter_.predict(*posterior_, steps, options_);
+  if (&later != posterior_.get()) posterior_->swap(later);
+  state.is_ahead = true;
 }
 
 template <class T>
@@ -234,9 +276,9 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
   if (options_.learn_prior && !prior_.is_fixed())
-    learn_prior<T>(prior_, thetas_.matrix(posterior_->dimension(), options_.samples), weight, scales_);
+    learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
   if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
-    learn_noise<T>(model_->likelihood, *estimator_, y, weight, scales_);
+    learn_noise<T>(model_->likelihood, evidence_->rows(), y, weight, scales_);
   state.learning_step = first;
 }
 
@@ -247,25 +289,28 @@ void Optimizer<T>::commit() {
   momentum_.swap(next_momentum_);
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
-  state.start_weight *= 1 - rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
+  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
+  state.start_weight *= std::max(0.0, 1 - rate);
+  if (part_ < 1) ++state.shortened_steps;
   ++state.step;
 }
 
 template <class T>
 Index Optimizer<T>::workspace_bytes(Index examples) const {
-  const Index dimension = posterior_->dimension(), t = sizeof(T);
-  const BatchSize size{examples, options_.samples, static_cast<CurvatureKind>(options_.curvature)};
-  const RowsCost cost = estimator_ ? estimator_->cost(size) : DenseRows<T>::cost(dimension, examples);
-  const Index batch =
-      estimator_ ? estimator_->bytes(size) + t * examples * (model_->inputs() + model_->likelihood.targets())
-                 : DenseRows<T>::bytes(dimension, examples);
-  const Index vectors = dimension * (6 + (estimator_ ? options_.samples : 0));
-  const Index rank = posterior_->rank();
+  const Index dimension = posterior_->dimension(), t = sizeof(T), rank = posterior_->rank();
+  const BatchSize size = batch_size(options_, examples);
+  const RowsCost cost = evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
+  const Index batch = evidence_ ? evidence_->bytes(options_, examples, posterior_->family()) +
+                                      t * examples * (model_->inputs() + model_->likelihood.targets())
+                                : DenseRows<T>::bytes(dimension, examples) + t * dimension;
   const Index samples = posterior_->family() == Family::low_rank
-                            ? Woodbury<T>::scratch_bytes(dimension, rank, estimator_ ? options_.samples : 1)
+                            ? Woodbury<T>::scratch_bytes(dimension, rank, evidence_ ? size.samples : 1)
                             : 0;
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
-         t * vectors + t * cost.count + samples;
+  const Index vectors = t * dimension * 5;
+  if (method_.is_online)
+    return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_);
+  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors +
+         t * cost.count + samples;
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// One natural-gradient step of a posterior (spec/slang.md) and the state that lives between steps.
+// One step of a posterior, on a minibatch of a data set (spec/slang.md, spec/bong.md section 11) or on the next
+// observation of a stream, and the state that lives between steps.
 #pragma once
 
 #include <atomic>
@@ -6,8 +7,10 @@
 
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
-#include "curvature/estimator.hpp"
+#include "inference/evidence.hpp"
+#include "inference/filter.hpp"
 #include "inference/method.hpp"
+#include "inference/prequential.hpp"
 #include "inference/prior.hpp"
 #include "inference/scales.hpp"
 #include "inference/schedule.hpp"
@@ -27,6 +30,9 @@ struct TrainingState {
   double running_log_likelihood = 0;  ///< moving average, scaled to N
   Index running_steps = 0;
   double start_weight = 1;  ///< share of the initial precision in the present one: product of (1 - beta_t)
+  Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
+  bool is_ahead = false;      ///< time has been moved on since the last observation
+  PrequentialSums prequential;
 };
 
 template <class T>
@@ -58,6 +64,16 @@ class Optimizer {
   void step(Index examples);
   MatrixView<T> x_to_fill(Index examples);
   MatrixView<T> y_to_fill(Index examples);
+  /// One observation, in x_to_fill and y_to_fill like a minibatch; missing targets are NaN, and examples without any
+  /// target must not be there. Time moves one step on before it, unless forecast() has moved it. `scores` receives
+  /// the one-step-ahead log density of each example, if option "score" asks for one.
+  void observe(Index examples, std::span<double> scores);
+  /// Moves time on without an observation.
+  void forecast(Index steps);
+  Filter<T>& filter() { return filter_; }
+  const Filter<T>& filter() const { return filter_; }
+  /// Null: the optimizer's own streams.
+  void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
   /// One step on the rows that the caller has put into rows().
   void step_rows();
   DenseRows<T>& rows() { return caller_rows_; }
@@ -81,9 +97,10 @@ class Optimizer {
   void remember_start();
 
  private:
-  void take(Rows<T>& rows, ConstSpan<T> c, ConstSpan<T> w);
-  void update_precision(Rows<T>& rows, ConstSpan<T> w, double rate);
-  void update_mean(Rows<T>& rows, ConstSpan<T> c, double rate);
+  DrawSource<T>& draws();
+  void check_batch_rule() const;
+  void take(const Evidence<T>& evidence);
+  ConstSpan<T> slope(ConstSpan<T> gradient);
   void learn_scales(ConstMatrixView<T> y, Index epoch_steps);
   bool learning_due(Index epoch_steps) const;
   void commit();
@@ -96,13 +113,18 @@ class Optimizer {
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block when there is no model
 
-  std::unique_ptr<Estimator<T>> estimator_;
+  std::unique_ptr<EvidenceEstimator<T>> evidence_;
+  Filter<T> filter_;
+  Prequential<T> prequential_;
+  StreamDraws<T> streams_;
+  std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
+  double part_ = 1;                     // of the step that was taken
   DenseRows<T> caller_rows_;
   UpdateWorkspace<T> workspace_;
   PosteriorScratch<T> scratch_;
   Scales scales_;
-  Buffer<T> x_, y_, thetas_, gradient_, momentum_, next_momentum_, c_, w_, initial_mean_, initial_precision_;
+  Buffer<T> x_, y_, gradient_, slope_, momentum_, next_momentum_, c_, initial_mean_, initial_precision_;
 };
 
 }  // namespace bdl

@@ -4,22 +4,12 @@
 #include <cmath>
 
 #include "linalg/blas.hpp"
-#include "linalg/parallel.hpp"
-#include "linalg/tall_kernels.hpp"
+#include "linalg/tall_blocks.hpp"
 
 namespace bdl {
 namespace {
 
-// Rows come in at most this many parts, each with its own sums; a part's block of rows stays in the cache.
-constexpr Index most_parts = 32, least_part_rows = 4096, block_doubles = 1 << 12, most_block_rows = 480;
-
-Index part_rows(Index rows) {
-  return std::max(least_part_rows, padded((rows + most_parts - 1) / most_parts, row_multiple));
-}
-
-Index part_count(Index rows) {
-  return (rows + part_rows(rows) - 1) / part_rows(rows);
-}
+constexpr Index block_doubles = 1 << 12, most_block_rows = 480;
 
 /// The same for any number of other columns, so that a column's bits do not depend on its company.
 Index block_rows_for(Index columns) {
@@ -34,12 +24,6 @@ Index part_size(Index columns, Index other_columns) {
   return block_rows_for(columns) * (1 + columns + other_columns) + padded(product, 8);
 }
 
-template <class T>
-ConstSpan<T> part_of(ConstSpan<T> values, Index first, Index count) {
-  return values.empty() ? values
-                        : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-}
-
 /// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
 /// no multiple of what the kernels take.
 template <class T, class Visit>
@@ -50,32 +34,6 @@ BDL_ALWAYS_INLINE void with_padded(ConstMatrixView<T> block, double* spare, Inde
   } else {
     load_block(block, nullptr, ld, spare);
     visit(static_cast<const double*>(spare), ld);
-  }
-}
-
-/// visit(number of the part, first row, number of rows) for each block of rows of each part, parts on all
-/// threads.
-template <class Visit>
-void for_blocks(Index rows, Index block_rows, Visit&& visit) {
-  const Index size = part_rows(rows);
-  parallel_for(part_count(rows), [&](Index part) noexcept {
-    const Index end = std::min(rows, (part + 1) * size);
-    for (Index first = part * size; first < end; first += block_rows)
-      visit(part, first, std::min(block_rows, end - first));
-  });
-}
-
-void clear_products(Index rows, Index size, TallScratch& scratch) {
-  for (Index part = 0; part < part_count(rows); ++part) std::fill_n(scratch.part(part).product, size, 0.0);
-}
-
-/// out = sum of the parts' products, in their order.
-void add_products(Index rows, Index ld, MatrixView<double> out, TallScratch& scratch) {
-  for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), 0.0);
-  for (Index part = 0; part < part_count(rows); ++part) {
-    const double* product = scratch.part(part).product;
-    for (Index j = 0; j < out.cols; ++j)
-      for (Index i = 0; i < out.rows; ++i) out(i, j) += product[i + j * ld];
   }
 }
 

@@ -68,11 +68,13 @@ double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& 
   const double keep = step.has_kl() ? 1 - step.curvature_rate : 1;
   workspace.weights.reserve(step.curvature.rows->count());
   const auto w = workspace.weights.first(step.curvature.rows->count());
-  std::ranges::transform(step.curvature.w, w.begin(), [&](T value) { return static_cast<T>(step.curvature_rate) * value; });
+  std::ranges::transform(step.curvature.w, w.begin(),
+                         [&](T value) { return static_cast<T>(step.curvature_rate) * value; });
   for (Index j = 0; j < next.cols; ++j) {
     for (Index i = j; i < next.rows; ++i) next(i, j) = keep * old(i, j);
     if (step.has_kl())
-      next(j, j) += step.curvature_rate * static_cast<double>(step.prior_precision[static_cast<std::size_t>(j)]);
+      next(j, j) +=
+          step.curvature_rate * static_cast<double>(step.prior_precision[static_cast<std::size_t>(j)]);
   }
   step.curvature.rows->add_outer(w, next);
   mirror_lower(next);

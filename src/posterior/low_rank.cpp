@@ -5,8 +5,6 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "linalg/parallel.hpp"
-#include "posterior/updated_factor.hpp"
 
 namespace bdl {
 
@@ -64,55 +62,6 @@ void LowRankPosterior<T>::set_isotropic(double precision) {
 }
 
 template <class T>
-void LowRankPosterior<T>::update(const Posterior<T>& from, const PrecisionUpdate<T>& update,
-                                 UpdateWorkspace<T>& workspace) {
-  const auto& old = dynamic_cast<const LowRankPosterior&>(from);
-  if (rank_ > 0) {
-    UpdatedFactor<T> factor(old.u(), update, workspace);
-    const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, update.rows->cost());
-    if (choose_method(size, update.projection) == EigenMethod::randomized) {
-      const auto start = workspace.projection.start(size, update.projection);
-      StreamKey key = update.random;
-      for (Index k = 0; k < start.cols; ++k, ++key.sample) {
-        const bool warm =
-            k < rank_ && std::ranges::any_of(old.u().column(k), [](T value) { return value != 0; });
-        if (warm)
-          std::ranges::copy(old.u().column(k), start.column_data(k));
-        else
-          fill_normal(key, 0, start.column(k));
-      }
-    }
-    workspace.projection.apply(factor, size, update.projection, u_.matrix(this->dimension_, rank_));
-  }
-  update.rows->sum_squares(update.w, d_.first(this->dimension_));
-  correct_diagonal(old, update);
-  factorize(workspace.scratch.tall);
-}
-
-/// d' = (1 - beta) d + beta lambda + Delta, Delta = rowsums(A^2) - rowsums(U'^2) >= 0 (clipped at rounding);
-/// on entry d_ holds sum_r w_r b_r^2.
-template <class T>
-void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update) {
-  add_row_squares<T>(from.u(), 1 - update.rate, d_.first(this->dimension_));
-  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
-  const T keep = static_cast<T>(1 - update.rate), rate = static_cast<T>(update.rate);
-  const T *old = from.d().data(), *lambda = update.prior_precision.data();
-  T* d = d_.data();
-  for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA {
-    d[i] = keep * old[i] + rate * lambda[i] + (d[i] < 0 ? T(0) : d[i]);
-  });
-}
-
-template <class T>
-Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
-  if (rank_ == 0) return TallScratch::bytes(this->dimension_, 0, 0);
-  const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, cost);
-  const bool gram = choose_method(size, options) == EigenMethod::gram;
-  return LowRankProjection<T>::bytes(size, options) + UpdatedFactor<T>::bytes(size, options) +
-         (gram ? cost.gram_bytes : 0);
-}
-
-template <class T>
 void LowRankPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
   woodbury_.reserve_scratch(this->dimension_, columns, scratch.tall, scratch.small);
 }
@@ -137,6 +86,21 @@ template <class T>
 void LowRankPosterior<T>::precision_diagonal(std::span<T> out) const {
   std::ranges::copy(d(), out.begin());
   add_row_squares<T>(u(), 1, out);
+}
+
+template <class T>
+void LowRankPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
+                                             PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(rank_);
+  const auto projected = scratch.small.matrix(rank_, 1);
+  tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, projected, scratch.tall);
+  const T* const d = d_.data();
+  for (std::size_t i = 0; i < x.size(); ++i) out[i] = d[i] * x[i];
+  for (Index k = 0; k < rank_; ++k) {
+    const T factor = static_cast<T>(projected(k, 0));
+    const T* const column = u().column_data(k);
+    for (std::size_t i = 0; i < x.size(); ++i) out[i] += factor * column[i];
+  }
 }
 
 template <class T>

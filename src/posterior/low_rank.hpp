@@ -38,7 +38,25 @@ class LowRankPosterior final : public Posterior<T> {
 
  private:
   void factorize(TallScratch& scratch);
-  void correct_diagonal(const LowRankPosterior& from, const PrecisionUpdate<T>& update);
+
+  // low_rank_step.cpp
+  double take_diagonal(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void project_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void project_columns(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void start_range(const LowRankPosterior& old, const PosteriorStep<T>& step, const ProjectionSize& size,
+                   UpdateWorkspace<T>& workspace);
+  void correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step);
+  void mix_diagonal(const PosteriorStep<T>& step);
+  void move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch);
+  void finish_mean(const PosteriorStep<T>& step);
+
+  // low_rank_descent.cpp
+  double descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, MatrixView<T> zk, std::span<T> sums,
+                       UpdateWorkspace<T>& workspace) const;
+  static void add_scaled(ConstSpan<T> d, ConstMatrixView<T> y, MatrixView<T> b);
+  double finish_descent(const PosteriorStep<T>& step, ConstMatrixView<T> y, ConstMatrixView<T> b,
+                        UpdateWorkspace<T>& workspace);
   Index rank_;
   Buffer<T> u_, d_;
   Woodbury<T> woodbury_;

@@ -65,11 +65,26 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
          2;
 }
 
+template <class T>
+MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
+  const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
+  workspace.mixing.reserve(count * count);
+  workspace.factor.reserve(dimension * count);
+  const auto weights = workspace.mixing.matrix(count, count);
+  std::fill_n(weights.data, weights.size(), T(0));
+  for (Index r = 0; r < count; ++r)
+    weights(r, r) =
+        static_cast<T>(std::sqrt(rate * static_cast<double>(curvature.w[static_cast<std::size_t>(r)])));
+  const auto columns = workspace.factor.matrix(dimension, count);
+  curvature.rows->combine(weights, columns);
+  return columns;
+}
+
 double shortened(double kept, bool may_shorten) {
   if (kept > least_kept) return 1;
   if (!may_shorten || !std::isfinite(kept))
-    fail(Status::ERROR_DIVERGED, "the step would leave %g times the former precision or covariance in some direction",
-         kept);
+    fail(Status::ERROR_DIVERGED,
+         "the step would leave %g times the former precision or covariance in some direction", kept);
   return (1 - shortened_to) / (1 - kept);
 }
 
@@ -113,13 +128,14 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                   \
-  template class Posterior<T>;                                                               \
-  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&); \
-  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);      \
-  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);      \
-  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);        \
-  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>,    \
+#define BDL_INSTANTIATE(T)                                                                    \
+  template class Posterior<T>;                                                                \
+  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
+  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
+  template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \
+  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
+  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);         \
+  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>,     \
                                  MatrixView<double>, PosteriorScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

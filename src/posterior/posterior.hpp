@@ -53,6 +53,8 @@ struct PosteriorStep {
   StreamKey random;  ///< directions of the randomized projection
 
   bool has_kl() const { return prior || !prior_precision.empty(); }
+  /// Lambda_0 = Lambda, as in the first inner iteration of an observation.
+  bool at_prior() const { return prior == &from; }
 };
 
 /// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
@@ -67,10 +69,15 @@ struct Drift {
 template <class T>
 struct UpdateWorkspace {
   LowRankProjection<T> projection;
-  Buffer<T> root_weights, projected, weights, factor, vectors;
-  Buffer<double> small, squares;
+  Buffer<T> weights, root_weights, projected, mixing, factor, vectors;
+  Buffer<double> small;
+  TopEigen eigen;
   PosteriorScratch<T> scratch;
 };
+
+/// The columns sqrt(rate w_r) b_r (D x n), in workspace.factor.
+template <class T>
+MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace);
 
 template <class T>
 class Posterior {
@@ -96,9 +103,9 @@ class Posterior {
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
-  /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay positive
-  /// definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not positive
-  /// definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
+  /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay
+  /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not
+  /// positive definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
   virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
   /// This posterior becomes `from` after the passage of time, exactly.
   virtual void drift(const Posterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) = 0;
@@ -135,8 +142,8 @@ class Posterior {
 /// other parametrisation would about leave at that point.
 inline constexpr double least_kept = 1e-8, shortened_to = 0.5;
 
-/// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part of
-/// the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
+/// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part
+/// of the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
 double shortened(double kept, bool may_shorten);
 
 /// Columns theta_s = mu + Sigma^1/2 eps of the streams (key.sample + s).

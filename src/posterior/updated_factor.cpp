@@ -9,12 +9,12 @@
 namespace bdl {
 
 template <class T>
-UpdatedFactor<T>::UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update,
+UpdatedFactor<T>::UpdatedFactor(ConstMatrixView<T> u, double keep, Rows<T>& rows, ConstSpan<T> w,
                                 UpdateWorkspace<T>& workspace)
-    : u_(u), keep_(std::sqrt(1 - update.rate)), rows_(*update.rows), w_(update.w), workspace_(workspace) {
+    : u_(u), keep_(std::sqrt(keep)), rows_(rows), w_(w), workspace_(workspace) {
   const Index n = rows_.count();
   workspace.root_weights.reserve(n);
-  std::ranges::transform(w_, workspace.root_weights.data(), [](T w) { return std::sqrt(w); });
+  std::ranges::transform(w_, workspace.root_weights.data(), [](T value) { return std::sqrt(value); });
   root_w_ = workspace.root_weights.first(n);
 }
 
@@ -95,9 +95,9 @@ void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   const StageTimer timer(Stage::combine);
   const Index rank = u_.cols, n = rows_.count();
   const Index columns = std::max(w.cols, rank);  // not less when the numerical rank is
-  workspace_.weights.reserve((rank + n) * columns);
-  const auto top = workspace_.weights.matrix(rank, w.cols);
-  const MatrixView<T> scaled(workspace_.weights.data() + rank * columns, n, w.cols);
+  workspace_.mixing.reserve((rank + n) * columns);
+  const auto top = workspace_.mixing.matrix(rank, w.cols);
+  const MatrixView<T> scaled(workspace_.mixing.data() + rank * columns, n, w.cols);
   const T keep = static_cast<T>(keep_);
   for (Index j = 0; j < w.cols; ++j) {
     for (Index i = 0; i < rank; ++i) top(i, j) = keep * w(i, j);

@@ -1,5 +1,5 @@
-// A = [sqrt(1 - beta) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection
-// (spec/slang.md).
+// A = [sqrt(keep) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection (spec/slang.md),
+// never formed.
 #pragma once
 
 #include "posterior/posterior.hpp"
@@ -9,7 +9,8 @@ namespace bdl {
 template <class T>
 class UpdatedFactor final : public Factor<T> {
  public:
-  UpdatedFactor(ConstMatrixView<T> u, const PrecisionUpdate<T>& update, UpdateWorkspace<T>& workspace);
+  UpdatedFactor(ConstMatrixView<T> u, double keep, Rows<T>& rows, ConstSpan<T> w,
+                UpdateWorkspace<T>& workspace);
   /// What the cost model and the memory estimate need.
   static ProjectionSize size(Index dimension, Index rank, const RowsCost& cost);
   static Index bytes(const ProjectionSize& size, const ProjectionOptions& options);
@@ -23,7 +24,7 @@ class UpdatedFactor final : public Factor<T> {
 
  private:
   ConstMatrixView<T> u_;
-  double keep_;  // sqrt(1 - beta)
+  double keep_;  // sqrt(keep)
   Rows<T>& rows_;
   ConstSpan<T> w_, root_w_;
   UpdateWorkspace<T>& workspace_;

@@ -21,6 +21,7 @@ enum class Stream : std::uint32_t {
   minibatch = 5,
   user = 6,
   prediction_noise = 7,
+  probe = 8,
 };
 
 /// Names one stream of 2^32 Philox blocks. Keys that differ anywhere share no input of Philox; but all fill

@@ -1,0 +1,37 @@
+// Where the random draws of a step come from: the optimizer's own streams, or somebody who has their own.
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// Which draws: of inner iteration `iteration` of step `step`, both counted from 0.
+struct DrawPlace {
+  Index step, iteration;
+};
+
+template <class T>
+class DrawSource {
+ public:
+  virtual ~DrawSource() = default;
+  /// Columns theta_s ~ q.
+  virtual void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
+                          PosteriorScratch<T>& scratch) = 0;
+  /// Columns of +-1 (Rademacher).
+  virtual void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) = 0;
+};
+
+/// Philox streams: a pure function of seed and place.
+template <class T>
+class StreamDraws final : public DrawSource<T> {
+ public:
+  void set_seed(std::uint64_t seed) { seed_ = seed; }
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
+                  PosteriorScratch<T>& scratch) override;
+  void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override;
+
+ private:
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace bdl

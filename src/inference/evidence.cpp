@@ -1,0 +1,109 @@
+#include "inference/evidence.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/profile.hpp"
+
+namespace bdl {
+namespace {
+
+CurvatureKind seeds_of(EstimateKind kind) {
+  return kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess ? CurvatureKind::gauss_newton
+                                                                        : CurvatureKind::empirical_fisher;
+}
+
+bool is_full(Family family) {
+  return family == Family::full || family == Family::full_moment;
+}
+
+}  // namespace
+
+BatchSize batch_size(const Options& options, Index examples) {
+  const EstimateKind kind = estimate_kind(options);
+  return {examples, is_linearized(kind) ? 1 : options.samples, seeds_of(kind)};
+}
+
+template <class T>
+EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
+    : rows_(make_estimator(model)), hessian_(model), dimension_(model.parameters()) {}
+
+template <class T>
+void EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
+                                DrawPlace place, PosteriorScratch<T>& scratch) {
+  samples_ = batch_size(options, 1).samples;
+  thetas_.reserve(dimension_ * samples_);
+  const auto thetas = thetas_.matrix(dimension_, samples_);
+  if (is_linearized(estimate_kind(options)))
+    std::ranges::copy(q.mean(), thetas.data);
+  else
+    draws.parameters(q, place, thetas, scratch);
+}
+
+template <class T>
+Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                         const Options& options, double weight, DrawSource<T>& draws,
+                                         DrawPlace place, PosteriorScratch<T>& scratch) {
+  draw(q, options, draws, place, scratch);
+  const double scale = weight / static_cast<double>(samples_);
+  const EstimateKind kind = estimate_kind(options);
+  const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
+  const Estimate<T> estimate = rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter});
+  gradient_.reserve(dimension_);
+  const auto gradient = gradient_.first(dimension_);
+  {
+    const StageTimer timer(Stage::sums);
+    estimate.rows->sum(estimate.c, gradient);
+  }
+  Evidence<T> evidence{gradient, {estimate.rows, estimate.w, {}, {}}, estimate.expected_log_likelihood};
+  if (kind == EstimateKind::mc_hess)
+    evidence.curvature = hessian(q, x, y, options, scale, draws, place);
+  return evidence;
+}
+
+template <class T>
+Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                           const Options& options, double scale, DrawSource<T>& draws,
+                                           DrawPlace place) {
+  if (is_full(q.family())) {
+    matrix_.reserve(dimension_ * dimension_);
+    const auto matrix = matrix_.matrix(dimension_, dimension_);
+    hessian_.dense(thetas(), x, y, scale, matrix);
+    return {nullptr, {}, matrix, {}};
+  }
+  if (q.rank() > 0)
+    fail(Status::ERROR_UNSUPPORTED,
+         "curvature \"mc-hess\" does not give the factor that a low-rank posterior needs");
+  diagonal_.reserve(dimension_);
+  const auto diagonal = diagonal_.first(dimension_);
+  if (options.probes > 0) {
+    probes_.reserve(dimension_ * options.probes);
+    const auto probes = probes_.matrix(dimension_, options.probes);
+    draws.probes(q, place, probes);
+    hessian_.diagonal_by_probes(thetas(), x, y, scale, probes, diagonal);
+  } else {
+    hessian_.diagonal(thetas(), x, y, scale, diagonal);
+  }
+  return {nullptr, {}, {}, diagonal};
+}
+
+template <class T>
+Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, Family family) const {
+  const BatchSize size = batch_size(options, examples);
+  const Index t = sizeof(T);
+  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + 1);
+  if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
+  bytes += hessian_.bytes(size);
+  return bytes + (is_full(family) ? static_cast<Index>(sizeof(double)) * dimension_ * dimension_
+                                  : t * dimension_ * (1 + options.probes));
+}
+
+template <class T>
+RowsCost EvidenceEstimator<T>::cost(const Options& options, Index examples) const {
+  return rows_->cost(batch_size(options, examples));
+}
+
+template class EvidenceEstimator<float>;
+template class EvidenceEstimator<double>;
+
+}  // namespace bdl

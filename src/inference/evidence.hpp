@@ -1,0 +1,60 @@
+// What data say about a belief: the expected gradient and Hessian of their negative log likelihood, by one of the
+// estimates of spec/bong.md section 3.
+#pragma once
+
+#include "curvature/curvature.hpp"
+#include "curvature/estimator.hpp"
+#include "curvature/hessian.hpp"
+#include "inference/draws.hpp"
+#include "inference/options.hpp"
+
+namespace bdl {
+
+enum class EstimateKind { mc_ef = 0, mc_ggn = 1, mc_hess = 2, lin_hess = 3, lin_ef = 4 };  // words of "curvature"
+
+/// At the mean, without samples.
+inline bool is_linearized(EstimateKind kind) {
+  return kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
+}
+
+inline EstimateKind estimate_kind(const Options& options) {
+  return static_cast<EstimateKind>(options.curvature);
+}
+
+/// Examples of a step with its samples and seeds.
+BatchSize batch_size(const Options& options, Index examples);
+
+template <class T>
+struct Evidence {
+  ConstSpan<T> gradient;
+  Curvature<T> curvature;
+  double expected_log_likelihood = 0;
+};
+
+/// Holds the memory: views of the evidence live until the next call.
+template <class T>
+class EvidenceEstimator {
+ public:
+  explicit EvidenceEstimator(const Model<T>& model);
+  /// Of examples x and y (columns), each counting `weight` times, under the belief q.
+  Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
+                     double weight, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
+  /// Parameters at which the last evidence was computed, one per column.
+  ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
+  const Estimator<T>& rows() const { return *rows_; }
+  Index bytes(const Options& options, Index examples, Family family) const;
+  RowsCost cost(const Options& options, Index examples) const;
+
+ private:
+  void draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
+            PosteriorScratch<T>& scratch);
+  Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
+                       double scale, DrawSource<T>& draws, DrawPlace place);
+  std::unique_ptr<Estimator<T>> rows_;
+  HessianEstimator<T> hessian_;
+  Index dimension_, samples_ = 0;
+  Buffer<T> thetas_, gradient_, diagonal_, probes_;
+  Buffer<double> matrix_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,19 @@
+// The four rules: two losses, two descents (spec/bong.md section 4).
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+enum class Rule { bong = 0, blr = 1, bog = 2, bbb = 3 };  // words of option "rule"
+
+/// blr, bbb: the loss has the KL divergence to the prior.
+inline bool has_kl(Rule rule) {
+  return rule == Rule::blr || rule == Rule::bbb;
+}
+
+inline Descent descent_of(Rule rule) {
+  return rule == Rule::bong || rule == Rule::blr ? Descent::natural : Descent::plain;
+}
+
+}  // namespace bdl

@@ -1,0 +1,107 @@
+#include "linalg/tall_step.hpp"
+
+#include "linalg/tall_blocks.hpp"
+
+namespace bdl {
+namespace {
+
+/// The block's columns side by side, scaled, and divided by the roots of d where those are given.
+template <class T>
+BDL_ALWAYS_INLINE void load_columns(const TallColumns<T>& a, Index first, Index count, const double* roots,
+                                    Index ld, double* out) {
+  for (const auto& part : a.parts)
+    for (Index j = 0; j < part.columns.cols; ++j, out += ld) {
+      const T* from = part.columns.column_data(j) + first;
+      if (!roots) prefetch_after(from, count);
+      for (Index i = 0; i < count; ++i)
+        out[i] = part.scale * static_cast<double>(from[i]) * (roots ? roots[i] : 1.0);
+      for (Index i = count; i < padded(count, row_multiple); ++i) out[i] = 0;
+    }
+}
+
+/// sums += factor rowsums(A^2).
+BDL_ALWAYS_INLINE void add_squares(const double* a, Index columns, Index count, Index ld, double factor,
+                                   double* sums) {
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = 0; i < count; ++i) sums[i] += factor * a[i + j * ld] * a[i + j * ld];
+}
+
+}  // namespace
+
+Index tall_step_bytes(Index rows, Index columns) {
+  return std::max(TallScratch::bytes(rows, 2 * columns + 1, 0),
+                  TallScratch::bytes(rows, columns, columns + 1));
+}
+
+template <class T>
+void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
+                MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch) {
+  const Index cols = a.cols(), both = cols + 1, size = cols * cols + both * both;
+  scratch.reserve(a.rows(), 2 * cols + 1, 0);
+  const Index ld = scratch.block_rows();
+  clear_products(a.rows(), size, scratch);
+  for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      const Index rows = padded(count, row_multiple);
+      double* const divided = part.u + cols * ld;
+      const TallColumns<T> slope{{{{m.data(), a.rows(), 1}, 1.0}, {}, {}}};
+      fill_scale(part_of(d, first, count), Divide::by_root_d, part.scale);
+      load_columns(a, first, count, nullptr, ld, part.u);
+      load_columns(a, first, count, part.scale, ld, divided);
+      load_columns(slope, first, count, part.scale, ld, divided + cols * ld);
+      add_dots<width()>(part.u, cols, ld, part.u, cols, ld, rows, true, part.product, cols);
+      add_dots<width()>(divided, both, ld, divided, both, ld, rows, true, part.product + cols * cols, both);
+    });
+  });
+  for (Index j = 0; j < cols; ++j) std::ranges::fill(weighted.column(j), 0.0);
+  for (Index j = 0; j < cols; ++j) std::ranges::fill(gram.column(j), 0.0);
+  std::ranges::fill(projected, 0.0);
+  for (Index number = 0; number < part_count(a.rows()); ++number) {
+    const double *plain = scratch.part(number).product, *divided = plain + cols * cols;
+    for (Index j = 0; j < cols; ++j) {
+      for (Index i = j; i < cols; ++i) gram(i, j) += plain[i + j * cols];
+      for (Index i = j; i < cols; ++i) weighted(i, j) += divided[i + j * both];
+      projected[static_cast<std::size_t>(j)] += divided[cols + j * both];
+    }
+  }
+}
+
+template <class T>
+void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& to, TallScratch& scratch) {
+  const Index cols = a.cols(), rank = to.u.cols;
+  scratch.reserve(a.rows(), cols, cols + 1);
+  const Index ld = scratch.block_rows();
+  for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      const Index rows = padded(count, row_multiple);
+      load_columns(a, first, count, nullptr, ld, part.u);
+      combine<width()>(part.u, cols, to.c.data, to.c.ld, to.c.cols, part.x, rows, ld);
+      double *const lost = part.scale, *const mean = part.x + rank * ld;
+      std::fill_n(lost, count, 0.0);
+      add_squares(part.u, cols, count, ld, 1, lost);
+      add_squares(part.x, rank, count, ld, -1, lost);
+      T *const d = to.d.data() + first, *const step = to.step.data() + first;
+      const T* const m = to.m.data() + first;
+      for (Index i = 0; i < count; ++i) {
+        step[i] = static_cast<T>((static_cast<double>(m[i]) - mean[i]) / static_cast<double>(d[i]));
+        d[i] = static_cast<T>(static_cast<double>(d[i]) + std::max(lost[i], 0.0));
+      }
+      for (Index k = 0; k < rank; ++k) {
+        T* const u = to.u.column_data(k) + first;
+        for (Index i = 0; i < count; ++i) u[i] = static_cast<T>(part.x[i + k * ld]);
+      }
+    });
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                                                        \
+  template void tall_grams(const TallColumns<T>&, ConstSpan<T>, ConstSpan<T>, MatrixView<double>, \
+                           MatrixView<double>, std::span<double>, TallScratch&);                  \
+  template void tall_project_columns(const TallColumns<T>&, const TallProjection<T>&, TallScratch&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,43 @@
+// The two passes over the rows of a tall factor A (D x m) that a projection of diag(d) + A A^T to fewer
+// columns takes (spec/bong.md section 8.1).
+#pragma once
+
+#include "linalg/tall.hpp"
+
+namespace bdl {
+
+/// A = [s_0 A_0, s_1 A_1, s_2 A_2]: columns that stand in several matrices, with a scale for each.
+template <class T>
+struct TallColumns {
+  struct Part {
+    ConstMatrixView<T> columns;
+    double scale;
+  };
+  Part parts[3];
+
+  Index rows() const { return parts[0].columns.rows; }
+  Index cols() const { return parts[0].columns.cols + parts[1].columns.cols + parts[2].columns.cols; }
+};
+
+/// gram = A^T A, weighted = A^T diag(1/d) A (lower triangles) and projected = A^T (m / d), in one pass.
+template <class T>
+void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
+                MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch);
+
+/// What the second pass does to each row i, for the small matrix C = [Q, c] (m x (L + 1)).
+template <class T>
+struct TallProjection {
+  ConstMatrixView<double> c;
+  MatrixView<T> u;  ///< U = A Q
+  std::span<T> d;   ///< d += rowsums(A^2) - rowsums(U^2), which is not negative
+  ConstSpan<T> m;
+  std::span<T> step;  ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
+};
+
+template <class T>
+void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& projection, TallScratch& scratch);
+
+/// Memory for both.
+Index tall_step_bytes(Index rows, Index columns);
+
+}  // namespace bdl

@@ -1,0 +1,43 @@
+// Diagonal covariance in moment parameters: Sigma = diag(v). The diagonal family in natural parameters is the
+// low-rank precision of rank 0; the two differ in what a step makes of them (spec/bong.md section 7.2).
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+template <class T>
+class DiagonalMomentPosterior final : public Posterior<T> {
+ public:
+  explicit DiagonalMomentPosterior(Index dimension);
+
+  Family family() const override { return Family::diagonal_moment; }
+  Index rank() const override { return 0; }
+  ConstSpan<T> variance() const { return variance_.first(this->dimension_); }
+  /// Sets v (> 0).
+  void set_variance(ConstSpan<T> variance);
+
+  std::unique_ptr<Posterior<T>> clone() const override;
+  void swap(Posterior<T>& other) override;
+  Index bytes() const override;
+  void set_isotropic(double precision) override;
+  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
+  Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
+  void reserve(Index, PosteriorScratch<T>&) const override {}
+  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void precision_diagonal(std::span<T> out) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  double log_det_covariance() const override { return log_det_; }
+  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+
+ private:
+  void finish();
+  Buffer<T> variance_;
+  double log_det_ = 0;
+};
+
+}  // namespace bdl

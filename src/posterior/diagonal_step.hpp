@@ -1,0 +1,30 @@
+// Steps of diagonal Gaussians, parameter by parameter (spec/bong.md section 7).
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// What the family's parameter is beside the mean: 1 / variance (natural parameters) or the variance.
+enum class DiagonalParameter { precision, variance };
+
+template <class T>
+struct DiagonalStep {
+  DiagonalParameter parameter;
+  Descent descent;
+  double mean_rate, curvature_rate;
+  ConstSpan<T> mean, old;        ///< of step.from
+  ConstSpan<T> m, h;             ///< h: diagonal of H
+  ConstSpan<T> prior_precision;  ///< diagonal of Lambda_0; empty: no KL
+};
+
+/// Writes the new mean and parameter; `next` may hold h. A parameter whose step would lose positive
+/// definiteness is shortened on its own. Returns the smallest part taken.
+template <class T>
+double take_diagonal(const DiagonalStep<T>& step, bool shorten, std::span<T> mean, std::span<T> next);
+
+/// h = diagonal of H, from rows or as given; fails with ERROR_UNSUPPORTED for a dense H.
+template <class T>
+void curvature_diagonal(const Curvature<T>& curvature, std::span<T> h);
+
+}  // namespace bdl

@@ -1,0 +1,195 @@
+// Natural-gradient steps: the step on the whole precision in factored form, then its projection
+// (spec/bong.md section 8.1, spec/slang.md).
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/profile.hpp"
+#include "linalg/cholesky.hpp"
+#include "linalg/parallel.hpp"
+#include "linalg/tall_step.hpp"
+#include "posterior/diagonal_step.hpp"
+#include "posterior/low_rank.hpp"
+#include "posterior/updated_factor.hpp"
+
+namespace bdl {
+namespace {
+
+/// b w_r for each row.
+template <class T>
+ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const Index count = step.curvature.rows->count();
+  workspace.weights.reserve(count);
+  const T rate = static_cast<T>(step.curvature_rate);
+  std::ranges::transform(step.curvature.w, workspace.weights.data(), [rate](T w) { return rate * w; });
+  return workspace.weights.first(count);
+}
+
+}  // namespace
+
+template <class T>
+double LowRankPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const bool natural = step.descent == Descent::natural,
+             projected = step.mean_update == MeanUpdate::projected;
+  double part = 1;
+  if (rank_ == 0 && (!natural || projected)) {
+    part = take_diagonal(step, workspace);
+  } else if (!step.curvature.rows) {
+    fail(Status::ERROR_UNSUPPORTED,
+         rank_ == 0 ? "an unprojected mean update takes curvature rows, not a Hessian"
+                    : "a low-rank posterior takes curvature rows, not a Hessian (curvature \"mc-hess\")");
+  } else if (!natural) {
+    part = descend(step, workspace);
+  } else if (projected && !step.prior) {
+    project_rows(step, workspace);
+  } else {
+    project_columns(step, workspace);
+  }
+  return part;
+}
+
+template <class T>
+double LowRankPosterior<T>::take_diagonal(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const auto& old = dynamic_cast<const LowRankPosterior&>(step.from);
+  const auto d = d_.first(this->dimension_);
+  curvature_diagonal(step.curvature, d);
+  const ConstSpan<T> prior = step.at_prior() ? ConstSpan<T>()
+                             : step.prior    ? dynamic_cast<const LowRankPosterior&>(*step.prior).d()
+                                             : step.prior_precision;
+  const double part = bdl::take_diagonal<T>({DiagonalParameter::precision, step.descent, step.mean_rate,
+                                             step.curvature_rate, old.mean(), old.d(), step.m, d, prior},
+                                            step.shorten, this->mean(), d);
+  factorize(workspace.scratch.tall);
+  return part;
+}
+
+/// mu' = mu - a Sigma' m.
+template <class T>
+void LowRankPosterior<T>::move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch) {
+  T* const mean = this->mean().data();
+  std::ranges::copy(step.m, mean);
+  solve({mean, this->dimension_, 1}, scratch);
+  finish_mean(step);
+}
+
+/// mu' = mu - a times what the mean holds.
+template <class T>
+void LowRankPosterior<T>::finish_mean(const PosteriorStep<T>& step) {
+  const T *old = step.from.mean().data(), length = static_cast<T>(step.mean_rate);
+  T* const mean = this->mean().data();
+  for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { mean[i] = old[i] - length * mean[i]; });
+}
+
+/// Through products with the rows only: no D x n matrix.
+template <class T>
+void LowRankPosterior<T>::project_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const auto& old = dynamic_cast<const LowRankPosterior&>(step.from);
+  Rows<T>& rows = *step.curvature.rows;
+  const auto w = scaled_weights(step, workspace);
+  const double keep = step.has_kl() ? 1 - step.curvature_rate : 1;
+  UpdatedFactor<T> factor(old.u(), keep, rows, w, workspace);
+  const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, rows.cost());
+  if (choose_method(size, step.projection) == EigenMethod::randomized)
+    start_range(old, step, size, workspace);
+  workspace.projection.apply(factor, size, step.projection, u_.matrix(this->dimension_, rank_));
+  rows.sum_squares(w, d_.first(this->dimension_));
+  correct_diagonal(old, step);
+  factorize(workspace.scratch.tall);
+  move_mean(step, workspace.scratch);
+}
+
+/// The randomized method starts from the present factor, and random directions where it is 0.
+template <class T>
+void LowRankPosterior<T>::start_range(const LowRankPosterior& old, const PosteriorStep<T>& step,
+                                      const ProjectionSize& size, UpdateWorkspace<T>& workspace) {
+  const auto start = workspace.projection.start(size, step.projection);
+  StreamKey key = step.random;
+  for (Index k = 0; k < start.cols; ++k, ++key.sample) {
+    const bool warm = k < rank_ && std::ranges::any_of(old.u().column(k), [](T value) { return value != 0; });
+    if (warm)
+      std::ranges::copy(old.u().column(k), start.column_data(k));
+    else
+      fill_normal(key, 0, start.column(k));
+  }
+}
+
+/// d' = (1 - b) d + b lambda + Delta, Delta = rowsums(A^2) - rowsums(U'^2) >= 0 (clipped at rounding); on
+/// entry d_ holds b sum_r w_r b_r^2.
+template <class T>
+void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step) {
+  const double kept = step.has_kl() ? 1 - step.curvature_rate : 1;
+  add_row_squares<T>(from.u(), kept, d_.first(this->dimension_));
+  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
+  const T keep = static_cast<T>(kept), rate = static_cast<T>(step.curvature_rate);
+  const T *old = from.d().data(), *lambda = step.prior_precision.data();
+  T* d = d_.data();
+  for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA {
+    d[i] = keep * old[i] + (lambda ? rate * lambda[i] : T(0)) + (d[i] < 0 ? T(0) : d[i]);
+  });
+}
+
+/// Diagonal of the updated precision before the rows: (1 - b) d + b d_0.
+template <class T>
+void LowRankPosterior<T>::mix_diagonal(const PosteriorStep<T>& step) {
+  const T* old = dynamic_cast<const LowRankPosterior&>(step.from).d().data();
+  const T* prior = step.prior ? dynamic_cast<const LowRankPosterior&>(*step.prior).d().data()
+                              : step.prior_precision.data();
+  if (!step.has_kl() || step.at_prior()) return void(std::copy_n(old, this->dimension_, d_.data()));
+  const T keep = static_cast<T>(1 - step.curvature_rate), rate = static_cast<T>(step.curvature_rate);
+  T* d = d_.data();
+  for_each_index(this->dimension_,
+                 [=](Index i) BDL_INLINE_LAMBDA { d[i] = keep * old[i] + rate * prior[i]; });
+}
+
+/// With the rows as columns, for few rows: two passes over [U, U_0, X], the first of which gives the mean's
+/// step by the precision before the projection too.
+template <class T>
+void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const auto& old = dynamic_cast<const LowRankPosterior&>(step.from);
+  const bool mixed = step.has_kl() && !step.at_prior();
+  const double rate = step.curvature_rate, keep = mixed ? 1 - rate : 1;
+  const ConstMatrixView<T> prior = mixed && step.prior
+                                       ? dynamic_cast<const LowRankPosterior&>(*step.prior).u()
+                                       : ConstMatrixView<T>(nullptr, this->dimension_, 0);
+  const auto x = curvature_columns(step.curvature, rate, workspace);
+  const TallColumns<T> a{{{old.u(), std::sqrt(keep)}, {prior, std::sqrt(rate)}, {x, 1.0}}};
+  mix_diagonal(step);
+  const Index cols = a.cols();
+  workspace.small.reserve(cols * (2 * cols + rank_ + 1));
+  const MatrixView<double> gram = workspace.small.matrix(cols, cols);
+  const MatrixView<double> weighted(gram.data + cols * cols, cols, cols);
+  const MatrixView<double> c(weighted.data + cols * cols, cols, rank_ + 1);
+  TallScratch& scratch = workspace.scratch.tall;
+  tall_grams<T>(a, d(), step.m, gram, weighted, c.column(rank_), scratch);
+  for (Index i = 0; i < cols; ++i) weighted(i, i) += 1;
+  if (!cholesky(weighted))
+    fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+  cholesky_solve(weighted, c.columns(rank_, 1));
+  if (rank_ > 0) {
+    workspace.eigen.reserve(cols, rank_);
+    workspace.eigen.compute(gram, rank_);
+    for (Index k = 0; k < rank_; ++k)
+      std::ranges::copy(workspace.eigen.vectors().column(k), c.column_data(k));
+  }
+  tall_project_columns<T>(
+      a, {c, u_.matrix(this->dimension_, rank_), d_.first(this->dimension_), step.m, this->mean()}, scratch);
+  factorize(scratch);
+  if (step.mean_update == MeanUpdate::projected)
+    move_mean(step, workspace.scratch);
+  else
+    finish_mean(step);
+}
+
+template <class T>
+Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
+  if (rank_ == 0) return TallScratch::bytes(this->dimension_, 0, 0);
+  const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, cost);
+  const bool gram = choose_method(size, options) == EigenMethod::gram;
+  return LowRankProjection<T>::bytes(size, options) + UpdatedFactor<T>::bytes(size, options) +
+         (gram ? cost.gram_bytes : 0);
+}
+
+template class LowRankPosterior<float>;
+template class LowRankPosterior<double>;
+
+}  // namespace bdl
