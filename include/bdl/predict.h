@@ -5,11 +5,37 @@
  *   model, posterior   of the same dtype and number of parameters
  *   x                  n x inputs
  *   method, samples    how p(y | x) = E_q[p(y | f(x; theta))] is computed:
- *                        BDL_MONTE_CARLO  average over `samples` >= 1 draws of q
- *                        BDL_PLUG_IN      theta = mean of q; no epistemic uncertainty (samples ignored)
- *                        BDL_QUADRATURE   exact to rounding, by one-dimensional integrals (samples ignored):
- *                                         generalised linear models with one output
- *   seed               of the draws: equal seeds give equal parameter draws, whatever x
+ *                        BDL_MONTE_CARLO             average over `samples` >= 1 draws of q
+ *                        BDL_PLUG_IN                 theta = mean of q; no epistemic uncertainty
+ *                        BDL_QUADRATURE              exact to rounding, by one-dimensional integrals:
+ *                                                    generalised linear models with one output
+ *                        BDL_LINEARIZED_MONTE_CARLO  as BDL_MONTE_CARLO for the linearised model
+ *                        BDL_LINEARIZED              closed forms for the linearised model
+ *                      Only the two Monte-Carlo methods read `samples`.
+ *   seed               of the draws: equal seeds give equal draws of parameters (or of the linearised model's
+ *                      outputs), whatever x
+ *
+ * The linearised model is f(x; mu) + J (theta - mu) with the Jacobian J = df(x; mu) / dtheta at the mean mu
+ * of q = N(mu, Sigma) (Immer et al. 2021, Improving predictions of Bayesian neural nets via local
+ * linearization). Its outputs have the law q(f | x) = N(f(x; mu), J Sigma J^T), which a linear model has
+ * without any approximation. Both methods need C backward passes per example, whatever the number of
+ * samples; a user's model needs its gradients callback.
+ *
+ *   BDL_LINEARIZED_MONTE_CARLO draws f_s = f(x; mu) + (J Sigma J^T)^1/2 z_s in C dimensions, by the symmetric
+ *   root, where J Sigma J^T may be singular. The C normals z_s depend on seed and sample s only: every
+ *   example has the right law, whatever other examples are in x, but draws of different examples are not
+ *   values of one function.
+ *
+ *   BDL_LINEARIZED integrates over q(f | x):
+ *     BDL_GAUSSIAN     exactly: y ~ N(f(x; mu), J Sigma J^T + R) with the noise covariance R, jointly over
+ *                      the outputs
+ *     BDL_BERNOULLI    by the probit approximation p = sigmoid(kappa m), kappa = 1 / sqrt(1 + pi v / 8), for
+ *                      each output with q(f) = N(m, v), outputs taken as independent (MacKay 1992, The
+ *                      evidence framework applied to classification networks)
+ *     BDL_CATEGORICAL  by the same for several classes, p = softmax(kappa_c m_c) with v_c on the diagonal of
+ *                      J Sigma J^T (Gibbs 1998, Bayesian Gaussian processes for regression and
+ *                      classification; Daxberger et al. 2021, Laplace redux)
+ *     BDL_POISSON      exactly for each output, outputs taken as independent given x
  *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none() if not wanted.
  */
@@ -27,14 +53,17 @@ extern "C" {
 
 /** How expectations over the posterior are computed. */
 typedef enum bdl_predict_method {
-  BDL_MONTE_CARLO = 1, /**< average over posterior draws */
-  BDL_PLUG_IN = 2,     /**< posterior mean only */
-  BDL_QUADRATURE = 3   /**< exact, one-output generalised linear models */
+  BDL_MONTE_CARLO = 1,            /**< average over posterior draws */
+  BDL_PLUG_IN = 2,                /**< posterior mean only */
+  BDL_QUADRATURE = 3,             /**< exact, one-output generalised linear models */
+  BDL_LINEARIZED_MONTE_CARLO = 4, /**< average over draws of the linearised model's outputs */
+  BDL_LINEARIZED = 5              /**< closed forms for the linearised model */
 } bdl_predict_method;
 
 /**
  * Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
- * one-hot vector. Since 0.1.
+ * one-hot vector. The probit approximation p of BDL_LINEARIZED implies E_q[Var[y | x, theta]] = kappa p (1 -
+ * p): the derivative of E_q[p] with respect to the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
  * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
  * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood
@@ -66,7 +95,9 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
 
 /**
  * Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:
- * BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
+ * approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
+ * BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
  * @param probabilities      receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
  * @param entropy            receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
  * @param mutual_information receives the part of the entropy due to not knowing theta (Houlsby et al.
@@ -87,13 +118,34 @@ BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_pos
                                            int64_t samples, uint64_t seed, bdl_matrix log_density);
 
 /**
- * Draws of y: for each example, draw k comes from parameter draw k (BDL_MONTE_CARLO only). For
- * BDL_CATEGORICAL the draws are class numbers. Since 0.1.
+ * Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
+ * the draws are class numbers. Since 0.1.
  * @param samples number of draws S
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
  */
 BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                      int64_t samples, uint64_t seed, bdl_matrix draws);
+
+/**
+ * As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
+ * output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN and BDL_POISSON, and draws with the
+ * probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED.
+ * Since 0.1.
+ * @param samples number of draws S
+ * @param draws   receives n x (targets S): column t S + k is target t of draw k
+ */
+BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                        bdl_predict_method method, int64_t samples, uint64_t seed,
+                                        bdl_matrix draws);
+
+/**
+ * The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and
+ * its noise): what filters need. Any likelihood. Since 0.1.
+ * @param mean       receives n x C: f(x; mu)
+ * @param covariance receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
+ */
+BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_posterior* posterior,
+                                                   bdl_matrix x, bdl_matrix mean, bdl_matrix covariance);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@ struct Arguments {
 template <class Predict>
 bdl_status answer(const char* function, const Arguments& a, Predict&& predict) {
   return guard(function, [&] {
-    check_enum(a.method, BDL_MONTE_CARLO, BDL_QUADRATURE, "method");
+    check_enum(a.method, BDL_MONTE_CARLO, BDL_LINEARIZED, "method");
     with_both(a.model, a.posterior, [&](const auto& m, const auto& q) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       predict(Query<T>{m, q, a.x, {a.method, a.samples, a.seed}});
@@ -73,4 +73,17 @@ bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* poster
   const bdl_predict_method method = BDL_MONTE_CARLO;
   return bdl::answer("bdl_predict_draws", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_draws(query, draws); });
+}
+
+bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix draws) {
+  return bdl::answer("bdl_predict_draws_by", {model, posterior, x, method, samples, seed},
+                     [&](const auto& query) { bdl::predict_draws(query, draws); });
+}
+
+bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_posterior* posterior,
+                                           bdl_matrix x, bdl_matrix mean, bdl_matrix covariance) {
+  const bdl_predict_method method = BDL_LINEARIZED;
+  return bdl::answer("bdl_predict_output_distribution", {model, posterior, x, method, 0, 0},
+                     [&](const auto& query) { bdl::predict_output_distribution(query, mean, covariance); });
 }

@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "model/linearized_density.hpp"
+#include "predict/logistic_rule.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -35,6 +37,7 @@ class ClassCalculator {
                   std::span<double> information) {
     for (const auto& row : {probabilities, entropy, std::span(expected_entropy_)})
       std::ranges::fill(row, 0.0);
+    if (mixture.is_gaussian()) return probit(mixture, probabilities, entropy, information);
     for (Index k = 0; k < mixture.components(); ++k) {
       likelihood_.moments(mixture.f.column_data(k), p_.data(), variance_.data());
       for (std::size_t c = 0; c < p_.size(); ++c) probabilities[c] += mixture.weight(k) * p_[c];
@@ -47,7 +50,35 @@ class ClassCalculator {
   }
 
  private:
+  /// The information of a Bernoulli output is integrated: the difference of two approximate entropies would
+  /// be of either sign.
+  void probit(const Mixture& mixture, std::span<double> probabilities, std::span<double> entropy,
+              std::span<double> information) {
+    probit_logits(mixture.f.column(0), mixture.covariance, p_.data());
+    likelihood_.moments(p_.data(), probabilities.data(), variance_.data());
+    add_entropies(likelihood_, probabilities, 1, entropy);
+    for (std::size_t c = 0; likelihood_.kind() == BDL_BERNOULLI && c < information.size(); ++c)
+      information[c] =
+          logistic_information(mixture.f(static_cast<Index>(c), 0), mixture.variance(static_cast<Index>(c)));
+  }
+
+  /// H(E p) - E H(p) for the logit f ~ N(m, v).
+  double logistic_information(double m, double v) {
+    logistic_rule(m, v, rule_);
+    double mean = 0, expected_entropy = 0;
+    for (std::size_t k = 0; k < rule_.nodes.size(); ++k) {
+      double p, variance;
+      one_output_.moments(&rule_.nodes[k], &p, &variance);
+      mean += rule_.weights[k] * p;
+      expected_entropy += rule_.weights[k] * (surprise(p) + surprise(1 - p));
+    }
+    mean = std::min(mean, 1.0);
+    return std::max(0.0, surprise(mean) + surprise(1 - mean) - expected_entropy);
+  }
+
   const Likelihood& likelihood_;
+  const Likelihood one_output_{BDL_BERNOULLI, 1};
+  NormalRule rule_;
   std::vector<double> p_, variance_, expected_entropy_;
 };
 
@@ -57,9 +88,15 @@ template <class T>
 void predict_classes(const Query<T>& query, const Array& probabilities, const Array& entropy,
                      const Array& mutual_information) {
   const Likelihood& likelihood = query.model.likelihood;
-  if (likelihood.kind() != BDL_BERNOULLI && likelihood.kind() != BDL_CATEGORICAL)
+  if (!has_classes(likelihood))
     fail(Status::ERROR_UNSUPPORTED,
          "the likelihood has no classes, expected BDL_BERNOULLI or BDL_CATEGORICAL");
+  if (query.spec.method == BDL_LINEARIZED && likelihood.kind() == BDL_CATEGORICAL &&
+      given(mutual_information))
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "mutual_information is not given by the probit approximation of BDL_CATEGORICAL, expected bdl_none() "
+        "or method BDL_LINEARIZED_MONTE_CARLO");
   check_query(query);
   const Index rows = query.x.rows, targets = likelihood.targets();
   Result p(probabilities, rows, likelihood.outputs(), "probabilities");

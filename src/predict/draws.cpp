@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/linearized_density.hpp"
 #include "predict/mixture_quantile.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -23,15 +24,18 @@ class Drawer {
       : likelihood_(likelihood),
         seed_(spec.seed),
         random_(spec.samples * likelihood.targets()),
-        mean_(static_cast<std::size_t>(likelihood.outputs())),
-        variance_(mean_.size()) {}
+        logits_(static_cast<std::size_t>(likelihood.outputs())),
+        mean_(logits_.size()),
+        variance_(logits_.size()) {}
 
   /// Element (k, t) of out is target t of draw k for example i.
   void operator()(Index i, const Mixture& mixture, MatrixView<double> out) {
     const auto random = random_.matrix(out.rows, out.cols);
     for (Index t = 0; t < out.cols; ++t) fill_random(i, t, random.column(t));
+    if (mixture.is_gaussian()) probit_logits(mixture.f.column(0), mixture.covariance, logits_.data());
     for (Index k = 0; k < out.rows; ++k) {
-      likelihood_.moments(mixture.f.column_data(k), mean_.data(), variance_.data());
+      const double* f = mixture.is_gaussian() ? logits_.data() : mixture.f.column_data(k);
+      likelihood_.moments(f, mean_.data(), variance_.data());
       for (Index t = 0; t < out.cols; ++t) out(k, t) = draw(static_cast<std::size_t>(t), random(k, t));
     }
   }
@@ -63,17 +67,27 @@ class Drawer {
   const Likelihood& likelihood_;
   std::uint64_t seed_;
   Buffer<double> random_;
-  std::vector<double> mean_, variance_;  // of y given the current f
+  std::vector<double> logits_, mean_, variance_;  // the last two: of y given the current f
 };
+
+/// The closed forms are the laws of what is drawn by linearised Monte Carlo; only probit approximations are
+/// laws of their own.
+bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& likelihood) {
+  if (method != BDL_MONTE_CARLO && method != BDL_LINEARIZED_MONTE_CARLO && method != BDL_LINEARIZED)
+    fail(Status::ERROR_UNSUPPORTED,
+         "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or BDL_LINEARIZED");
+  return method == BDL_LINEARIZED && !has_classes(likelihood) ? BDL_LINEARIZED_MONTE_CARLO : method;
+}
 
 }  // namespace
 
 template <class T>
-void predict_draws(const Query<T>& query, const Array& draws) {
-  if (query.spec.method != BDL_MONTE_CARLO)
-    fail(Status::ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO");
+void predict_draws(const Query<T>& asked, const Array& draws) {
+  const Likelihood& likelihood = asked.model.likelihood;
+  Query<T> query = asked;
+  query.spec.method = method_of_draws(asked.spec.method, likelihood);
   check_query(query);
-  const Likelihood& likelihood = query.model.likelihood;
+  check_samples(query.spec.samples);
   const Index samples = query.spec.samples, targets = likelihood.targets();
   Result result(draws, query.x.rows, targets * samples, "draws");
   Drawer draw(likelihood, query.spec);

@@ -1,9 +1,8 @@
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <vector>
 
-#include "predict/poisson_lognormal.hpp"
+#include "model/linearized_density.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -12,16 +11,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// log of the integral of p(y | f) N(f; m, v), which is N(y; m, 1 / tau + v) or Poisson-log-normal.
-double log_spread_density(const Likelihood& likelihood, double m, double v, double y) {
-  if (likelihood.kind() == BDL_POISSON) return log_poisson_lognormal(m, v, y);
-  const double variance = 1 / likelihood.noise_precision(0) + v, residual = y - m;
-  return -(std::log(2 * std::numbers::pi * variance) + residual * residual / variance) / 2;
-}
-
 /// log sum_k w_k p(y | f_k), scaled by the largest term so far.
-double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
-  if (mixture.spread > 0) return log_spread_density(likelihood, mixture.f(0, 0), mixture.spread, y[0]);
+double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y,
+                           Buffer<double>& scratch) {
+  if (mixture.is_gaussian())
+    return linearized_log_density(likelihood, mixture.f.column(0), mixture.covariance, y, scratch);
   double top = -infinity, sum = 0;
   for (Index k = 0; k < mixture.components(); ++k) {
     const double term = likelihood.log_density(mixture.f.column_data(k), y);
@@ -35,16 +29,17 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
   return top + std::log(sum);
 }
 
-/// E[log p(y | f)]; under N(f; m, v) the quadratic term of the Gaussian gains tau v / 2, and E[e^f] = e^{m +
-/// v / 2}.
+/// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] = e^{m
+/// + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k)
     sum += mixture.weight(k) * likelihood.log_density(mixture.f.column_data(k), y);
-  if (mixture.spread == 0) return sum;
-  return sum - (likelihood.kind() == BDL_GAUSSIAN
-                    ? likelihood.noise_precision(0) * mixture.spread / 2
-                    : std::exp(mixture.f(0, 0)) * std::expm1(mixture.spread / 2));
+  for (Index c = 0; mixture.is_gaussian() && c < mixture.f.rows; ++c)
+    sum -= likelihood.kind() == BDL_GAUSSIAN
+               ? likelihood.noise_precision(c) * mixture.variance(c) / 2
+               : std::exp(mixture.f(c, 0)) * std::expm1(mixture.variance(c) / 2);
+  return sum;
 }
 
 /// visit(i, mixture, y_i).
@@ -65,8 +60,9 @@ void predict_log_density(const Query<T>& query, const Array& y, const Array& log
   const Likelihood& likelihood = query.model.likelihood;
   likelihood.check_targets(y, query.x.rows, "y");
   Result result(log_density, query.x.rows, 1, "log_density");
+  Buffer<double> scratch;
   visit_targets(query, y, [&](Index i, const Mixture& mixture, const double* target) {
-    result.row(i)[0] = mixture_log_density(likelihood, mixture, target);
+    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, scratch);
   });
   write_results(result);
 }
@@ -75,6 +71,8 @@ template <class T>
 double expected_log_likelihood(const Query<T>& query, const Array& y) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
+  if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))
+    fail(Status::ERROR_UNSUPPORTED, "the probit approximation has no expected log likelihoods");
   likelihood.check_targets(y, query.x.rows, "y");
   double sum = 0;
   visit_targets(query, y, [&](Index, const Mixture& mixture, const double* target) {

@@ -1,26 +1,15 @@
 #include "predict/mixture.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "predict/logistic_rule.hpp"
+#include "predict/gaussian_outputs.hpp"
 
 namespace bdl {
 namespace {
 
 /// The streams of draws count samples in 32 bits.
 constexpr Index most_samples = Index{1} << 31;
-
-Index fitting(Index limit, Index size, Index count) {
-  return std::clamp<Index>(limit / size, 1, count);
-}
-
-double finite(double value, const char* what, Index example) {
-  if (!std::isfinite(value))
-    fail(Status::ERROR_DIVERGED, "%s for example %lld is not finite", what, static_cast<long long>(example));
-  return value;
-}
 
 /// Examples whose activations stay in the cache from one layer to the next.
 constexpr Index tile_examples = 512;
@@ -31,7 +20,7 @@ void store(ConstMatrixView<T> f, Index first, Index k, Index samples, T* all) {
   for (Index i = 0; i < f.cols; ++i) {
     T* component = all + (i * samples + k) * f.rows;
     for (Index c = 0; c < f.rows; ++c) {
-      finite(static_cast<double>(f(c, i)), "the model's output", first + i);
+      require_finite(static_cast<double>(f(c, i)), "the model's output", first + i);
       component[c] = f(c, i);
     }
   }
@@ -70,76 +59,21 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
   }
 }
 
-/// a_i = df_i / dtheta, constant for a generalised linear model: the input, and 1 at the bias.
-template <class T>
-void fill_directions(const Model<T>& model, ConstMatrixView<T> x, MatrixView<T> directions) {
-  for (Index i = 0; i < x.cols; ++i)
-    for (const ParameterBlock& block : model.blocks()) {
-      T* part = directions.column_data(i) + block.offset;
-      if (block.is_bias)
-        *part = 1;
-      else
-        std::ranges::copy(x.column(i), part);
-    }
-}
-
-template <class T>
-double dot(ConstSpan<T> a, ConstSpan<T> b) {
-  double sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
-  return sum;
-}
-
-/// Calls visit(i, m_i, v_i) with q(f_i) = N(m_i, v_i), m_i = a_i^T mu and v_i = a_i^T Sigma a_i.
-template <class T, class Visit>
-void visit_marginals(const Query<T>& query, Visit visit, const ChunkLimits& limits) {
-  const Model<T>& model = query.model;
-  const Index inputs = model.inputs(), dimension = model.parameters();
-  const Index chunk = fitting(limits.outputs, 2 * dimension, std::min(limits.examples, query.x.rows));
-  Buffer<T> x(inputs * chunk), a(dimension * chunk), solved(dimension * chunk), mean(chunk), scratch;
-  PosteriorScratch<T> posterior_scratch;
-  for (Index first = 0; first < query.x.rows; first += chunk) {
-    const Index count = std::min(chunk, query.x.rows - first);
-    const auto inputs_now = x.matrix(inputs, count), directions = a.matrix(dimension, count);
-    gather(query.x, first, inputs_now);
-    fill_directions<T>(model, inputs_now, directions);
-    model.forward(query.posterior.mean(), inputs_now, mean.matrix(1, count), scratch);
-    std::ranges::copy(a.first(directions.size()), solved.data());
-    query.posterior.solve(solved.matrix(dimension, count), posterior_scratch);
-    for (Index i = 0; i < count; ++i) {
-      const double v = dot<T>(directions.column(i), solved.matrix(dimension, count).column(i));
-      visit(first + i, finite(static_cast<double>(mean.data()[i]), "the model's output", first + i),
-            std::max(0.0, finite(v, "the variance of the model's output", first + i)));
-    }
-  }
-}
-
-template <class T>
-void visit_quadrature(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
-  const bdl_likelihood kind = query.model.likelihood.kind();
-  NormalRule rule;
-  const auto visit_marginal = [&](Index i, double m, double v) {
-    if (kind == BDL_BERNOULLI) {
-      logistic_rule(m, v, rule);
-      return visit(i, {{rule.nodes.data(), 1, static_cast<Index>(rule.nodes.size())}, rule.weights});
-    }
-    if (kind == BDL_POISSON) finite(std::exp(m + v / 2), "the predictive mean", i);
-    const double one = 1;
-    visit(i, {{&m, 1, 1}, {&one, 1}, v});
-  };
-  visit_marginals(query, visit_marginal, limits);
-}
-
 }  // namespace
+
+void check_samples(Index samples) {
+  if (samples < 1 || samples > most_samples)
+    fail(Status::ERROR_INVALID_ARGUMENT, "samples is %lld, expected 1 to %lld",
+         static_cast<long long>(samples), static_cast<long long>(most_samples));
+}
 
 template <class T>
 void check_query(const Query<T>& query) {
   const PredictSpec& spec = query.spec;
   if (spec.method == BDL_QUADRATURE && !query.model.is_single_index())
     fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
-  if (spec.method == BDL_MONTE_CARLO && (spec.samples < 1 || spec.samples > most_samples))
-    fail(Status::ERROR_INVALID_ARGUMENT, "samples is %lld, expected 1 to %lld",
-         static_cast<long long>(spec.samples), static_cast<long long>(most_samples));
+  if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
+    check_samples(spec.samples);
   check_shape(query.x, -1, query.model.inputs(), "x");
   check_finite(query.x, "x");
 }
@@ -161,6 +95,10 @@ void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const Ch
     }
     case BDL_QUADRATURE:
       return visit_quadrature(query, visit, limits);
+    case BDL_LINEARIZED_MONTE_CARLO:
+      return visit_linearized_samples(query, visit, limits);
+    case BDL_LINEARIZED:
+      return visit_linearized(query, visit, limits);
   }
 }
 

@@ -27,19 +27,21 @@ struct Query {
   PredictSpec spec;
 };
 
-/// The predictive distribution of one example. Where the integral over a Gaussian f has closed forms
-/// (quadrature with a Gaussian or Poisson likelihood) there is one component, of variance `spread` around f.
+/// The predictive distribution of one example. Where the integral over a Gaussian f has a closed form (or an
+/// approximation asked for by name) there is one component: f is its mean, around which it has a covariance.
 struct Mixture {
   ConstMatrixView<double> f;  // C x K
   ConstSpan<double> weights;
-  double spread = 0;
+  ConstMatrixView<double> covariance = {};  // C x C, or without data: 0
 
   Index components() const { return f.cols; }
   double weight(Index k) const { return weights[static_cast<std::size_t>(k)]; }
+  bool is_gaussian() const { return covariance.data; }
+  double variance(Index c) const { return covariance.data ? covariance(c, c) : 0; }
 };
 
-/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs and of
-/// parameters. Draws that do not fit are drawn again for every chunk of examples.
+/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs (or of
+/// Jacobians) and of parameters. Draws that do not fit are drawn again for every chunk of examples.
 struct ChunkLimits {
   Index examples = 2048;
   Index outputs = Index{1} << 21;
@@ -47,6 +49,13 @@ struct ChunkLimits {
 };
 
 using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;
+
+inline bool has_classes(const Likelihood& likelihood) {
+  return likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL;
+}
+
+/// Fails unless that many draws can be made.
+void check_samples(Index samples);
 
 /// Fails unless x and spec suit the model.
 template <class T>

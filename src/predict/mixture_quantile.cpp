@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "predict/poisson_lognormal.hpp"
-#include "predict/special_functions.hpp"
+#include "model/poisson_lognormal.hpp"
+#include "model/special_functions.hpp"
 
 namespace bdl {
 namespace {
@@ -87,7 +87,7 @@ Tail tail_at(double level) {
 /// bracket: every component has its quantile between f_k - sigma sqrt(-2 log p) and f_k. After a step of h
 /// the error is of the order of h^3 / sigma^2.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
-  const double sigma = std::sqrt(1 / likelihood.noise_precision(c) + mixture.spread);
+  const double sigma = std::sqrt(1 / likelihood.noise_precision(c) + mixture.variance(c));
   const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability);
   const auto [mean, deviation] = moments_of(mixture, c, [sign](double f) { return sign * f; });
   double z = mean + std::hypot(deviation, sigma) * bdl::normal_quantile(tail.probability);
@@ -115,7 +115,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
 }
 
 double poisson_quantile(const Mixture& mixture, Index c, Tail tail) {
-  const double v = mixture.spread, growth = std::exp(v / 2);
+  const double v = mixture.variance(c), growth = std::exp(v / 2);
   auto [mean, deviation] = moments_of(mixture, c, [growth](double f) { return growth * std::exp(f); });
   deviation = std::sqrt(mean + deviation * deviation + mean * mean * std::expm1(v));
   const auto tails = [&](double count) {

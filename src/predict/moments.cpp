@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "model/linearized_density.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -34,14 +35,29 @@ void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffe
     }
 }
 
-/// What the variance v of f around its one component adds: y has the conditional mean f or e^f.
-void add_spread(const Likelihood& likelihood, double v, const MomentRows& out) {
-  if (likelihood.kind() == BDL_GAUSSIAN) {
-    out.epistemic[0] = v;
-  } else {  // Poisson: e^f is log-normal
-    out.mean[0] *= std::exp(v / 2);
-    out.noise[0] = out.mean[0];
-    out.epistemic[0] = out.mean[0] * out.mean[0] * std::expm1(v);
+/// y has the conditional mean f, e^f (log-normal) or a probability. With E[sigma(f)] = sigma(kappa m) for all
+/// m, E[sigma (1 - sigma)] = E[sigma'(f)] = dE[sigma(f)] / dm = kappa p (1 - p), also for each class of a
+/// softmax.
+void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
+                      const MomentRows& out) {
+  const Index outputs = mixture.f.rows;
+  scratch.reserve(outputs);
+  std::ranges::copy(mixture.f.column(0), scratch.data());
+  if (has_classes(likelihood)) probit_logits(mixture.f.column(0), mixture.covariance, scratch.data());
+  likelihood.moments(scratch.data(), out.mean.data(), out.noise.data());
+  for (std::size_t c = 0; c < out.mean.size(); ++c) {
+    const double v = mixture.variance(static_cast<Index>(c));
+    if (likelihood.kind() == BDL_GAUSSIAN) {
+      out.epistemic[c] = v;
+    } else if (likelihood.kind() == BDL_POISSON) {
+      out.mean[c] *= std::exp(v / 2);
+      out.noise[c] = out.mean[c];
+      out.epistemic[c] = out.mean[c] * out.mean[c] * std::expm1(v);
+    } else {
+      const ProbitScale scale = probit_scale(v);
+      out.epistemic[c] = scale.complement * out.noise[c];
+      out.noise[c] *= scale.kappa;
+    }
   }
 }
 
@@ -59,8 +75,7 @@ void predict_moments(const Query<T>& query, const Array& mean, const Array& epis
   Buffer<double> scratch;
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
-    mixture_moments(likelihood, mixture, scratch, out);
-    if (mixture.spread > 0) add_spread(likelihood, mixture.spread, out);
+    (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, scratch, out);
   });
   write_results(means, epistemic, noise);
 }

@@ -23,6 +23,10 @@ void predict_classes(const Query<T>& query, const Array& probabilities, const Ar
 template <class T>
 void predict_log_density(const Query<T>& query, const Array& y, const Array& log_density);
 
+/// f(x; mu) and, one example per row, J Sigma J^T; method, samples and seed are not read.
+template <class T>
+void predict_output_distribution(const Query<T>& query, const Array& mean, const Array& covariance);
+
 /// As many draws as the query has samples.
 template <class T>
 void predict_draws(const Query<T>& query, const Array& draws);

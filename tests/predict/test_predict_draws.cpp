@@ -1,5 +1,5 @@
 // Draws of y: their distribution given the parameters, and which random numbers they take.
-#include "predict/special_functions.hpp"
+#include "model/special_functions.hpp"
 #include "predict_test.hpp"
 
 namespace {

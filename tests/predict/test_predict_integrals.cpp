@@ -1,6 +1,6 @@
 // The one-dimensional integrals of quadrature against values computed with 40 digits and against Monte Carlo.
+#include "model/poisson_lognormal.hpp"
 #include "predict/logistic_rule.hpp"
-#include "predict/poisson_lognormal.hpp"
 #include "predict_test.hpp"
 
 namespace {

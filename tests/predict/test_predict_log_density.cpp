@@ -1,5 +1,5 @@
 // Log predictive densities and expected log likelihoods.
-#include "predict/poisson_lognormal.hpp"
+#include "model/poisson_lognormal.hpp"
 #include "predict_test.hpp"
 
 namespace {

@@ -24,7 +24,7 @@ Collected collect(const Query<T>& query, const ChunkLimits& limits = {}) {
           for (Index k = 0; k < f.cols; ++k) f(c, k) = mixture.f(c, k);
         all.f.push_back(f);
         all.weights.emplace_back(mixture.weights.begin(), mixture.weights.end());
-        all.spread.push_back(mixture.spread);
+        all.spread.push_back(mixture.variance(0));
       },
       limits);
   assert_int_equal(all.f.size(), query.x.rows);

@@ -1,6 +1,6 @@
 // Quantiles against the distribution functions they invert.
+#include "model/poisson_lognormal.hpp"
 #include "predict/mixture_quantile.hpp"
-#include "predict/poisson_lognormal.hpp"
 #include "predict_test.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // Gaussian.
 #pragma once
 
-#include "predict/special_functions.hpp"
+#include "model/special_functions.hpp"
 
 namespace bdl {
 

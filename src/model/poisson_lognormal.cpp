@@ -1,7 +1,7 @@
 // Trapezoidal sums from the mode outwards (compare logistic_rule.cpp for the choice of steps). On the line
 // Im f = b, |exp(y f - e^f)| is the same function on the real line, shifted by log cos b, times cos(b)^-y:
 // the smaller of the widths of the Gaussian, 1, and of this factor, 1 / sqrt(y), decides.
-#include "predict/poisson_lognormal.hpp"
+#include "model/poisson_lognormal.hpp"
 
 #include <algorithm>
 #include <cmath>

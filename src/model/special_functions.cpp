@@ -1,4 +1,4 @@
-#include "predict/special_functions.hpp"
+#include "model/special_functions.hpp"
 
 #include <algorithm>
 #include <array>

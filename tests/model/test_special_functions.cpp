@@ -1,6 +1,6 @@
 // Tails of the normal and Poisson distributions against values computed with 60 digits.
-#include "predict/special_functions.hpp"
-#include "predict_test.hpp"
+#include "model/special_functions.hpp"
+#include "predict/predict_test.hpp"
 
 namespace {
 

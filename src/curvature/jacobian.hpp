@@ -1,0 +1,28 @@
+// The Jacobians df(x_i; theta) / dtheta of a batch, for what needs their rows as they are.
+#pragma once
+
+#include "model/network.hpp"
+#include "model/user_model.hpp"
+
+namespace bdl {
+
+template <class T>
+class JacobianRows {
+ public:
+  /// The model must outlive it.
+  explicit JacobianRows(const Model<T>& model);
+  /// Memory for batches of that many examples: compute() allocates nothing then.
+  void reserve(Index examples);
+  /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M).
+  void compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
+
+ private:
+  void fill_seeds(MatrixView<T> seeds) const;
+  void network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
+  const Model<T>& model_;
+  const Network<T>* network_;  // NULL: the caller's own
+  Tape<T> tape_;
+  Buffer<T> seeds_, scratch_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,73 @@
+#include "model/linearized_density.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "linalg/blas.hpp"
+#include "linalg/cholesky.hpp"
+#include "model/poisson_lognormal.hpp"
+
+namespace bdl {
+namespace {
+
+/// log N(residual; 0, S + R); the residual is overwritten, and a C x C matrix.
+double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
+                          MatrixView<double> residual) {
+  for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));
+  add_noise_covariance(likelihood, sum);
+  if (!cholesky(sum)) fail(Status::ERROR_DIVERGED, "the covariance of y is not finite and positive definite");
+  solve_lower_left(Op::none, sum, residual);
+  double squares = 0;
+  for (const double value : residual.column(0)) squares += value * value;
+  const double size = static_cast<double>(s.rows);
+  return -(size * std::log(2 * std::numbers::pi) + log_det_from_cholesky(sum) + squares) / 2;
+}
+
+}  // namespace
+
+ProbitScale probit_scale(double v) {
+  const double spread = std::numbers::pi * v / 8, kappa = 1 / std::sqrt(1 + spread);
+  return {kappa, std::isinf(spread) ? 1 : spread / (1 + spread) / (1 + kappa)};
+}
+
+void probit_logits(ConstSpan<double> mean, ConstMatrixView<double> covariance, double* logits) {
+  for (Index c = 0; c < covariance.rows; ++c)
+    logits[c] = probit_scale(covariance(c, c)).kappa * mean[static_cast<std::size_t>(c)];
+}
+
+void add_noise_covariance(const Likelihood& likelihood, MatrixView<double> s) {
+  for (Index c = 0; c < s.rows; ++c) s(c, c) += 1 / likelihood.noise_precision(c);
+}
+
+template <class T>
+double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
+                              ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
+  const Index outputs = likelihood.outputs();
+  scratch.reserve(outputs * (outputs + 2));
+  double *const target = scratch.data(), *const other = target + outputs;
+  std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
+  if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {
+    probit_logits(mean, covariance, other);
+    return likelihood.log_density(other, target);
+  }
+  if (likelihood.kind() == BDL_GAUSSIAN) {
+    for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
+    return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});
+  }
+  double sum = 0;
+  for (Index c = 0; c < outputs; ++c) {
+    const double m = mean[static_cast<std::size_t>(c)], v = covariance(c, c);
+    sum += v > 0 ? log_poisson_lognormal(m, v, target[c]) : log_poisson(target[c], std::exp(m));
+  }
+  return sum;
+}
+
+#define BDL_INSTANTIATE(T)                                                                              \
+  template double linearized_log_density(const Likelihood&, ConstSpan<double>, ConstMatrixView<double>, \
+                                         const T*, Buffer<double>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,111 @@
+#include "posterior/linearized_outputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+/// Up to here an example is the work of one thread.
+constexpr Index most_short_rows = 4096;
+
+/// a^T b in double.
+template <class T>
+BDL_ALWAYS_INLINE double dot_in_double(const T* a, const T* b, Index count) {
+  constexpr Index lanes = 16;
+  double sums[lanes] = {}, sum = 0;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (Index lane = 0; lane < lanes; ++lane)
+      sums[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+  for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
+/// S = (S + S^T) / 2, diagonal >= 0: Sigma X is rounded.
+void symmetrize(MatrixView<double> s) {
+  for (Index c = 0; c < s.cols; ++c) {
+    if (s(c, c) < 0) s(c, c) = 0;
+    for (Index b = c + 1; b < s.rows; ++b) s(b, c) = s(c, b) = (s(b, c) + s(c, b)) / 2;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void LinearizedOutputs<T>::reserve(const Posterior<T>& q, Index examples) {
+  const Index outputs = model_.outputs(), count = outputs * examples;
+  jacobian_.reserve(examples);
+  q.reserve(count, scratch_);
+  if (q.dimension() > most_short_rows) tall_.reserve(q.dimension(), outputs, outputs);
+  outputs_.reserve(count);
+  mean_.reserve(count);
+  covariances_.reserve(count * outputs);
+  rows_.reserve(q.dimension() * count);
+  solved_.reserve(q.dimension() * count);
+}
+
+template <class T>
+void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x, Index first) {
+  const Index count = model_.outputs() * x.cols;
+  reserve(q, x.cols);
+  examples_ = x.cols;
+  const auto rows = rows_.matrix(q.dimension(), count), solved = solved_.matrix(q.dimension(), count);
+  jacobian_.compute(q.mean(), x, outputs_.matrix(model_.outputs(), x.cols), rows);
+  std::copy_n(rows.data, rows.size(), solved.data);
+  q.solve(solved, scratch_);
+  std::transform(outputs_.data(), outputs_.data() + count, mean_.data(),
+                 [](T value) { return static_cast<double>(value); });
+  products(q.dimension());
+  check(first);
+}
+
+/// J_i (Sigma J_i^T); the rows of one example are M columns apart.
+template <class T>
+void LinearizedOutputs<T>::products(Index dimension) {
+  const Index outputs = model_.outputs(), distance = dimension * examples_;
+  const auto rows_of = [&](const Buffer<T>& all, Index i) {
+    return ConstMatrixView<T>(all.data() + i * dimension, dimension, outputs, distance);
+  };
+  const auto block = [&](Index i) {
+    return MatrixView<double>(covariances_.data() + i * outputs * outputs, outputs, outputs);
+  };
+  if (dimension > most_short_rows) {
+    for (Index i = 0; i < examples_; ++i)
+      tall_project<T>(rows_of(rows_, i), rows_of(solved_, i), {}, Divide::by_d, block(i), tall_);
+  } else {
+    parallel_blocks(examples_, task_grain(dimension * outputs * outputs),
+                    [&](Index begin, Index count) noexcept {
+                      with_simd([&](auto) BDL_INLINE_LAMBDA {
+                        for (Index i = begin; i < begin + count; ++i)
+                          for (Index c = 0; c < outputs; ++c)
+                            for (Index b = 0; b < outputs; ++b)
+                              block(i)(b, c) = dot_in_double(rows_of(rows_, i).column_data(b),
+                                                             rows_of(solved_, i).column_data(c), dimension);
+                      });
+                    });
+  }
+  for (Index i = 0; i < examples_; ++i) symmetrize(block(i));
+}
+
+template <class T>
+void LinearizedOutputs<T>::check(Index first) const {
+  const Index outputs = model_.outputs();
+  for (Index i = 0; i < examples_; ++i) {
+    if (!std::ranges::all_of(mean().column(i), [](double value) { return std::isfinite(value); }))
+      fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
+           static_cast<long long>(first + i));
+    const double* s = covariance(i).data;
+    if (!std::all_of(s, s + outputs * outputs, [](double value) { return std::isfinite(value); }))
+      fail(Status::ERROR_DIVERGED, "the variance of the model's output for example %lld is not finite",
+           static_cast<long long>(first + i));
+  }
+}
+
+template class LinearizedOutputs<float>;
+template class LinearizedOutputs<double>;
+
+}  // namespace bdl

@@ -1,0 +1,39 @@
+// q(f | x) of the model linearised at the posterior mean: f(x; mu) + J (theta - mu) ~ N(f(x; mu), J Sigma
+// J^T), J = df / dtheta at mu (spec/bong.md section 13; Immer et al. 2021).
+#pragma once
+
+#include "curvature/jacobian.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+template <class T>
+class LinearizedOutputs {
+ public:
+  /// The model must outlive it.
+  explicit LinearizedOutputs(const Model<T>& model) : model_(model), jacobian_(model) {}
+  /// Memory for batches of that many examples under posteriors like q: compute() allocates nothing then.
+  void reserve(const Posterior<T>& q, Index examples);
+  /// Of the columns of x. Fails with ERROR_DIVERGED, counting examples from `first`, unless all is finite.
+  void compute(const Posterior<T>& q, ConstMatrixView<T> x, Index first = 0);
+
+  /// Of the last batch: C x M, and C x C, symmetric, its diagonal >= 0.
+  ConstMatrixView<double> mean() const { return mean_.matrix(model_.outputs(), examples_); }
+  ConstMatrixView<double> covariance(Index i) const {
+    const Index outputs = model_.outputs();
+    return {covariances_.data() + i * outputs * outputs, outputs, outputs};
+  }
+
+ private:
+  void products(Index dimension);
+  void check(Index first) const;
+  const Model<T>& model_;
+  JacobianRows<T> jacobian_;
+  Index examples_ = 0;
+  Buffer<T> outputs_, rows_, solved_;
+  Buffer<double> mean_, covariances_;
+  PosteriorScratch<T> scratch_;
+  TallScratch tall_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,113 @@
+#include "predict/gaussian_outputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "linalg/blas.hpp"
+#include "linalg/symmetric_root.hpp"
+#include "posterior/linearized_outputs.hpp"
+#include "predict/logistic_rule.hpp"
+
+namespace bdl {
+namespace {
+
+/// What one product makes: BLAS counts in fewer bits than samples do.
+constexpr Index tile_samples = 4096;
+
+/// The closed forms for counts take e^{m + v / 2}.
+void check_rates(const Likelihood& likelihood, Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+  if (likelihood.kind() != BDL_POISSON) return;
+  for (Index c = 0; c < s.rows; ++c)
+    require_finite(std::exp(m[static_cast<std::size_t>(c)] + s(c, c) / 2), "the predictive mean", i);
+}
+
+Mixture one_gaussian(ConstSpan<double> m, ConstMatrixView<double> s) {
+  static constexpr double one = 1;
+  return {{m.data(), s.rows, 1}, {&one, 1}, s};
+}
+
+}  // namespace
+
+Index fitting(Index limit, Index size, Index count) {
+  return std::clamp<Index>(limit / size, 1, count);
+}
+
+void require_finite(double value, const char* what, Index example) {
+  if (!std::isfinite(value))
+    fail(Status::ERROR_DIVERGED, "%s for example %lld is not finite", what, static_cast<long long>(example));
+}
+
+template <class T>
+void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit, const ChunkLimits& limits) {
+  const Model<T>& model = query.model;
+  const Index rows = 2 * model.parameters() * model.outputs();  // J^T and Sigma J^T of one example
+  const Index chunk = fitting(limits.outputs, rows, std::min(limits.examples, query.x.rows));
+  Buffer<T> x(model.inputs() * chunk);
+  LinearizedOutputs<T> outputs(model);
+  outputs.reserve(query.posterior, chunk);
+  for (Index first = 0; first < query.x.rows; first += chunk) {
+    const auto part = x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
+    gather(query.x, first, part);
+    outputs.compute(query.posterior, part, first);
+    for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
+  }
+}
+
+template <class T>
+void visit_linearized(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+  const auto visit_one = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    check_rates(query.model.likelihood, i, m, s);
+    visit(i, one_gaussian(m, s));
+  };
+  visit_gaussian_outputs(query, visit_one, limits);
+}
+
+template <class T>
+void visit_quadrature(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+  if (query.model.likelihood.kind() != BDL_BERNOULLI) return visit_linearized(query, visit, limits);
+  NormalRule rule;
+  const auto visit_logit = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    logistic_rule(m[0], s(0, 0), rule);
+    visit(i, {{rule.nodes.data(), 1, static_cast<Index>(rule.nodes.size())}, rule.weights});
+  };
+  visit_gaussian_outputs(query, visit_logit, limits);
+}
+
+template <class T>
+void visit_linearized_samples(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+  const Index outputs = query.model.outputs(), samples = query.spec.samples;
+  const double negligible = static_cast<double>(outputs) * double{std::numeric_limits<T>::epsilon()};
+  Buffer<double> normals(outputs * samples), draws(outputs * samples), square(outputs * outputs);
+  const auto z = normals.matrix(outputs, samples), f = draws.matrix(outputs, samples),
+             root = square.matrix(outputs, outputs);
+  for (Index k = 0; k < samples; ++k)
+    fill_normal<double>({query.spec.seed, Stream::prediction, 1, static_cast<std::uint32_t>(k)}, 0,
+                        z.column(k));
+  const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
+  SymmetricRoot finder;
+  const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    if (!finder.compute(s, negligible, root))
+      fail(Status::ERROR_DIVERGED, "the covariance of the model's outputs for example %lld has no root",
+           static_cast<long long>(i));
+    for (Index k = 0; k < samples; ++k) std::ranges::copy(m, f.column_data(k));
+    for (Index k = 0; k < samples; k += tile_samples) {
+      const Index count = std::min(tile_samples, samples - k);
+      gemm(Op::none, Op::none, 1.0, root, z.columns(k, count), 1.0, f.columns(k, count));
+    }
+    visit(i, {f, weights});
+  };
+  visit_gaussian_outputs(query, visit_draws, limits);
+}
+
+#define BDL_INSTANTIATE(T)                                                                           \
+  template void visit_gaussian_outputs(const Query<T>&, const GaussianVisitor&, const ChunkLimits&); \
+  template void visit_quadrature(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);        \
+  template void visit_linearized(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);        \
+  template void visit_linearized_samples(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
