@@ -1,39 +1,10 @@
 #include "inference/fit.hpp"
 
-#include <optional>
-
 #include "inference/minibatch.hpp"
+#include "inference/undo.hpp"
 
 namespace bdl {
 namespace {
-
-/// Puts everything back that preparing a first step has changed, unless the step was taken.
-template <class T>
-class Undo {
- public:
-  explicit Undo(Optimizer<T>& optimizer)
-      : optimizer_(&optimizer), state_(optimizer.state), blank_(optimizer.posterior()->is_blank()) {
-    if (optimizer.model() && (blank_ || !optimizer.model()->likelihood.noise_is_set()))
-      likelihood_ = optimizer.model()->likelihood;
-  }
-  Undo(const Undo&) = delete;
-  Undo& operator=(const Undo&) = delete;
-  ~Undo() {
-    if (!optimizer_) return;
-    optimizer_->state = state_;
-    if (likelihood_) optimizer_->model()->likelihood = std::move(*likelihood_);
-    if (!blank_) return;
-    optimizer_->posterior()->reset();
-    optimizer_->remember_start();
-  }
-  void keep() { optimizer_ = nullptr; }
-
- private:
-  Optimizer<T>* optimizer_;
-  TrainingState state_;
-  bool blank_;
-  std::optional<Likelihood> likelihood_;
-};
 
 /// Forgets the caller's rows when the call returns.
 template <class T>

@@ -60,7 +60,10 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
-  if (model_) evidence_ = std::make_unique<EvidenceEstimator<T>>(*model_);
+  if (model_) {
+    evidence_ = std::make_unique<EvidenceEstimator<T>>(*model_);
+    prequential_ = std::make_unique<Prequential<T>>(*model_);
+  }
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
@@ -247,7 +250,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
   const PrequentialSums sums =
-      prequential_.score(*model_, prior, x, y, static_cast<ScoreKind>(options_.score), scores);
+      prequential_->score(prior, x, y, static_cast<ScoreKind>(options_.score), scores);
   Index shortened = state.shortened_steps;
   Posterior<T>& next =
       filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
@@ -266,6 +269,12 @@ void Optimizer<T>::forecast(Index steps) {
   Posterior<T>& later = filter_.predict(*posterior_, steps, options_);
   if (&later != posterior_.get()) posterior_->swap(later);
   state.is_ahead = true;
+}
+
+template <class T>
+void Optimizer<T>::skip() {
+  if (!state.is_ahead) forecast(1);
+  state.is_ahead = false;
 }
 
 template <class T>
@@ -308,7 +317,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                             : 0;
   const Index vectors = t * dimension * 5;
   if (method_.is_online)
-    return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_);
+    return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
+           (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
   return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors +
          t * cost.count + samples;
 }

@@ -68,8 +68,10 @@ class Optimizer {
   /// target must not be there. Time moves one step on before it, unless forecast() has moved it. `scores` receives
   /// the one-step-ahead log density of each example, if option "score" asks for one.
   void observe(Index examples, std::span<double> scores);
-  /// Moves time on without an observation.
+  /// Moves time on, without an observation; the next one is made at that time.
   void forecast(Index steps);
+  /// Time has passed as for an observation, but nothing was seen.
+  void skip();
   Filter<T>& filter() { return filter_; }
   const Filter<T>& filter() const { return filter_; }
   /// Null: the optimizer's own streams.
@@ -115,7 +117,7 @@ class Optimizer {
 
   std::unique_ptr<EvidenceEstimator<T>> evidence_;
   Filter<T> filter_;
-  Prequential<T> prequential_;
+  std::unique_ptr<Prequential<T>> prequential_;
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed

@@ -9,26 +9,29 @@ enum class ScoreKind { none = 0, plug_in = 1, linearized = 2 };  // words of opt
 
 /// Sums over the targets seen so far.
 struct PrequentialSums {
-  Index examples = 0;         ///< with a score
-  Index targets = 0;          ///< of them; a class number is one target
-  double log_density = 0;     ///< over the examples, in nats
-  double squared_error = 0;   ///< over the targets, of the plug-in mean; of class numbers: 1 if wrong
+  Index examples = 0, targets = 0;  ///< a class number is one target
+  double log_density = 0;           ///< over the examples, in nats
+  double error = 0;  ///< over the targets: squared error of the mean at the parameters' mean, 1 for a wrong class
   PrequentialSums& operator+=(const PrequentialSums& other);
 };
 
 template <class T>
 class Prequential {
  public:
+  /// The model must outlive it.
+  explicit Prequential(const Model<T>& model) : model_(model), linearized_(model) {}
   /// Scores the examples x, y (columns; NaN where missing); `scores` holds one log density for each, NaN without.
-  PrequentialSums score(const Model<T>& model, const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                        ScoreKind kind, std::span<double> scores);
+  PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
+                        std::span<double> scores);
+  Index bytes(const Posterior<T>& q, Index examples) const;
 
  private:
-  void add_errors(const Likelihood& likelihood, const T* f, const T* y, PrequentialSums& sums);
-  Buffer<T> outputs_, scratch_;
-  Buffer<double> mean_, variance_;
+  void evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind);
+  void add_error(const double* f, const T* y, PrequentialSums& sums);
+  const Model<T>& model_;
   LinearizedOutputs<T> linearized_;
-  LinearizedDensity density_;
+  Buffer<T> outputs_, scratch_;
+  Buffer<double> f_, mean_, density_scratch_;
 };
 
 }  // namespace bdl

@@ -1,0 +1,68 @@
+#include "inference/stream.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "inference/undo.hpp"
+
+namespace bdl {
+namespace {
+
+/// Rows first, first + 1, ... of a block that have a target (all of them, where outputs are observed together).
+void find_observed(const Array& y, bool together, Index first, Index count, std::vector<Index>& rows) {
+  rows.clear();
+  for (Index i = first; i < first + count; ++i) {
+    Index observed = 0;
+    for (Index j = 0; j < y.cols; ++j) observed += std::isnan(element(y, i, j)) ? 0 : 1;
+    if (observed == y.cols || (observed > 0 && !together)) rows.push_back(i);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
+  const Model<T>& model = *optimizer.model();
+  check_shape(x, -1, model.inputs(), "x");
+  model.likelihood.check_targets(y, x.rows, "y", true);
+  check_finite<T>(x, "x");
+  if (given(log_density)) check_output(log_density, x.rows, 1, "log_density");
+  const Index block = optimizer.options().block > 0 ? std::min(optimizer.options().block, x.rows) : x.rows;
+  Buffer<double> all(x.rows), scores(block);
+  std::fill_n(all.data(), x.rows, std::numeric_limits<double>::quiet_NaN());
+  std::vector<Index> rows;
+  rows.reserve(static_cast<std::size_t>(block));
+  Undo undo(optimizer);
+  for (Index first = 0; first < x.rows; first += block) {
+    find_observed(y, model.likelihood.has_noise_covariance(), first, std::min(block, x.rows - first), rows);
+    const auto count = static_cast<Index>(rows.size());
+    if (count == 0) {
+      optimizer.skip();
+    } else {
+      gather(x, rows, optimizer.x_to_fill(count));
+      gather(y, rows, optimizer.y_to_fill(count));
+      optimizer.observe(count, scores.first(count));
+    }
+    undo.keep();
+    for (std::size_t k = 0; k < rows.size(); ++k) all.data()[rows[k]] = scores.data()[k];
+  }
+  if (given(log_density)) scatter<double>({all.data(), 1, x.rows}, log_density);
+}
+
+template <class T>
+void forecast(Optimizer<T>& optimizer, Index steps) {
+  Undo undo(optimizer);
+  optimizer.forecast(steps);
+  undo.keep();
+}
+
+#define BDL_INSTANTIATE(T)                                                            \
+  template void observe(Optimizer<T>&, const Array&, const Array&, const Array&);     \
+  template void forecast(Optimizer<T>&, Index);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
