@@ -32,7 +32,7 @@ typedef enum bdl_activation {
 
 /** p(y | f), f the network's outputs. C is their number. */
 typedef enum bdl_likelihood {
-  BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision) */
+  BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision), or N(f, noise covariance) */
   BDL_BERNOULLI = 2,   /**< y: C columns of 0 or 1, f are logits */
   BDL_CATEGORICAL = 3, /**< y: one column of class numbers 0 .. C-1, f are logits */
   BDL_POISSON = 4      /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
@@ -143,8 +143,30 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
-/** Reads the noise precision into 1 x 1 (if it is shared) or 1 x C. Since 0.1. */
+/**
+ * Reads the noise precision into 1 x 1 (if it is shared) or 1 x C; BDL_ERROR_UNSUPPORTED after
+ * bdl_model_set_noise_covariance(). Since 0.1.
+ */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision);
+
+/**
+ * Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
+ * gradients, curvature, predictions and draws follow it. Training never changes it, whatever option
+ * "learn_noise" says; bdl_model_set_noise_precision() ends it. Since 0.1.
+ * @param model      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+ * @param covariance C x C in units of y^2, symmetric to rounding and positive definite
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
+ *         BDL_ERROR_INVALID_ARGUMENT (not symmetric, not positive definite)
+ */
+BDL_API bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covariance);
+
+/**
+ * Reads the covariance of Gaussian noise, diagonal unless bdl_model_set_noise_covariance() has set
+ * it. Since 0.1.
+ * @param model      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+ * @param covariance receives C x C
+ */
+BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance);
 
 /**
  * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
