@@ -212,6 +212,50 @@ BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix p
 BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                            bdl_matrix y, bdl_matrix rows);
 
+/**
+ * Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
+ * their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
+ * @param model      a model
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param jacobian   receives (n C) x D; row i C + c is d f_c(x_i; theta) / d theta
+ * @return BDL_OK, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_UNSUPPORTED, BDL_ERROR_CALLBACK,
+ *         BDL_ERROR_DIVERGED (outputs or derivatives overflow), BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                                      bdl_matrix jacobian);
+
+/**
+ * H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
+ * forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
+ * multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
+ * counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * @param model      a network
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param y          n x targets
+ * @param vectors    k x D, one v per row
+ * @param products   receives k x D, the products in the same order
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL,
+ *         BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters,
+                                                    bdl_matrix x, bdl_matrix y, bdl_matrix vectors,
+                                                    bdl_matrix products);
+
+/**
+ * The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
+ * units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * @param model      a network
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param y          n x targets
+ * @param hessian    receives D x D
+ * @return as bdl_model_hessian_vector_product()
+ */
+BDL_API bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                                     bdl_matrix y, bdl_matrix hessian);
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,7 +215,7 @@ void Likelihood::hessian_terms(const T* f, double* h) const {
         h[c] = logistic(output) * logistic(-output);
         break;
       case BDL_CATEGORICAL:
-        h[c] = std::exp(output - normaliser);
+        h[c] = std::min(std::exp(output - normaliser), 1.0);  // h (1 - h) must not be negative
         break;
       case BDL_POISSON:
         h[c] = std::exp(output);
