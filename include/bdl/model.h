@@ -32,7 +32,7 @@ typedef enum bdl_activation {
 
 /** p(y | f), f the network's outputs. C is their number. */
 typedef enum bdl_likelihood {
-  BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision) */
+  BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision), or N(f, noise covariance) */
   BDL_BERNOULLI = 2,   /**< y: C columns of 0 or 1, f are logits */
   BDL_CATEGORICAL = 3, /**< y: one column of class numbers 0 .. C-1, f are logits */
   BDL_POISSON = 4      /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
@@ -143,8 +143,30 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
-/** Reads the noise precision into 1 x 1 (if it is shared) or 1 x C. Since 0.1. */
+/**
+ * Reads the noise precision into 1 x 1 (if it is shared) or 1 x C; BDL_ERROR_UNSUPPORTED after
+ * bdl_model_set_noise_covariance(). Since 0.1.
+ */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision);
+
+/**
+ * Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
+ * gradients, curvature, predictions and draws follow it. Training never changes it, whatever option
+ * "learn_noise" says; bdl_model_set_noise_precision() ends it. Since 0.1.
+ * @param model      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+ * @param covariance C x C in units of y^2, symmetric to rounding and positive definite
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
+ *         BDL_ERROR_INVALID_ARGUMENT (not symmetric, not positive definite)
+ */
+BDL_API bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covariance);
+
+/**
+ * Reads the covariance of Gaussian noise, diagonal unless bdl_model_set_noise_covariance() has set
+ * it. Since 0.1.
+ * @param model      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+ * @param covariance receives C x C
+ */
+BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance);
 
 /**
  * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
@@ -189,6 +211,50 @@ BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix p
  */
 BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                            bdl_matrix y, bdl_matrix rows);
+
+/**
+ * Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
+ * their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
+ * @param model      a model
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param jacobian   receives (n C) x D; row i C + c is d f_c(x_i; theta) / d theta
+ * @return BDL_OK, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_UNSUPPORTED, BDL_ERROR_CALLBACK,
+ *         BDL_ERROR_DIVERGED (outputs or derivatives overflow), BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                                      bdl_matrix jacobian);
+
+/**
+ * H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
+ * forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
+ * multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
+ * counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * @param model      a network
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param y          n x targets
+ * @param vectors    k x D, one v per row
+ * @param products   receives k x D, the products in the same order
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL,
+ *         BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters,
+                                                    bdl_matrix x, bdl_matrix y, bdl_matrix vectors,
+                                                    bdl_matrix products);
+
+/**
+ * The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
+ * units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * @param model      a network
+ * @param parameters theta, 1 x D
+ * @param x          n x inputs
+ * @param y          n x targets
+ * @param hessian    receives D x D
+ * @return as bdl_model_hessian_vector_product()
+ */
+BDL_API bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                                     bdl_matrix y, bdl_matrix hessian);
 
 #ifdef __cplusplus
 }

@@ -49,12 +49,15 @@ std::unique_ptr<Handle> wanted(Handle** out, const std::shared_ptr<Object>& obje
 template <class T>
 void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
           bdl_posterior** posterior, bdl_optimizer** optimizer) {
-  const Checkpoint<T> parts = load_checkpoint<T>(archive, object_of<T>(user_model, "user_model"));
+  Checkpoint<T> parts = load_checkpoint<T>(archive, object_of<T>(user_model, "user_model"));
   auto m = wanted(model, parts.model, "model");
   auto q = wanted(posterior, parts.posterior, "posterior");
   auto o = wanted(optimizer, parts.optimizer, "optimizer");
   // Last: a user's model is the caller's, and a failed load must not have touched it.
-  if (parts.model) parts.model->likelihood.set_noise_precision(parts.noise.values, parts.noise.origin);
+  if (parts.noise.covariance.given())
+    parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
+  else if (parts.model)
+    parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
   if (model) *model = m.release();
   if (posterior) *posterior = q.release();
   if (optimizer) *optimizer = o.release();

@@ -1,6 +1,8 @@
 // Checks and conversions that several groups of entry points share.
 #pragma once
 
+#include <cmath>
+
 #include "base/array.hpp"
 #include "c_api/guard.hpp"
 
@@ -32,6 +34,17 @@ void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
 /// A D x L matrix argument that is there: none may be given, nor one without columns at rank 0.
 inline bool given_columns(const Array& low_rank, Index rank) {
   return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
+}
+
+/// Symmetric up to rounding, in single precision too.
+inline void check_symmetric(const Array& array, const char* name) {
+  for (Index i = 0; i < array.rows; ++i)
+    for (Index j = 0; j < i; ++j) {
+      const double below = element(array, i, j), above = element(array, j, i);
+      if (std::abs(below - above) > 1e-5 * std::sqrt(std::abs(element(array, i, i) * element(array, j, j))))
+        fail(Status::ERROR_INVALID_ARGUMENT, "%s is not symmetric at row %lld, column %lld", name,
+             static_cast<long long>(i), static_cast<long long>(j));
+    }
 }
 
 /// The array's rows as columns of the core.

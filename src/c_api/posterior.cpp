@@ -49,14 +49,7 @@ void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
   check_mean<T>(mean, dimension);
   check_shape(precision, dimension, dimension, "precision");
   check_finite(precision, "precision");
-  for (Index i = 0; i < dimension; ++i)
-    for (Index j = 0; j < i; ++j) {
-      const double below = element(precision, i, j), above = element(precision, j, i);
-      if (std::abs(below - above) >
-          1e-5 * std::sqrt(std::abs(element(precision, i, i) * element(precision, j, j))))
-        fail(Status::ERROR_INVALID_ARGUMENT, "precision is not symmetric at row %lld, column %lld",
-             static_cast<long long>(i), static_cast<long long>(j));
-    }
+  check_symmetric(precision, "precision");
   FullPosterior<T> successor(dimension);
   successor.set_precision(gathered<double>(precision).matrix(dimension, dimension));
   replace<T>(q, successor, mean);

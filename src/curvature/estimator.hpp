@@ -43,8 +43,8 @@ class Estimator {
   virtual Index bytes(const BatchSize& size) const = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
-  /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the next
-  /// call.
+  /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the
+  /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                const SeedSpec& seeds) = 0;
   /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).

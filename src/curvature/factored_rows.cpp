@@ -218,22 +218,27 @@ void FactoredRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   }
 }
 
+template <class T>
+void FactoredRows<T>::write_row(Index r, std::span<T> out) const {
+  for (const auto& rows : layers_) {
+    const T* a = rows.a.column_data(r % rows.a.cols);
+    const T* e = rows.e.column_data(r);
+    const DenseLayer& layer = rows.layer;
+    for (Index o = 0; o < layer.outputs; ++o) {
+      T* to = out.data() + layer.weight_offset + o * layer.inputs;
+      for (Index i = 0; i < layer.inputs; ++i) to[i] = e[o] * a[i];
+      if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset + o)] = e[o];
+    }
+  }
+}
+
 /// Row by row: the D x D family is for small D.
 template <class T>
 void FactoredRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   product_.reserve(dimension_);
   const std::span<T> row = product_.first(dimension_);
   for (Index r = 0; r < count_; ++r) {
-    for (const auto& rows : layers_) {
-      const T* a = rows.a.column_data(r % rows.a.cols);
-      const T* e = rows.e.column_data(r);
-      const DenseLayer& layer = rows.layer;
-      for (Index o = 0; o < layer.outputs; ++o) {
-        T* to = row.data() + layer.weight_offset + o * layer.inputs;
-        for (Index i = 0; i < layer.inputs; ++i) to[i] = e[o] * a[i];
-        if (layer.bias_offset >= 0) row[static_cast<std::size_t>(layer.bias_offset + o)] = e[o];
-      }
-    }
+    write_row(r, row);
     add_weighted_outer<T>(MatrixView<T>(row.data(), dimension_, 1), w.subspan(static_cast<std::size_t>(r), 1),
                           out);
   }

@@ -37,6 +37,8 @@ class FactoredRows final : public Rows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  /// out = b_r, written out.
+  void write_row(Index r, std::span<T> out) const;
   RowsCost cost() const override { return cost_; }
   static RowsCost cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds);
 

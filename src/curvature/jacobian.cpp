@@ -1,6 +1,7 @@
 #include "curvature/jacobian.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "linalg/parallel.hpp"
 
@@ -62,7 +63,25 @@ void JacobianRows<T>::compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixVi
     model.gradient_rows(theta, x, seeds.columns(first, x.cols), rows.columns(first, x.cols));
 }
 
-template class JacobianRows<float>;
-template class JacobianRows<double>;
+template <class T>
+void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> out) {
+  const Index outputs = model.outputs();
+  JacobianRows<T> jacobian(model);
+  Buffer<T> f(outputs);
+  for (Index i = 0; i < x.cols; ++i)
+    jacobian.compute(theta, x.columns(i, 1), f.matrix(outputs, 1), out.columns(i * outputs, outputs));
+  for (Index j = 0; j < out.cols; ++j)
+    for (const T value : out.column(j))
+      if (!std::isfinite(value))
+        fail(Status::ERROR_DIVERGED, "the Jacobian of output %lld for example %lld is not finite",
+             static_cast<long long>(j % outputs), static_cast<long long>(j / outputs));
+}
+
+#define BDL_INSTANTIATE(T)        \
+  template class JacobianRows<T>; \
+  template void write_jacobian(const Model<T>&, ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

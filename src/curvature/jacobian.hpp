@@ -25,4 +25,9 @@ class JacobianRows {
   Buffer<T> seeds_, scratch_;
 };
 
+/// Column i C + c of out (D x M C) = d f_c(x_i; theta) / d theta. Fails with ERROR_DIVERGED unless outputs
+/// and Jacobian are finite, with ERROR_UNSUPPORTED for a user's model without gradients callback.
+template <class T>
+void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> out);
+
 }  // namespace bdl

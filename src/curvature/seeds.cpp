@@ -43,8 +43,8 @@ void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, Const
 }  // namespace
 
 template <class T>
-void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f, ConstMatrixView<T> y,
-                MatrixView<T> e, std::span<T> c, std::span<T> w) {
+void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
   std::ranges::fill(w, static_cast<T>(spec.scale));
   if (spec.kind == CurvatureKind::empirical_fisher) {
     std::ranges::fill(c, static_cast<T>(spec.scale));
@@ -91,11 +91,11 @@ void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, st
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                   \
+#define BDL_INSTANTIATE(T)                                                                             \
   template void fill_seeds(const Likelihood&, const SeedSpec&, ConstMatrixView<T>, ConstMatrixView<T>, \
-                           MatrixView<T>, std::span<T>, std::span<T>);                                       \
-  template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);        \
-  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);               \
+                           MatrixView<T>, std::span<T>, std::span<T>);                                 \
+  template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);  \
+  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);         \
   template void merge_single_index(ConstMatrixView<T>, Index, std::span<T>, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

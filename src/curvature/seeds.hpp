@@ -13,8 +13,8 @@ inline Index seed_count(const Likelihood& likelihood, CurvatureKind kind) {
 /// Fills E (C x n K) and the rows' coefficients for outputs F (C x n, column s M + i) and targets Y (. x M).
 /// Column k n + j of E is seed k of output column j.
 template <class T>
-void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f, ConstMatrixView<T> y,
-                MatrixView<T> e, std::span<T> c, std::span<T> w);
+void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w);
 
 /// Mean over the samples of sum_i log p(y_i | f_is).
 template <class T>

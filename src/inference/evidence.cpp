@@ -26,7 +26,7 @@ BatchSize batch_size(const Options& options, Index examples) {
 
 template <class T>
 EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
-    : rows_(make_estimator(model)), hessian_(model), dimension_(model.parameters()) {}
+    : rows_(make_estimator(model)), model_(model), dimension_(model.parameters()) {}
 
 template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
@@ -56,8 +56,7 @@ Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<
     estimate.rows->sum(estimate.c, gradient);
   }
   Evidence<T> evidence{gradient, {estimate.rows, estimate.w, {}, {}}, estimate.expected_log_likelihood};
-  if (kind == EstimateKind::mc_hess)
-    evidence.curvature = hessian(q, x, y, options, scale, draws, place);
+  if (kind == EstimateKind::mc_hess) evidence.curvature = hessian(q, x, y, options, scale, draws, place);
   return evidence;
 }
 
@@ -65,10 +64,11 @@ template <class T>
 Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                            const Options& options, double scale, DrawSource<T>& draws,
                                            DrawPlace place) {
+  if (!hessian_) hessian_ = std::make_unique<HessianEstimator<T>>(model_);
   if (is_full(q.family())) {
     matrix_.reserve(dimension_ * dimension_);
     const auto matrix = matrix_.matrix(dimension_, dimension_);
-    hessian_.dense(thetas(), x, y, scale, matrix);
+    hessian_->dense(thetas(), x, y, scale, matrix);
     return {nullptr, {}, matrix, {}};
   }
   if (q.rank() > 0)
@@ -80,9 +80,9 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
     probes_.reserve(dimension_ * options.probes);
     const auto probes = probes_.matrix(dimension_, options.probes);
     draws.probes(q, place, probes);
-    hessian_.diagonal_by_probes(thetas(), x, y, scale, probes, diagonal);
+    hessian_->diagonal_by_probes(thetas(), x, y, scale, probes, diagonal);
   } else {
-    hessian_.diagonal(thetas(), x, y, scale, diagonal);
+    hessian_->diagonal(thetas(), x, y, scale, diagonal);
   }
   return {nullptr, {}, {}, diagonal};
 }
@@ -93,7 +93,10 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, Family
   const Index t = sizeof(T);
   Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + 1);
   if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
-  bytes += hessian_.bytes(size);
+  const HessianForm form = is_full(family)      ? HessianForm::dense
+                           : options.probes > 0 ? HessianForm::probes
+                                                : HessianForm::diagonal;
+  bytes += HessianEstimator<T>(model_).bytes(examples, form);
   return bytes + (is_full(family) ? static_cast<Index>(sizeof(double)) * dimension_ * dimension_
                                   : t * dimension_ * (1 + options.probes));
 }

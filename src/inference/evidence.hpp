@@ -1,5 +1,5 @@
-// What data say about a belief: the expected gradient and Hessian of their negative log likelihood, by one of the
-// estimates of spec/bong.md section 3.
+// What data say about a belief: the expected gradient and Hessian of their negative log likelihood, by one of
+// the estimates of spec/bong.md section 3.
 #pragma once
 
 #include "curvature/curvature.hpp"
@@ -10,7 +10,13 @@
 
 namespace bdl {
 
-enum class EstimateKind { mc_ef = 0, mc_ggn = 1, mc_hess = 2, lin_hess = 3, lin_ef = 4 };  // words of "curvature"
+enum class EstimateKind {
+  mc_ef = 0,
+  mc_ggn = 1,
+  mc_hess = 2,
+  lin_hess = 3,
+  lin_ef = 4
+};  // words of "curvature"
 
 /// At the mean, without samples.
 inline bool is_linearized(EstimateKind kind) {
@@ -37,8 +43,9 @@ class EvidenceEstimator {
  public:
   explicit EvidenceEstimator(const Model<T>& model);
   /// Of examples x and y (columns), each counting `weight` times, under the belief q.
-  Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
-                     double weight, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
+  Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                     const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
+                     PosteriorScratch<T>& scratch);
   /// Parameters at which the last evidence was computed, one per column.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
   const Estimator<T>& rows() const { return *rows_; }
@@ -48,10 +55,11 @@ class EvidenceEstimator {
  private:
   void draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
             PosteriorScratch<T>& scratch);
-  Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
-                       double scale, DrawSource<T>& draws, DrawPlace place);
+  Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                       const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
   std::unique_ptr<Estimator<T>> rows_;
-  HessianEstimator<T> hessian_;
+  const Model<T>& model_;
+  std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   Index dimension_, samples_ = 0;
   Buffer<T> thetas_, gradient_, diagonal_, probes_;
   Buffer<double> matrix_;

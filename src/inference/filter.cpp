@@ -57,8 +57,8 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
   if (noisy) {
     noise_.reserve(q.dimension());
     for (Index i = 0; i < q.dimension(); ++i)
-      noise_.data()[i] =
-          static_cast<T>(repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
+      noise_.data()[i] = static_cast<T>(
+          repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
     drift.noise = noise_.first(q.dimension());
   }
   Posterior<T>& later = spare(q, &q, nullptr);
@@ -74,8 +74,8 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
   const auto rule = static_cast<Rule>(options.rule);
   const Index iterations = has_kl(rule) ? options.iterations : 1;
   if (rule == Rule::blr && options.learning_rate > 1)
-    fail(Status::ERROR_INVALID_ARGUMENT, "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\"",
-         options.learning_rate);
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\"", options.learning_rate);
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
   double least = 1;
@@ -126,9 +126,9 @@ Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Option
   return beliefs * q.bytes() + t * q.dimension() * (3 + 2 * cost.count) + t * cost.count * cost.count;
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template class Filter<T>;                                            \
-  template void check_mean_finite(const Posterior<T>&, Index);         \
+#define BDL_INSTANTIATE(T)                                     \
+  template class Filter<T>;                                    \
+  template void check_mean_finite(const Posterior<T>&, Index); \
   template MeanUpdate mean_update(const Options&, const Posterior<T>&, bool);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

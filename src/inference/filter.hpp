@@ -1,5 +1,5 @@
-// Online steps: the passage of time, then a rule's inner iterations on one observation (spec/bong.md sections 4
-// and 9). The belief given is never changed: a finished successor replaces it, or nothing does.
+// Online steps: the passage of time, then a rule's inner iterations on one observation (spec/bong.md sections
+// 4 and 9). The belief given is never changed: a finished successor replaces it, or nothing does.
 #pragma once
 
 #include "inference/evidence.hpp"
@@ -18,8 +18,8 @@ class Filter {
   Posterior<T>& predict(Posterior<T>& q, Index steps, const Options& options);
   /// The belief after the examples x, y (columns), seen from `prior`. Adds to `shortened` if a step was.
   Posterior<T>& update(const Posterior<T>& prior, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                       const Options& options, EvidenceEstimator<T>& evidence, DrawSource<T>& draws, Index step,
-                       Index& shortened);
+                       const Options& options, EvidenceEstimator<T>& evidence, DrawSource<T>& draws,
+                       Index step, Index& shortened);
   /// Of beliefs and scratch, for observations of this cost.
   Index bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const;
 

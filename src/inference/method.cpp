@@ -39,19 +39,20 @@ void one_sample(Options& options) {
 }
 
 constexpr Method table[] = {
-    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},         // Mishkin et al. 2018
-    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},    // the same step with mc-ggn rows
+    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},            // Mishkin et al. 2018
+    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},       // the same step with mc-ggn rows
     {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
     {"bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
-    {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},        // Lambert et al. 2021, explicit
-    {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // Tronarp et al. 2018, Ollivier 2018
-    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},        // the same
+    {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
+    {"cm-ekf", Suits::full, true,
+     online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp et al. 2018, Ollivier 2018
+    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},         // the same
     {"vd-ekf", Suits::diagonal, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2022
-    {"lo-fi", Suits::low_rank, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2023
+    {"lo-fi", Suits::low_rank, true, online<Rule::bong, EstimateKind::lin_hess>},   // Chang et al. 2023
 };
 
 bool suits(Suits wanted, Family family, Index rank) {
@@ -67,7 +68,8 @@ bool suits(Suits wanted, Family family, Index rank) {
   }
 }
 
-constexpr const char* family_words[] = {"any", "a full-covariance", "a diagonal (rank 0)", "a low-rank (rank >= 1)"};
+constexpr const char* family_words[] = {"any", "a full-covariance", "a diagonal (rank 0)",
+                                        "a low-rank (rank >= 1)"};
 
 }  // namespace
 

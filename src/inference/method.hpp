@@ -1,5 +1,5 @@
-// The table of methods: a name, the family of posteriors it is for, and the options in which it differs from the
-// defaults.
+// The table of methods: a name, the family of posteriors it is for, and the options in which it differs from
+// the defaults.
 #pragma once
 
 #include "inference/options.hpp"

@@ -159,7 +159,9 @@ DrawSource<T>& Optimizer<T>::draws() {
 template <class T>
 void Optimizer<T>::check_batch_rule() const {
   if (!has_kl(static_cast<Rule>(options_.rule)))
-    fail(Status::ERROR_UNSUPPORTED, "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or bdl_optimizer_observe()",
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
+         "bdl_optimizer_observe()",
          options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
 }
 
@@ -252,8 +254,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   const PrequentialSums sums =
       prequential_->score(prior, x, y, static_cast<ScoreKind>(options_.score), scores);
   Index shortened = state.shortened_steps;
-  Posterior<T>& next =
-      filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
+  Posterior<T>& next = filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
   posterior_->swap(next);
   state.shortened_steps = shortened;
   state.is_ahead = false;
@@ -308,7 +309,8 @@ template <class T>
 Index Optimizer<T>::workspace_bytes(Index examples) const {
   const Index dimension = posterior_->dimension(), t = sizeof(T), rank = posterior_->rank();
   const BatchSize size = batch_size(options_, examples);
-  const RowsCost cost = evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
+  const RowsCost cost =
+      evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
   const Index batch = evidence_ ? evidence_->bytes(options_, examples, posterior_->family()) +
                                       t * examples * (model_->inputs() + model_->likelihood.targets())
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
@@ -319,8 +321,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors +
-         t * cost.count + samples;
+  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
+         vectors + t * cost.count + samples;
 }
 
 template <class T>

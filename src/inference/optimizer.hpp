@@ -1,5 +1,5 @@
-// One step of a posterior, on a minibatch of a data set (spec/slang.md, spec/bong.md section 11) or on the next
-// observation of a stream, and the state that lives between steps.
+// One step of a posterior, on a minibatch of a data set (spec/slang.md, spec/bong.md section 11) or on the
+// next observation of a stream, and the state that lives between steps.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct TrainingState {
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
   double running_log_likelihood = 0;  ///< moving average, scaled to N
   Index running_steps = 0;
-  double start_weight = 1;  ///< share of the initial precision in the present one: product of (1 - beta_t)
+  double start_weight = 1;    ///< share of the initial precision in the present one: product of (1 - beta_t)
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   bool is_ahead = false;      ///< time has been moved on since the last observation
   PrequentialSums prequential;
@@ -64,9 +64,9 @@ class Optimizer {
   void step(Index examples);
   MatrixView<T> x_to_fill(Index examples);
   MatrixView<T> y_to_fill(Index examples);
-  /// One observation, in x_to_fill and y_to_fill like a minibatch; missing targets are NaN, and examples without any
-  /// target must not be there. Time moves one step on before it, unless forecast() has moved it. `scores` receives
-  /// the one-step-ahead log density of each example, if option "score" asks for one.
+  /// One observation, in x_to_fill and y_to_fill like a minibatch; missing targets are NaN, and examples
+  /// without any target must not be there. Time moves one step on before it, unless forecast() has moved it.
+  /// `scores` receives the one-step-ahead log density of each example, if option "score" asks for one.
   void observe(Index examples, std::span<double> scores);
   /// Moves time on, without an observation; the next one is made at that time.
   void forecast(Index steps);

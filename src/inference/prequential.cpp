@@ -72,7 +72,8 @@ PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> 
                                         linearized_.covariance(i), y.column_data(i), density_scratch_);
     } else {
       density_scratch_.reserve(outputs);
-      std::ranges::transform(y.column(i), density_scratch_.data(), [](T value) { return static_cast<double>(value); });
+      std::ranges::transform(y.column(i), density_scratch_.data(),
+                             [](T value) { return static_cast<double>(value); });
       score = model_.likelihood.log_density(f, std::as_const(density_scratch_).data());
     }
     sums.log_density += score;

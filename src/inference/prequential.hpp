@@ -11,7 +11,8 @@ enum class ScoreKind { none = 0, plug_in = 1, linearized = 2 };  // words of opt
 struct PrequentialSums {
   Index examples = 0, targets = 0;  ///< a class number is one target
   double log_density = 0;           ///< over the examples, in nats
-  double error = 0;  ///< over the targets: squared error of the mean at the parameters' mean, 1 for a wrong class
+  double error =
+      0;  ///< over the targets: squared error of the mean at the parameters' mean, 1 for a wrong class
   PrequentialSums& operator+=(const PrequentialSums& other);
 };
 
@@ -20,7 +21,8 @@ class Prequential {
  public:
   /// The model must outlive it.
   explicit Prequential(const Model<T>& model) : model_(model), linearized_(model) {}
-  /// Scores the examples x, y (columns; NaN where missing); `scores` holds one log density for each, NaN without.
+  /// Scores the examples x, y (columns; NaN where missing); `scores` holds one log density for each, NaN
+  /// without.
   PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
                         std::span<double> scores);
   Index bytes(const Posterior<T>& q, Index examples) const;

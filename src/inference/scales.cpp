@@ -31,6 +31,7 @@ void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight
 template <class T>
 void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
                  double weight, Scales& scales) {
+  if (likelihood.noise_covariance().given()) return;  // fixed by the caller
   scales.squares.resize(static_cast<std::size_t>(likelihood.outputs()));
   scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   estimator.squared_errors(y, scales.squares);

@@ -28,7 +28,7 @@ template <class T>
 void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales);
 
 /// Moves scales.noise towards M / E[squared error], shared by the outputs or per output as the likelihood
-/// holds it.
+/// holds it; a full covariance is not learned.
 template <class T>
 void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
                  double weight, Scales& scales);

@@ -10,7 +10,8 @@
 namespace bdl {
 namespace {
 
-/// Rows first, first + 1, ... of a block that have a target (all of them, where outputs are observed together).
+/// Rows first, first + 1, ... of a block that have a target (all of them, where outputs are observed
+/// together).
 void find_observed(const Array& y, bool together, Index first, Index count, std::vector<Index>& rows) {
   rows.clear();
   for (Index i = first; i < first + count; ++i) {
@@ -34,9 +35,12 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
   std::fill_n(all.data(), x.rows, std::numeric_limits<double>::quiet_NaN());
   std::vector<Index> rows;
   rows.reserve(static_cast<std::size_t>(block));
+  // Exact Hessians and correlated noise see the outputs of a row together.
+  const bool together = model.likelihood.noise_covariance().given() ||
+                        estimate_kind(optimizer.options()) == EstimateKind::mc_hess;
   Undo undo(optimizer);
   for (Index first = 0; first < x.rows; first += block) {
-    find_observed(y, model.likelihood.has_noise_covariance(), first, std::min(block, x.rows - first), rows);
+    find_observed(y, together, first, std::min(block, x.rows - first), rows);
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
       optimizer.skip();
@@ -58,8 +62,8 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
   undo.keep();
 }
 
-#define BDL_INSTANTIATE(T)                                                            \
-  template void observe(Optimizer<T>&, const Array&, const Array&, const Array&);     \
+#define BDL_INSTANTIATE(T)                                                        \
+  template void observe(Optimizer<T>&, const Array&, const Array&, const Array&); \
   template void forecast(Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -6,9 +6,9 @@
 
 namespace bdl {
 
-/// Observes the rows, option "block" of them at a time. Missing targets are NaN; rows without a target move time
-/// on and nothing else. log_density (n x 1, or none) receives the one-step-ahead scores, NaN where there is none.
-/// An error leaves the state after the last block observed whole.
+/// Observes the rows, option "block" of them at a time. Missing targets are NaN; rows without a target move
+/// time on and nothing else. log_density (n x 1, or none) receives the one-step-ahead scores, NaN where there
+/// is none. An error leaves the state after the last block observed whole.
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density);
 

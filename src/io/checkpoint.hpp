@@ -8,9 +8,10 @@
 
 namespace bdl {
 
-struct NoisePrecision {
-  std::vector<double> values;
+struct Noise {
+  std::vector<double> precision;
   NoiseOrigin origin = NoiseOrigin::none;
+  NoiseCovariance covariance;
 };
 
 /// What a file held; parts it lacks are null.
@@ -19,7 +20,7 @@ struct Checkpoint {
   std::shared_ptr<Model<T>> model;
   std::shared_ptr<Posterior<T>> posterior;
   std::shared_ptr<Optimizer<T>> optimizer;
-  NoisePrecision noise;  ///< of the model, for the caller to set when nothing can fail any more
+  Noise noise;  ///< of the model, for the caller to set when nothing can fail any more
 };
 
 /// Any part may be null; an optimizer brings its own model and posterior.
@@ -40,7 +41,7 @@ template <class T>
 void write_model(RecordWriter& record, const Model<T>& model);
 template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
-NoisePrecision read_noise_precision(const RecordReader& record, Index outputs);
+Noise read_noise(const RecordReader& record, const Likelihood& likelihood);
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior);
 template <class T>

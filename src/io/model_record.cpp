@@ -6,6 +6,7 @@ namespace bdl {
 namespace {
 
 constexpr Index size_limit = INT32_MAX;
+constexpr const char* covariance_name = "model.noise_covariance";
 constexpr const char* kinds[] = {"mlp", "user"};
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson"};
@@ -48,6 +49,19 @@ void check_user_model(const RecordReader& record, const Model<T>* model, const L
          "user_model has other inputs, outputs, parameters or likelihood than the file's model");
 }
 
+NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
+  const auto& shape = record.shape(covariance_name, 2);
+  if (shape[0] != outputs || shape[1] != outputs)
+    fail(Status::ERROR_FORMAT, "tensor %s has the wrong shape", covariance_name);
+  Buffer<double> values(outputs * outputs);
+  record.archive().copy<double>(covariance_name, values.first(outputs * outputs));
+  try {
+    return NoiseCovariance(values.matrix(outputs, outputs));
+  } catch (const Error& error) {
+    fail(Status::ERROR_FORMAT, "%s", error.what());
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -60,6 +74,9 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   record.integer("model.parameters", model.parameters());
   record.text("model.noise_origin", noise_origins[static_cast<int>(model.likelihood.noise_origin())]);
   record.vector("model.noise_precision", model.likelihood.noise_precision());
+  if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
+    record.tensor<double>(covariance_name, {noise.size(), noise.size()},
+                          {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
   if (network) write_network(record, *network);
 }
 
@@ -80,14 +97,20 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
   return model;
 }
 
-NoisePrecision read_noise_precision(const RecordReader& record, Index outputs) {
+Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
+  const Index outputs = likelihood.outputs();
   const auto origin = static_cast<NoiseOrigin>(record.word("model.noise_origin", noise_origins));
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != outputs)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  std::vector<double> noise(static_cast<std::size_t>(count));
-  record.positive_vector<double>("model.noise_precision", noise);
-  return {std::move(noise), origin};
+  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}};
+  record.positive_vector<double>("model.noise_precision", noise.precision);
+  if (record.archive().contains(covariance_name)) {
+    if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
+      fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);
+    noise.covariance = read_covariance(record, outputs);
+  }
+  return noise;
 }
 
 template void write_model(RecordWriter&, const Model<float>&);

@@ -65,7 +65,52 @@ void with_function(bdl_activation kind, Visit&& visit) {
   }
 }
 
+/// Calls visit(function z -> phi'') for the activation; at the kinks of piecewise functions it is that of the
+/// side whose slope phi' is.
+template <class T, class Visit>
+void with_second_derivative(bdl_activation kind, Visit&& visit) {
+  switch (kind) {
+    case BDL_IDENTITY:
+    case BDL_RELU:
+    case BDL_LEAKY_RELU:
+      return visit([](T) { return T(0); });
+    case BDL_ELU:
+      return visit([](T z) { return z > 0 ? T(0) : std::exp(z); });
+    case BDL_GELU:
+      return visit([](T z) {
+        const T density = normal_density(z);
+        return density > 0 ? (2 - z * z) * density : density;  // z * z may have overflowed
+      });
+    case BDL_TANH:
+      return visit([](T z) {
+        const T a = std::tanh(z);
+        return -2 * a * (1 - a * a);
+      });
+    case BDL_SIGMOID:
+      return visit([](T z) {
+        const T s = logistic(z), t = logistic(-z);
+        return s * t * (t - s);
+      });
+    case BDL_SOFTPLUS:
+      return visit([](T z) { return logistic(z) * logistic(-z); });
+    case BDL_SWISH:
+      return visit([](T z) {
+        const T s = logistic(z), t = logistic(-z);
+        return s * t * (2 + z * (t - s));
+      });
+  }
+}
+
 }  // namespace
+
+template <class T>
+void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative, MatrixView<T> second) {
+  with_second_derivative<T>(kind, [&](auto function) {
+    for (Index j = 0; j < z.cols; ++j)
+      for (Index i = 0; i < z.rows; ++i) second(i, j) = function(z(i, j));
+  });
+  activate(kind, z, derivative);
+}
 
 template <class T>
 void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative) {
@@ -86,8 +131,9 @@ void activate(bdl_activation kind, MatrixView<T> z) {
   });
 }
 
-#define BDL_INSTANTIATE(T)                                              \
-  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>); \
+#define BDL_INSTANTIATE(T)                                                             \
+  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>, MatrixView<T>); \
+  template void activate(bdl_activation, MatrixView<T>, MatrixView<T>);                \
   template void activate(bdl_activation, MatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

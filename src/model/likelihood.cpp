@@ -46,6 +46,8 @@ const char* label_range(bdl_likelihood kind) {
       return "0 or 1";
     case BDL_CATEGORICAL:
       return "a class number below the number of outputs";
+    case BDL_GAUSSIAN:
+      return "a finite number, or NaN where it is missing";
     default:
       return "a count 0, 1, 2, ...";
   }
@@ -58,9 +60,24 @@ Likelihood::Likelihood(bdl_likelihood kind, Index outputs) : kind_(kind), output
 void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origin) {
   noise_precision_.assign(values.begin(), values.end());
   noise_origin_ = origin;
+  noise_covariance_ = {};
+}
+
+void Likelihood::set_noise_covariance(NoiseCovariance covariance) {
+  std::vector<double> precision;
+  for (Index c = 0; c < outputs_; ++c) precision.push_back(1 / covariance.covariance()(c, c));
+  noise_precision_ = std::move(precision);
+  noise_origin_ = NoiseOrigin::caller;
+  noise_covariance_ = std::move(covariance);
+}
+
+double Likelihood::noise_variance(Index output) const {
+  return noise_covariance_.given() ? noise_covariance_.covariance()(output, output)
+                                   : 1 / noise_precision(output);
 }
 
 void Likelihood::learn_noise_precision(ConstSpan<double> values) {
+  if (noise_covariance_.given()) return;
   set_noise_precision(values,
                       noise_origin_ == NoiseOrigin::caller ? NoiseOrigin::caller : NoiseOrigin::training);
 }
@@ -70,27 +87,32 @@ void Likelihood::forget_learned_noise() {
   if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 
-void Likelihood::check_targets(const Array& y, Index rows, const char* name) const {
+void Likelihood::check_targets(const Array& y, Index rows, const char* name, bool may_miss) const {
   check_shape(y, rows, targets(), name);
-  check_finite(y, name);
-  if (kind_ == BDL_GAUSSIAN) return;
+  if (!may_miss) check_finite(y, name);
+  if (kind_ == BDL_GAUSSIAN && !may_miss) return;
   const double upper = kind_ == BDL_BERNOULLI     ? 2
                        : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
                                                   : HUGE_VAL;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j)
-      if (const double value = element(y, i, j); !is_label(value, upper))
-        fail(Status::ERROR_LABEL, "%s is %g at row %lld, column %lld (counting from 0), expected %s", name,
-             value, static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
+      if (const double value = element(y, i, j);
+          kind_ == BDL_GAUSSIAN ? std::isinf(value)
+                                : !is_label(value, upper) && !(may_miss && std::isnan(value)))
+        fail(kind_ == BDL_GAUSSIAN ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,
+             "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
+             static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
 }
 
 template <class T>
 double Likelihood::log_density(const T* f, const T* y) const {
   if (kind_ == BDL_CATEGORICAL)
     return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
+  if (noise_covariance_.given()) return noise_covariance_.log_density(f, y);
   double sum = 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
+    if (std::isnan(target)) continue;  // missing
     if (kind_ == BDL_GAUSSIAN) {
       const double precision = noise_precision(c), residual = target - output;
       sum += (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
@@ -110,7 +132,7 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
     const double output = static_cast<double>(f[c]);
     if (kind_ == BDL_GAUSSIAN) {
       mean[c] = output;
-      variance[c] = 1 / noise_precision(c);
+      variance[c] = noise_variance(c);
     } else if (kind_ == BDL_POISSON) {
       mean[c] = variance[c] = std::exp(output);
     } else {
@@ -122,6 +144,15 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
 
 template <class T>
 void Likelihood::gradient(const T* f, const T* y, T* seed) const {
+  if (noise_covariance_.given()) {
+    for (Index c = 0; c < outputs_; ++c) {
+      double slope = 0;
+      for (Index k = 0; k < outputs_; ++k)
+        slope += hessian_entry(nullptr, c, k) * (static_cast<double>(f[k]) - static_cast<double>(y[k]));
+      seed[c] = static_cast<T>(slope);
+    }
+    return;
+  }
   const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
@@ -140,7 +171,8 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
         slope = std::exp(output) - static_cast<double>(y[c]);
         break;
     }
-    seed[c] = static_cast<T>(slope);
+    const bool missing = kind_ != BDL_CATEGORICAL && std::isnan(y[c]);
+    seed[c] = missing ? T(0) : static_cast<T>(slope);
   }
 }
 
@@ -153,6 +185,11 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
     for (Index c = 0; c < outputs_; ++c)
       seed[c] = static_cast<T>(root * ((c == k ? 1 : 0) - std::exp(static_cast<double>(f[c]) - normaliser)));
     *coefficient = (p - (k == static_cast<Index>(y[0]) ? 1 : 0)) / root;
+    return;
+  }
+  if (noise_covariance_.given()) {  // A = L^-T, z = L^-1 (f - y)
+    for (Index c = 0; c < outputs_; ++c) seed[c] = static_cast<T>(noise_covariance_.whitener()(k, c));
+    *coefficient = noise_covariance_.whitened_residual(f, y, k);
     return;
   }
   const double target = static_cast<double>(y[k]);
@@ -168,15 +205,61 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
     slope = std::exp(output) - target;
   }
   std::fill_n(seed, outputs_, T(0));
-  seed[k] = static_cast<T>(root);
-  *coefficient = slope / root;
+  const bool missing = std::isnan(target);
+  seed[k] = missing ? T(0) : static_cast<T>(root);
+  *coefficient = missing ? 0 : slope / root;
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template double Likelihood::log_density(const T*, const T*) const;   \
-  template void Likelihood::moments(const T*, double*, double*) const; \
-  template void Likelihood::gradient(const T*, const T*, T*) const;    \
-  template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const;
+template <class T>
+void Likelihood::hessian_terms(const T* f, double* h) const {
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    switch (kind_) {
+      case BDL_GAUSSIAN:
+        h[c] = noise_precision(c);
+        break;
+      case BDL_BERNOULLI:
+        h[c] = logistic(output) * logistic(-output);
+        break;
+      case BDL_CATEGORICAL:
+        h[c] = std::min(std::exp(output - normaliser), 1.0);  // h (1 - h) must not be negative
+        break;
+      case BDL_POISSON:
+        h[c] = std::exp(output);
+        break;
+    }
+  }
+}
+
+double Likelihood::hessian_entry(const double* h, Index c, Index k) const {
+  if (noise_covariance_.given()) return noise_covariance_.precision()(c, k);
+  if (kind_ == BDL_CATEGORICAL) return h[c] * ((c == k ? 1 : 0) - h[k]);
+  return c == k ? h[c] : 0;
+}
+
+template <class T>
+void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
+  if (noise_covariance_.given()) {
+    for (Index c = 0; c < outputs_; ++c) {
+      double sum = 0;
+      for (Index k = 0; k < outputs_; ++k) sum += hessian_entry(h, c, k) * static_cast<double>(v[k]);
+      out[c] = static_cast<T>(sum);
+    }
+    return;
+  }
+  double mean = 0;  // of v under the class probabilities
+  for (Index c = 0; kind_ == BDL_CATEGORICAL && c < outputs_; ++c) mean += h[c] * static_cast<double>(v[c]);
+  for (Index c = 0; c < outputs_; ++c) out[c] = static_cast<T>(h[c] * (static_cast<double>(v[c]) - mean));
+}
+
+#define BDL_INSTANTIATE(T)                                                              \
+  template double Likelihood::log_density(const T*, const T*) const;                    \
+  template void Likelihood::moments(const T*, double*, double*) const;                  \
+  template void Likelihood::gradient(const T*, const T*, T*) const;                     \
+  template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const; \
+  template void Likelihood::hessian_terms(const T*, double*) const;                     \
+  template void Likelihood::hessian_product(const double*, const T*, T*) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -1,11 +1,12 @@
-// p(y | f) for the likelihoods of spec/core.md section 4: densities, and the seeds that back-propagation
-// turns into gradient and curvature rows.
+// p(y | f) for the likelihoods of spec/core.md section 4: densities, the seeds that back-propagation turns
+// into gradient and curvature rows, and the Hessian at the outputs.
 #pragma once
 
 #include <vector>
 
 #include "base/array.hpp"
 #include "bdl/model.h"
+#include "model/noise_covariance.hpp"
 
 namespace bdl {
 
@@ -24,10 +25,15 @@ class Likelihood {
   /// Gaussian noise precision: one value, or one per output.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
-  /// As training moves it: what the caller has set stays the caller's.
+  /// As training moves it: what the caller has set stays the caller's, and a covariance stays as it is.
   void learn_noise_precision(ConstSpan<double> values);
   /// Back to 1 and none, unless the caller has set it.
   void forget_learned_noise();
+  /// Gaussian noise with a full covariance, the caller's until set_noise_precision() ends it.
+  /// noise_precision() is 1 / R_cc meanwhile, that of each output's marginal.
+  void set_noise_covariance(NoiseCovariance covariance);
+  const NoiseCovariance& noise_covariance() const { return noise_covariance_; }
+  double noise_variance(Index output) const;
   NoiseOrigin noise_origin() const { return noise_origin_; }
   /// False: training may choose the start.
   bool noise_is_set() const { return noise_origin_ != NoiseOrigin::none; }
@@ -35,8 +41,9 @@ class Likelihood {
     return noise_precision_[noise_precision_.size() == 1 ? 0 : static_cast<std::size_t>(output)];
   }
 
-  /// Fails with ERROR_SHAPE, ERROR_NOT_FINITE or ERROR_LABEL (naming the row) unless y fits.
-  void check_targets(const Array& y, Index rows, const char* name) const;
+  /// Fails with ERROR_SHAPE, ERROR_NOT_FINITE or ERROR_LABEL (naming the row) unless y fits; a missing target
+  /// is NaN. The functions below take a missing target of outputs that are independent given f as not there.
+  void check_targets(const Array& y, Index rows, const char* name, bool may_miss = false) const;
 
   /// log p(y | f), constants included.
   template <class T>
@@ -55,11 +62,23 @@ class Likelihood {
   template <class T>
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;
 
+  /// What the Hessian H = -d^2 log p / df^2, which never depends on y, takes from f: C values h with
+  /// H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is.
+  template <class T>
+  void hessian_terms(const T* f, double* h) const;
+  /// False: H is diagonal.
+  bool has_coupled_outputs() const { return kind_ == BDL_CATEGORICAL || noise_covariance_.given(); }
+  double hessian_entry(const double* h, Index c, Index k) const;
+  /// out = H v; not in place.
+  template <class T>
+  void hessian_product(const double* h, const T* v, T* out) const;
+
  private:
   bdl_likelihood kind_;
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
+  NoiseCovariance noise_covariance_;
 };
 
 }  // namespace bdl

@@ -93,6 +93,13 @@ void Network<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index see
 }
 
 template <class T>
+void Network<T>::reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const {
+  tape.curvatures.resize(layers_.size() - 1);
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l)
+    tape.curvatures[l].reserve(layers_[l].outputs * examples * samples);
+}
+
+template <class T>
 Index Network<T>::tape_bytes(Index examples, Index samples, Index seeds) const {
   Index values = 0;
   for (std::size_t l = 0; l < layers_.size(); ++l)
@@ -113,9 +120,15 @@ void Network<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T
     const Index first = s * x.cols;
     ConstMatrixView<T> a = x;
     for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
-      const auto z = tape.activations[l].matrix(layers_[l].outputs, total).columns(first, x.cols);
+      const auto part = [&](Buffer<T>& buffer) {
+        return buffer.matrix(layers_[l].outputs, total).columns(first, x.cols);
+      };
+      const MatrixView<T> z = part(tape.activations[l]), slope = part(tape.derivatives[l]);
       affine(layers_[l], thetas.column_data(s), a, z);
-      activate(activation_, z, tape.derivatives[l].matrix(layers_[l].outputs, total).columns(first, x.cols));
+      if (tape.curvatures.empty())
+        activate(activation_, z, slope);
+      else
+        activate(activation_, z, slope, part(tape.curvatures[l]));
       a = z;
     }
     affine(layers_.back(), thetas.column_data(s), a, f.columns(first, x.cols));

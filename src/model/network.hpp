@@ -21,6 +21,7 @@ struct Tape {
   ConstMatrixView<T> x;
   std::vector<Buffer<T>> activations;    // [l]: input of layer l + 1
   std::vector<Buffer<T>> derivatives;    // [l]: phi' after layer l
+  std::vector<Buffer<T>> curvatures;     // [l]: phi'' after layer l; none unless reserved
   std::vector<Buffer<T>> sensitivities;  // [l]: E of layer l, for K seeds per column: (k S + s) M + i
 };
 
@@ -37,6 +38,8 @@ class Network final : public Model<T> {
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;
 
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
+  /// From now on forward() records phi'' as well.
+  void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
   Index tape_bytes(Index examples, Index samples, Index seeds) const;
   /// F (C x M S) for the S columns of thetas, recording the tape.
   void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f) const;

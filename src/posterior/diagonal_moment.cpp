@@ -133,7 +133,8 @@ double DiagonalMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>
 }
 
 template <class T>
-double DiagonalMomentPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+double DiagonalMomentPosterior<T>::trace_precision(const Posterior<T>& q,
+                                                   PosteriorScratch<T>& scratch) const {
   Buffer<T> work(this->dimension_);
   q.marginal_variance(work.first(this->dimension_), scratch);
   double trace = 0;

@@ -77,6 +77,22 @@ void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorS
   woodbury_.color(u(), d(), mean, eps, scratch.tall, scratch.small);
 }
 
+/// U = +-sqrt(0.1 precision / L), d = 0.9 precision: the diagonal of Sigma^-1 is the precision exactly.
+template <class T>
+void LowRankPosterior<T>::set_spread(double precision, std::uint64_t seed) {
+  if (rank_ == 0) return set_isotropic(precision);
+  constexpr double share = 0.1;
+  const T size = static_cast<T>(std::sqrt(share * precision / static_cast<double>(rank_)));
+  std::fill_n(d_.data(), this->dimension_, static_cast<T>((1 - share) * precision));
+  for (Index k = 0; k < rank_; ++k) {
+    const auto column = u_.matrix(this->dimension_, rank_).column(k);
+    fill_uniform({seed, Stream::initialization, 1, static_cast<std::uint32_t>(k)}, 0, column, T(-1), T(1));
+    for (T& value : column) value = value < 0 ? -size : size;
+  }
+  TallScratch scratch;
+  factorize(scratch);
+}
+
 template <class T>
 void LowRankPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
   woodbury_.marginal_variance(u(), d(), out, scratch.tall);

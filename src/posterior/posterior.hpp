@@ -102,6 +102,9 @@ class Posterior {
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
+  /// As set_isotropic; a low-rank part starts at small random values instead of 0, from which plain gradients
+  /// would never move it (spec/bong.md section 8.3).
+  virtual void set_spread(double precision, std::uint64_t) { set_isotropic(precision); }
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
   /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay
   /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not

@@ -36,7 +36,9 @@ class Drawer {
     for (Index k = 0; k < out.rows; ++k) {
       const double* f = mixture.is_gaussian() ? logits_.data() : mixture.f.column_data(k);
       likelihood_.moments(f, mean_.data(), variance_.data());
-      for (Index t = 0; t < out.cols; ++t) out(k, t) = draw(static_cast<std::size_t>(t), random(k, t));
+      for (Index t = 0; t < out.cols; ++t)
+        out(k, t) = likelihood_.noise_covariance().given() ? correlated(t, random, k)
+                                                           : draw(static_cast<std::size_t>(t), random(k, t));
     }
   }
 
@@ -49,6 +51,14 @@ class Drawer {
       fill_normal(key, 0, out);
     else
       fill_uniform(key, 0, out, 0.0, 1.0);
+  }
+
+  /// Element t of f + L z.
+  double correlated(Index t, ConstMatrixView<double> z, Index k) const {
+    const auto root = likelihood_.noise_covariance().root();
+    double sum = mean_[static_cast<std::size_t>(t)];
+    for (Index u = 0; u <= t; ++u) sum += root(t, u) * z(k, u);
+    return sum;
   }
 
   double draw(std::size_t t, double random) const {

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cmath>
+
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "curvature/hessian.hpp"
+#include "curvature/jacobian.hpp"
+#include "inference/fit.hpp"
+#include "linalg/blas.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
+  check_shape(parameters, 1, model.parameters(), "parameters");
+  check_finite<T>(parameters, "parameters");
+  return gathered<T>(parameters);
+}
+
+/// The whole batch as one sample: scale 1.
+template <class T>
+struct Batch {
+  Buffer<T> theta_, x_, y_;
+  ConstMatrixView<T> theta, x, y;
+
+  Batch(const Model<T>& model, const Array& parameters, const Array& inputs, const Array& targets)
+      : theta_(checked_parameters(model, parameters)),
+        x_(gathered<T>(inputs)),
+        y_(gathered<T>(targets)),
+        theta(std::as_const(theta_).matrix(model.parameters(), 1)),
+        x(std::as_const(x_).matrix(inputs.cols, inputs.rows)),
+        y(std::as_const(y_).matrix(targets.cols, targets.rows)) {}
+};
+
+/// Names what and where, counting from 0.
+template <class T>
+void check_derivatives_finite(ConstMatrixView<T> columns, const char* name) {
+  for (Index j = 0; j < columns.cols; ++j)
+    for (Index i = 0; i < columns.rows; ++i)
+      if (!std::isfinite(columns(i, j)))
+        fail(Status::ERROR_DIVERGED, "%s would not be finite at row %lld, column %lld", name,
+             static_cast<long long>(j), static_cast<long long>(i));
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                              bdl_matrix jacobian) {
+  return guard("bdl_model_jacobian", [&] {
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      const Index dimension = m.parameters();
+      check_shape(x, -1, m.inputs(), "x");
+      check_finite<T>(x, "x");
+      check_range(x.rows, 1, blas_limit / m.outputs(), "the number of rows of x");
+      const Index rows = x.rows * m.outputs();
+      check_output(jacobian, rows, dimension, "jacobian");
+      const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered<T>(x);
+      Buffer<T> result(rows * dimension);
+      write_jacobian<T>(m, theta.first(dimension), columns.matrix(x.cols, x.rows),
+                        result.matrix(dimension, rows));
+      scatter<T>(result.matrix(dimension, rows), jacobian);
+    });
+  });
+}
+
+bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
+                                            bdl_matrix y, bdl_matrix vectors, bdl_matrix products) {
+  return guard("bdl_model_hessian_vector_product", [&] {
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      HessianEstimator<T> hessian(m);
+      const Index dimension = m.parameters();
+      check_data(m, x, y);
+      check_shape(vectors, -1, dimension, "vectors");
+      check_finite<T>(vectors, "vectors");
+      check_output(products, vectors.rows, dimension, "products");
+      const Batch<T> batch(m, parameters, x, y);
+      const Buffer<T> v = gathered<T>(vectors);
+      Buffer<T> result(dimension * vectors.rows);
+      const auto images = result.matrix(dimension, vectors.rows);
+      hessian.products(batch.theta, batch.x, batch.y, 1, v.matrix(dimension, vectors.rows), images);
+      check_derivatives_finite<T>(images, "products");
+      scatter<T>(images, products);
+    });
+  });
+}
+
+bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
+                             bdl_matrix hessian) {
+  return guard("bdl_model_hessian", [&] {
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      HessianEstimator<T> estimator(m);
+      const Index dimension = m.parameters();
+      check_data(m, x, y);
+      check_output(hessian, dimension, dimension, "hessian");
+      const Batch<T> batch(m, parameters, x, y);
+      Buffer<double> result(dimension * dimension);
+      const auto values = result.matrix(dimension, dimension);
+      estimator.dense(batch.theta, batch.x, batch.y, 1, values);
+      mirror_lower(values);
+      check_derivatives_finite<double>(values, "hessian");
+      scatter<double>(values, hessian);
+    });
+  });
+}

@@ -1,0 +1,57 @@
+// Estimates of the Hessian of the negative log likelihood over posterior samples, exact for each sample
+// (mc-hess, spec/bong.md section 3.1): it may be indefinite.
+#pragma once
+
+#include "curvature/hessian_products.hpp"
+#include "curvature/linear_hessian.hpp"
+
+namespace bdl {
+
+enum class HessianForm { dense = 0, diagonal = 1, probes = 2, products = 3 };
+
+/// Of sum_s sum_i -d^2 log p(y_i | f(x_i; theta_s)) / dtheta^2, for thetas (D x S), x (inputs x M) and y
+/// (targets x M); scale is N / (M S), as of Estimator. Batches are taken in parts of bounded size. Nothing is
+/// allocated once reserved.
+template <class T>
+class HessianEstimator {
+ public:
+  /// Fails with ERROR_UNSUPPORTED for a user's model, of which only first derivatives are known.
+  explicit HessianEstimator(const Model<T>& model);
+
+  void reserve(Index examples, HessianForm form);
+  Index bytes(Index examples, HessianForm form) const;
+
+  /// Lower triangle of out (D x D) = scale times the sum. O(S M D^2) for networks, whose columns are products
+  /// with unit vectors; for generalised linear models O(M D^2) at most, see LinearHessian.
+  void dense(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
+             MatrixView<double> out);
+  /// The diagonal of the same, exact. O(S M D U), U the number of hidden units; without any O(S M D).
+  void diagonal(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
+                std::span<T> out);
+  /// The diagonal as the mean of z_n ∘ H z_n over the columns of probes (D x P), the same for all samples
+  /// (Hutchinson). Unbiased if they have independent elements of mean 0 and variance 1; exact where H is
+  /// diagonal and they are signs. O(S M D P).
+  void diagonal_by_probes(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
+                          ConstMatrixView<T> probes, std::span<T> out);
+  /// out = scale times the sum, times V (D x K).
+  void products(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
+                ConstMatrixView<T> v, MatrixView<T> out);
+
+ private:
+  bool is_linear() const { return network_.layers().size() == 1; }
+  Index directions(Index examples) const;
+  template <class Visit>
+  void visit_parts(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, Visit visit);
+  template <class Visit>
+  void visit_products(ConstMatrixView<T> v, Visit visit);
+  void write_sums(std::span<T> out) const;
+
+  const Network<T>& network_;
+  HessianProducts<T> products_;
+  LinearHessian<T> linear_;
+  Index reserved_examples_ = 0, together_ = 0;  // together: directions at a time
+  Buffer<T> units_, images_;
+  Buffer<double> sums_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,106 @@
+#include "curvature/linear_hessian.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/blas.hpp"
+
+namespace bdl {
+
+/// Pairs of outputs c >= k with an F of their own.
+template <class T>
+Index LinearHessian<T>::pairs() const {
+  const Index outputs = network_.outputs();
+  return network_.likelihood.has_coupled_outputs() ? outputs * (outputs + 1) / 2 : outputs;
+}
+
+template <class T>
+void LinearHessian<T>::reserve(Index examples) {
+  inputs_.reserve(network_.inputs() * examples);
+  scaled_.reserve(network_.inputs() * examples);
+  weights_.reserve(pairs() * examples);
+  terms_.reserve(network_.outputs());
+  outputs_.reserve(network_.outputs() * examples);
+  scratch_.reserve(2 * network_.outputs() * examples);
+}
+
+template <class T>
+Index LinearHessian<T>::bytes(Index examples) const {
+  return static_cast<Index>(sizeof(double)) *
+             (examples * (2 * network_.inputs() + pairs()) + network_.outputs()) +
+         static_cast<Index>(sizeof(T)) * 3 * network_.outputs() * examples;
+}
+
+/// Column p: sum over the samples of F(c, k) of each example, for pair number p.
+template <class T>
+void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x,
+                                    MatrixView<double> weights) {
+  const Likelihood& likelihood = network_.likelihood;
+  const bool coupled = likelihood.has_coupled_outputs();
+  const auto f = outputs_.matrix(network_.outputs(), x.cols);
+  std::fill_n(weights.data, weights.size(), 0.0);
+  for (Index s = 0; s < thetas.cols; ++s) {
+    network_.forward(thetas.column(s), x, f, scratch_);
+    check_outputs_finite<T>(f);
+    for (Index i = 0; i < x.cols; ++i) {
+      likelihood.hessian_terms(f.column_data(i), terms_.data());
+      Index pair = 0;
+      for (Index c = 0; c < f.rows; ++c)
+        for (Index k = coupled ? 0 : c; k <= c; ++k)
+          weights(i, pair++) += likelihood.hessian_entry(terms_.data(), c, k);
+    }
+  }
+}
+
+template <class T>
+void LinearHessian<T>::add_biases(Index c, Index k, ConstSpan<double> w, double scale,
+                                  MatrixView<double> out) const {
+  const DenseLayer& layer = network_.layers().front();
+  const Index row_c = layer.bias_offset + c, row_k = layer.bias_offset + k;
+  for (Index i = 0; i < x_.cols; ++i) {
+    const double weight = scale * w[static_cast<std::size_t>(i)];
+    out(row_c, row_k) += weight;
+    for (Index j = 0; j < layer.inputs; ++j) {
+      out(row_c, k * layer.inputs + j) += weight * x_(j, i);
+      if (c != k) out(row_k, c * layer.inputs + j) += weight * x_(j, i);
+    }
+  }
+}
+
+/// Rows of output c, columns of output k: X diag(w) X^T.
+template <class T>
+void LinearHessian<T>::add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) {
+  const Index inputs = x_.rows;
+  const auto scaled = scaled_.matrix(inputs, x_.cols);
+  for (Index i = 0; i < x_.cols; ++i) {
+    const double weight = w[static_cast<std::size_t>(i)], factor = c == k ? std::sqrt(weight) : weight;
+    for (Index j = 0; j < inputs; ++j) scaled(j, i) = factor * x_(j, i);
+  }
+  const auto block = out.block(c * inputs, k * inputs, inputs, inputs);
+  if (c == k)
+    syrk(Op::none, scale, scaled, 1.0, block);
+  else
+    gemm(Op::none, Op::transpose, scale, scaled, x_, 1.0, block);
+}
+
+template <class T>
+void LinearHessian<T>::add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, double scale,
+                           MatrixView<double> out) {
+  reserve(x.cols);
+  const auto inputs = inputs_.matrix(x.rows, x.cols), weights = weights_.matrix(x.cols, pairs());
+  for (Index i = 0; i < x.cols; ++i) std::ranges::copy(x.column(i), inputs.column_data(i));
+  x_ = inputs;
+  fill_weights(thetas, x, weights);
+  const bool coupled = network_.likelihood.has_coupled_outputs();
+  Index pair = 0;
+  for (Index c = 0; c < network_.outputs(); ++c)
+    for (Index k = coupled ? 0 : c; k <= c; ++k, ++pair) {
+      add_pair(c, k, weights.column(pair), scale, out);
+      if (network_.has_bias()) add_biases(c, k, weights.column(pair), scale, out);
+    }
+}
+
+template class LinearHessian<float>;
+template class LinearHessian<double>;
+
+}  // namespace bdl

@@ -1,0 +1,32 @@
+// The Hessian of a generalised linear model (a network of one layer) in dense form: its curvature does not
+// depend on y, and an example adds its likelihood's Hessian F, C x C, times x x^T to each pair of outputs.
+#pragma once
+
+#include "model/network.hpp"
+
+namespace bdl {
+
+template <class T>
+class LinearHessian {
+ public:
+  explicit LinearHessian(const Network<T>& network) : network_(network) {}
+
+  void reserve(Index examples);
+  Index bytes(Index examples) const;
+  /// Lower triangle of out += scale sum_si Hessian, for thetas (D x S) and x (inputs x M). O(M D^2 / 2) for
+  /// coupled outputs, O(M D^2 / (2 C)) for others, whatever the number of samples.
+  void add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, double scale, MatrixView<double> out);
+
+ private:
+  Index pairs() const;
+  void fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<double> weights);
+  void add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out);
+  void add_biases(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) const;
+
+  const Network<T>& network_;
+  ConstMatrixView<double> x_;
+  Buffer<double> inputs_, scaled_, weights_, terms_;
+  Buffer<T> outputs_, scratch_;
+};
+
+}  // namespace bdl
