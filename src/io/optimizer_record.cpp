@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 
@@ -19,6 +21,9 @@ void for_state(State& state, Visit&& visit) {
   visit("state.batches", state.batches);
   visit("state.fit_end_epoch", state.fit_end_epoch);
   visit("state.running_steps", state.running_steps);
+  visit("state.shortened_steps", state.shortened_steps);
+  visit("state.scored_examples", state.prequential.examples);
+  visit("state.scored_targets", state.prequential.targets);
 }
 
 void write_options(RecordWriter& record, const Options& options) {
@@ -62,6 +67,17 @@ void read_prior(const RecordReader& record, Prior<T>& prior) {
   prior.set_groups(groups);
 }
 
+template <class T>
+void read_process_noise(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.archive().contains("optimizer.process_noise")) return;
+  Buffer<T> noise(optimizer.posterior()->dimension());
+  const auto values = noise.first(optimizer.posterior()->dimension());
+  record.vector<T>("optimizer.process_noise", values);
+  if (std::ranges::any_of(values, [](T value) { return value < 0; }))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.process_noise has a negative value");
+  optimizer.filter().set_process_noise(values);
+}
+
 void check_state(const TrainingState& state) {
   constexpr Index limit = INT32_MAX;  // products of two do not overflow
   const bool position = state.batch == 0 || state.batch < state.batches;
@@ -76,6 +92,9 @@ template <class T>
 void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
+  state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
+  state.prequential.log_density = record.real("state.scored_log_density");
+  state.prequential.error = record.real("state.scored_error");
   state.running_log_likelihood = record.real("state.running_log_likelihood");
   state.start_weight = record.real("state.start_weight");
   check_state(state);
@@ -95,6 +114,9 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.integer("optimizer.data_size", optimizer.data_size());
   write_options(record, optimizer.options());
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
+  record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
+  record.real("state.scored_log_density", optimizer.state.prequential.log_density);
+  record.real("state.scored_error", optimizer.state.prequential.error);
   record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);
   record.real("state.start_weight", optimizer.state.start_weight);
   record.integer("prior.fixed", optimizer.prior().is_fixed() ? 1 : 0);
@@ -102,6 +124,8 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
     record.vector("prior.precision", optimizer.prior().precision());
   else
     record.vector("prior.groups", optimizer.prior().groups());
+  if (const auto noise = optimizer.filter().process_noise(); !noise.empty())
+    record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
   record.vector("optimizer.initial_mean", optimizer.initial_mean());
   record.vector("optimizer.initial_precision", optimizer.initial_precision());
@@ -119,6 +143,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
                                                     record.integer("optimizer.data_size", 1, count_limit));
     optimizer->set_options(read_options(record, optimizer->options()));
     read_prior(record, optimizer->prior());
+    read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     return optimizer;
   } catch (const Error& error) {  // values the optimizer itself refuses

@@ -37,20 +37,20 @@ template <class T>
 struct PosteriorStep {
   const Posterior<T>& from;  ///< (mu, Sigma)
   Descent descent = Descent::natural;
-  ConstSpan<T> m;          ///< includes Lambda_0 (mu - mu_0) if the loss has the KL
-  Curvature<T> curvature;  ///< H
+  ConstSpan<T> m{};          ///< includes Lambda_0 (mu - mu_0) if the loss has the KL
+  Curvature<T> curvature{};  ///< H
   double mean_rate = 1, curvature_rate = 1;
   /// Lambda_0: that of a posterior of the same family (perhaps `from` itself) or diag(prior_precision); none
   /// of both if the loss has no KL.
   const Posterior<T>* prior = nullptr;
-  ConstSpan<T> prior_precision;
+  ConstSpan<T> prior_precision{};
   MeanUpdate mean_update = MeanUpdate::projected;
   /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
   /// BONG code has it (spec/bong.md section 6.1); for comparisons.
   bool unsymmetric = false;
   bool shorten = true;  ///< a step that would lose positive definiteness is shortened, not refused
-  ProjectionOptions projection;
-  StreamKey random;  ///< directions of the randomized projection
+  ProjectionOptions projection{};
+  StreamKey random{};  ///< directions of the randomized projection
 
   bool has_kl() const { return prior || !prior_precision.empty(); }
   /// Lambda_0 = Lambda, as in the first inner iteration of an observation.

@@ -100,7 +100,7 @@ struct Summary {
 template <class T>
 Summary summarise(Estimator<T>& estimator, const Batch& batch, CurvatureKind kind) {
   const Padded<T> thetas(batch.thetas), x(batch.x), y(batch.y);
-  const Estimate<T> estimate = estimator.estimate(thetas.get(), x.get(), y.get(), kind, scale);
+  const Estimate<T> estimate = estimator.estimate(thetas.get(), x.get(), y.get(), {kind, scale});
   const Index dimension = batch.thetas.rows;
   Padded<T> gradient(poison(dimension, 1)), diagonal(poison(dimension, 1));
   Padded<double> curvature(Dense(dimension, dimension));

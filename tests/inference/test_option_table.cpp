@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "inference/evidence.hpp"
 #include "inference/method.hpp"
 #include "inference/options.hpp"
 #include "support/verify.hpp"
@@ -108,9 +109,14 @@ void other_types_are_refused(void**) {
 }
 
 void methods_are_found_by_name(void**) {
-  assert_int_equal(find_method("slang").curvature, 0);
-  assert_int_equal(find_method("slang-ggn").curvature, 1);
-  for (const Method& method : method_table()) assert_ptr_equal(&find_method(method.name), &method);
+  for (const Method& method : method_table()) {
+    assert_ptr_equal(&find_method(method.name), &method);
+    Options options;
+    method.set_defaults(options);
+    const bool gauss_newton = estimate_kind(options) == EstimateKind::mc_ggn;
+    assert_int_equal(gauss_newton, std::strcmp(method.name, "slang-ggn") == 0);
+    if (method.is_online) assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);
+  }
   expect_error(Status::ERROR_INVALID_ARGUMENT, "\"slang\", \"slang-ggn\"", [] { find_method("adam"); });
 }
 

@@ -30,12 +30,19 @@ struct Problem {
     for (Index j = 0; j < b.cols; ++j)
       for (Index i = 0; i < b.rows; ++i) to(i, j) = static_cast<T>(b(i, j));
   }
-  PrecisionUpdate<T> update(const ProjectionOptions& options) {
-    return {&rows, w.column(), rate, prior.column(), options, {3, Stream::range_finder, 1, 0}};
+  PosteriorStep<T> step(const Posterior<T>& from, const ProjectionOptions& options) {
+    PosteriorStep<T> step{from};
+    step.m = prior.column();  // any vector: the mean is tested elsewhere
+    step.curvature = {&rows, w.column(), {}, {}};
+    step.curvature_rate = rate;
+    step.prior_precision = prior.column();
+    step.projection = options;
+    step.random = {3, Stream::range_finder, 1, 0};
+    return step;
   }
-  /// A A^T = (1 - beta) U U^T + B diag(w) B^T.
+  /// A A^T = (1 - beta) U U^T + b B diag(w) B^T.
   Dense target() const {
-    return (1 - rate) * (u * transposed(u)) + b * diagonal_matrix(w.dense()) * transposed(b);
+    return (1 - rate) * (u * transposed(u)) + rate * (b * diagonal_matrix(w.dense()) * transposed(b));
   }
   Dense old_diagonal() const { return (1 - rate) * d + rate * prior.dense(); }
 };
@@ -46,7 +53,7 @@ std::unique_ptr<LowRankPosterior<T>> updated(Problem<T>& problem, const Projecti
   const auto old = low_rank_of<T>(problem.u, problem.d);
   auto next = low_rank_of<T>(Random(99).normal(problem.u.rows, problem.u.cols), problem.d);  // overwritten
   UpdateWorkspace<T> workspace;
-  next->update(*old, problem.update(options), workspace);
+  next->take(problem.step(*old, options), workspace);
   return next;
 }
 
@@ -122,10 +129,10 @@ void full_rank_updates_are_not_truncated(void**) {
     const Dense precision = problem.u * transposed(problem.u) + diagonal_matrix(problem.d);
     old.set_precision({precision.values.data(), 7, 7});
     UpdateWorkspace<double> workspace;
-    full.update(old, problem.update({}), workspace);
+    full.take(problem.step(old, {}), workspace);
     const Dense expected = problem.target() + diagonal_matrix(problem.old_diagonal());
     Dense whole = (1 - rate) * precision +
-                  problem.b * diagonal_matrix(problem.w.dense()) * transposed(problem.b) +
+                  rate * (problem.b * diagonal_matrix(problem.w.dense()) * transposed(problem.b)) +
                   rate * diagonal_matrix(problem.prior.dense());
     assert_close("full", dense_precision(full), whole, 1e-12);
     assert_close("low rank", dense_precision(*next), expected, 1e-12);
@@ -169,7 +176,7 @@ void what_is_not_finite_is_refused(void**) {
         FullPosterior<T> old(9), full(9);
         UpdateWorkspace<T> workspace;
         expect_error(Status::ERROR_DIVERGED, "finite",
-                     [&] { full.update(old, problem.update({}), workspace); });
+                     [&] { full.take(problem.step(old, {}), workspace); });
       }
 }
 

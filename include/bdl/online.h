@@ -1,0 +1,120 @@
+/**
+ * @file online.h
+ * Streams: an optimizer that learns from one observation (or one block of them) after the other, as a Bayesian
+ * filter does. What was believed before an observation is its prior; time may pass in between.
+ *
+ * Every rule x curvature estimate x family works (Jones, Chang, Murphy 2024, "Bayesian Online Natural Gradient"):
+ *
+ *   option "rule"       bong  one natural-gradient step on the expected log likelihood, step length 1: exact Bayes
+ *                             in conjugate models
+ *                       blr   `iterations` natural-gradient steps on that minus KL(q || prior), of `learning_rate`
+ *                       bog   one plain gradient step on the expected log likelihood, of `learning_rate`
+ *                       bbb   `iterations` plain gradient steps on the expected log likelihood minus KL
+ *   option "curvature"  mc-ef, mc-ggn, mc-hess: at `samples` posterior samples; lin-hess, lin-ef: linearised at the
+ *                       mean, without samples. mc-hess (exact Hessians) needs a network, and no low-rank posterior
+ *   the posterior       low rank (rank 0: diagonal), full, full-moment, diagonal-moment
+ *
+ * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess, full),
+ * "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong, lin-hess, low rank).
+ *
+ * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it. Such a
+ * step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the former precision
+ * (of the covariance, in moment families), it leaves half. bdl_optimizer_shortened_steps() counts them; option
+ * "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead.
+ */
+#ifndef BDL_ONLINE_H
+#define BDL_ONLINE_H
+
+#include "bdl/optimizer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Observes rows of x and y in their order, option "block" of them at a time (default 1). A posterior that is blank
+ * is initialised as the prior first. Before each block one step of time passes, as the options "transition",
+ * "process_noise" and "forgetting" say, unless bdl_optimizer_forecast() has moved time on since the last
+ * observation.
+ *
+ * A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
+ * targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
+ *
+ * Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
+ * schedules and the learning of scales play no part, nor does the data size. Since 0.1.
+ * @param optimizer   an optimizer with a model, of any method
+ * @param x           n x inputs
+ * @param y           n x targets
+ * @param log_density receives n x 1, in nats, NaN for rows that were not used: log p(y_t | x_t, what came before).
+ *                    May be bdl_none()
+ * @return BDL_OK or an error; an error leaves the state after the last block that was used whole, and
+ *         log_density unwritten
+ */
+BDL_API bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                         bdl_matrix log_density);
+
+/**
+ * Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly, and
+ * precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time. Predictions made
+ * in between are forecasts. Since 0.1.
+ * @param optimizer an optimizer
+ * @param steps     >= 0; 0: the next observation is made at the time of the last
+ */
+BDL_API bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps);
+
+/**
+ * Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer matters.
+ * Since 0.1.
+ * @param optimizer an optimizer
+ * @param variance  1 x 1 or 1 x D, >= 0, per step of time
+ */
+BDL_API bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance);
+
+/**
+ * Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each row
+ * judged before it was used. Any out-pointer may be NULL. Since 0.1.
+ * @param optimizer   an optimizer with a model
+ * @param count       receives the number of rows scored
+ * @param log_density receives the mean log density of a row, in nats; NaN if count is 0
+ * @param error       receives the share of misclassified targets, or the root mean squared error of the mean at the
+ *                    posterior mean of theta (Gaussian, Poisson); NaN if count is 0
+ */
+BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count, double* log_density,
+                                             double* error);
+
+/** Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer);
+
+/** What a bdl_draws_fn is asked for. */
+typedef enum bdl_draw_kind {
+  BDL_DRAW_PARAMETERS = 1, /**< rows ~ q, the posterior samples of the mc- estimates */
+  BDL_DRAW_PROBES = 2      /**< rows of +-1, independent with mean 0 (Hutchinson probes) */
+} bdl_draw_kind;
+
+/**
+ * Callback: the random draws of training, in place of the library's own streams: antithetic or quasi-random
+ * numbers, or those of another program.
+ * @param user_data as given to bdl_optimizer_set_draws()
+ * @param kind      what is asked for
+ * @param step      number of the step or observation, from 0
+ * @param iteration inner iteration, from 0
+ * @param q         the belief to draw from; only valid during the call
+ * @param draws     S x D, of the posterior's dtype, to be written
+ * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
+ */
+typedef int32_t (*bdl_draws_fn)(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
+                                const bdl_posterior* q, bdl_matrix draws);
+
+/**
+ * Sets the source of random draws. It is not part of a checkpoint. Since 0.1.
+ * @param optimizer an optimizer
+ * @param draws     NULL: the library's own streams again
+ * @param user_data handed to the callback
+ */
+BDL_API bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+#include "bdl/online.h"
+
+#include <cmath>
+#include <limits>
+
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "inference/stream.hpp"
+
+namespace bdl {
+namespace {
+
+/// The caller's own draws, checked before they are used.
+template <class T>
+class CallerDraws final : public DrawSource<T> {
+ public:
+  CallerDraws(bdl_draws_fn draws, void* user_data) : draws_(draws), user_data_(user_data) {}
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, PosteriorScratch<T>&) override {
+    call(BDL_DRAW_PARAMETERS, q, place, thetas);
+  }
+  void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override {
+    call(BDL_DRAW_PROBES, q, place, z);
+  }
+
+ private:
+  void call(bdl_draw_kind kind, const Posterior<T>& q, DrawPlace place, MatrixView<T> out) {
+    for (Index j = 0; j < out.cols; ++j)
+      std::ranges::fill(out.column(j), std::numeric_limits<T>::quiet_NaN());
+    // Seen through a const handle, and not owned by it.
+    const bdl_posterior handle{
+        std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q))};
+    const std::int32_t answer =
+        draws_(user_data_, kind, place.step, place.iteration, &handle, as_array<T>(out));
+    if (answer != 0) fail(Status::ERROR_CALLBACK, "the draws callback returned %d, expected 0", answer);
+    for (Index j = 0; j < out.cols; ++j)
+      for (const T value : out.column(j))
+        if (!std::isfinite(value))
+          fail(Status::ERROR_CALLBACK, "the draws callback left draw %lld not finite", static_cast<long long>(j));
+  }
+  bdl_draws_fn draws_;
+  void* user_data_;
+};
+
+template <class T>
+void check_model(const Optimizer<T>& optimizer) {
+  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
+}
+
+/// 1 x D, or 1 x 1 that stands for all, >= 0.
+template <class T>
+Buffer<T> gathered_variance(const Array& array, Index dimension) {
+  check_shape(array, 1, array.cols == 1 ? 1 : dimension, "variance");
+  check_finite<T>(array, "variance");
+  Buffer<T> values(dimension);
+  for (Index i = 0; i < dimension; ++i) {
+    const double value = element(array, 0, array.cols == 1 ? 0 : i);
+    if (value < 0)
+      fail(Status::ERROR_INVALID_ARGUMENT, "variance is %g at column %lld (counting from 0), expected at least 0",
+           value, static_cast<long long>(i));
+    values.data()[i] = static_cast<T>(value);
+  }
+  return values;
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, bdl_matrix log_density) {
+  return guard("bdl_optimizer_observe", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      check_model(o);
+      observe(o, x, y, log_density);
+    });
+  });
+}
+
+bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps) {
+  return guard("bdl_optimizer_forecast", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      check_range(steps, 0, INT64_C(1) << 52, "steps");
+      forecast(o, steps);
+    });
+  });
+}
+
+bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance) {
+  return guard("bdl_optimizer_set_process_noise", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      const Index dimension = o.posterior()->dimension();
+      o.filter().set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
+    });
+  });
+}
+
+bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count, double* log_density,
+                                     double* error) {
+  return guard("bdl_optimizer_prequential", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      check_model(o);
+      const PrequentialSums& sums = o.state.prequential;
+      const bdl_likelihood kind = o.model()->likelihood.kind();
+      const double mean_error = sums.error / static_cast<double>(sums.targets);  // NaN for none
+      const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
+      if (count) *count = sums.examples;
+      if (log_density) *log_density = sums.log_density / static_cast<double>(sums.examples);
+      if (error) *error = is_class ? mean_error : std::sqrt(mean_error);
+    });
+  });
+}
+
+int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->state.shortened_steps; }, optimizer->object) : 0;
+}
+
+bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data) {
+  return guard("bdl_optimizer_set_draws", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      o.set_draws(draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr);
+    });
+  });
+}
