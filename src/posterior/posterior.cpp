@@ -68,8 +68,8 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 double shortened(double kept, bool may_shorten) {
   if (kept > least_kept) return 1;
   if (!may_shorten || !std::isfinite(kept))
-    fail(Status::ERROR_DIVERGED, "the step would leave %g times the former precision or covariance in some direction",
-         kept);
+    fail(Status::ERROR_DIVERGED,
+         "the step would leave %g times the former precision or covariance in some direction", kept);
   return (1 - shortened_to) / (1 - kept);
 }
 

@@ -5,6 +5,7 @@
 
 #include "curvature/curvature.hpp"
 #include "linalg/low_rank_projection.hpp"
+#include "linalg/positive_matrix.hpp"
 #include "linalg/tall.hpp"
 #include "rng/philox.hpp"
 
@@ -69,6 +70,7 @@ struct UpdateWorkspace {
   LowRankProjection<T> projection;
   Buffer<T> root_weights, projected, weights, factor, vectors;
   Buffer<double> small, squares;
+  DenseScratch dense;
   PosteriorScratch<T> scratch;
 };
 
@@ -96,9 +98,9 @@ class Posterior {
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
-  /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay positive
-  /// definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not positive
-  /// definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
+  /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay
+  /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not
+  /// positive definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
   virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
   /// This posterior becomes `from` after the passage of time, exactly.
   virtual void drift(const Posterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) = 0;
@@ -135,8 +137,8 @@ class Posterior {
 /// other parametrisation would about leave at that point.
 inline constexpr double least_kept = 1e-8, shortened_to = 0.5;
 
-/// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part of
-/// the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
+/// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part
+/// of the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
 double shortened(double kept, bool may_shorten);
 
 /// Columns theta_s = mu + Sigma^1/2 eps of the streams (key.sample + s).
