@@ -101,10 +101,9 @@ struct Model {
   }
 };
 
-/// What the step adds to the parameters of the family.
-Dense step_taken(const Model& model, Family family, Descent descent) {
-  const auto old = posterior_of<double>(family, model.q), next = posterior_of<double>(family, model.q),
-             prior = posterior_of<double>(family, model.prior);
+std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, Descent descent,
+                                           bool unsymmetric) {
+  const auto old = posterior_of<double>(family, model.q), prior = posterior_of<double>(family, model.prior);
   DenseRows<double> rows;
   rows.view({model.x.values.data(), size, examples});
   const Padded<double> w(Dense(examples, 1, 1 / noise)), m(model.m());
@@ -112,9 +111,17 @@ Dense step_taken(const Model& model, Family family, Descent descent) {
   step.curvature.rows = &rows;
   step.curvature.w = w.column();
   step.mean_rate = step.curvature_rate = rate;
+  step.unsymmetric = unsymmetric;
   if (model.kl) step.prior = prior.get();
   UpdateWorkspace<double> workspace;
+  auto next = posterior_of<double>(family, model.q);
   assert_true(next->take(step, workspace) == 1);
+  return next;
+}
+
+/// What the step adds to the parameters of the family.
+Dense step_taken(const Model& model, Family family, Descent descent) {
+  const auto next = stepped(model, family, descent, false);
   return parameters_of(family, gaussian_of(*next)) - parameters_of(family, model.q);
 }
 
@@ -147,12 +154,46 @@ void natural_steps_descend_the_natural_gradient(void**) {
   });
 }
 
+/// The unsymmetric step is the gradient with respect to every element of -1/2 Sigma^-1 by itself.
+void unsymmetric_steps_descend_the_unconstrained_gradient(void**) {
+  constexpr double h = 1e-5;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Model model(seed, false);
+    const Dense first = model.q.precision * model.q.mean, second = -0.5 * model.q.precision;
+    const auto loss = [&](const Dense& vector, const Dense& matrix) {
+      const Dense covariance = inverse_of(-2.0 * matrix);
+      return model.loss({covariance * vector, -2.0 * matrix, covariance});
+    };
+    Dense gradient(size, size), mean_gradient(size, 1);
+    for (Index i = 0; i < size; ++i)
+      for (const double sign : {1.0, -1.0}) {
+        Dense vector = first;
+        vector(i, 0) += sign * h;
+        mean_gradient(i, 0) += sign * loss(vector, second) / (2 * h);
+        for (Index j = 0; j < size; ++j) {
+          Dense matrix = second;
+          matrix(i, j) += sign * h;
+          gradient(i, j) += sign * loss(first, matrix) / (2 * h);
+        }
+      }
+    const Dense precision = -2.0 * (second - rate * gradient), covariance = inverse_of(precision);
+    const Dense mean = covariance * (first - rate * mean_gradient);
+    const auto next = stepped(model, Family::full, Descent::plain, true);
+    Padded<double> solution(identity(size));
+    PosteriorScratch<double> scratch;
+    next->solve(solution.view(), scratch);
+    assert_close("covariance", solution.dense(), covariance, 1e-8);
+    assert_close("mean", column_of(std::as_const(*next).mean()), mean, 1e-8);
+  }
+}
+
 }  // namespace
 
 int main() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(plain_steps_descend_the_gradient),
       cmocka_unit_test(natural_steps_descend_the_natural_gradient),
+      cmocka_unit_test(unsymmetric_steps_descend_the_unconstrained_gradient),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

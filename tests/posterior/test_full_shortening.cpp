@@ -21,15 +21,18 @@ double least_part(const Dense& next, const Dense& old) {
   return eigen_of(inverse * next * transposed(inverse)).values.back();
 }
 
-/// Steps that leave too little are found, shortened to a half, and refused where that is not allowed.
+/// Steps that leave too little are found, shortened to a half, and refused where that is not allowed. Returns
+/// how many of these were such.
 template <class T>
-void check(Family family, Descent descent, PriorForm prior, CurvatureForm curvature, double scale) {
+int check(Family family, Descent descent, PriorForm prior, CurvatureForm curvature, double scale) {
+  int found = 0;
   for (const Index size : {1, 2, 9}) {
     StepProblem<T> problem(family, size, prior, curvature, 17, 6);
     problem.curvature_rate = scale;
     const Gaussian whole = reference_step(problem, family, descent);
     const double kept = least_part(stepped(family, whole), stepped(family, problem.from));
     if (kept > least_kept) continue;
+    ++found;
     const double part = (1 - shortened_to) / (1 - kept);
     const Gaussian expected = reference_step(problem, family, descent, part);
     for (const FactorUpdate update : updates) {
@@ -45,23 +48,24 @@ void check(Family family, Descent descent, PriorForm prior, CurvatureForm curvat
       assert_close("precision", got.precision, expected.precision, tolerance);
       assert_close("mean", got.mean, expected.mean, tolerance);
       step.shorten = false;
-      expect_error(Status::ERROR_DIVERGED, "positive definite", [&] { next->take(step, workspace); });
+      expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
     }
   }
+  return found;
 }
 
 template <class T>
 void steps_are_shortened_to_leave_a_half(void**) {
-  int shortened_steps = 0;
+  int found[2][2] = {};
   for (const Family family : {Family::full, Family::full_moment})
     for (const Descent descent : {Descent::natural, Descent::plain})
       for (const PriorForm prior : {PriorForm::none, PriorForm::posterior, PriorForm::diagonal})
         for (const CurvatureForm curvature : curvatures)
-          for (const double scale : {0.3, 2.0}) {
-            check<T>(family, descent, prior, curvature, scale);
-            ++shortened_steps;
-          }
-  assert_int_equal(shortened_steps, 96);
+          for (const double scale : {0.3, 2.0})
+            found[family == Family::full][descent == Descent::plain] +=
+                check<T>(family, descent, prior, curvature, scale);
+  for (const auto& counts : found)
+    for (const int count : counts) assert_true(count >= 10);
 }
 
 /// The limit is tight: Sigma' = Sigma - b (Sigma x) (Sigma x)^T leaves 1 - b x^T Sigma x along x.
@@ -94,10 +98,12 @@ void what_is_not_finite_is_refused(void**) {
             const auto next = posterior_of<T>(family, problem.from);
             UpdateWorkspace<T> workspace;
             workspace.dense.update = update;
-            expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->take(problem.step(descent), workspace); });
+            expect_error(Status::ERROR_DIVERGED, "finite",
+                         [&] { next->take(problem.step(descent), workspace); });
             StepProblem<T> other(family, 6, PriorForm::none, curvature, 5);
             other.m.column()[2] = static_cast<T>(bad);
-            expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->take(other.step(descent), workspace); });
+            expect_error(Status::ERROR_DIVERGED, "finite",
+                         [&] { next->take(other.step(descent), workspace); });
           }
 }
 

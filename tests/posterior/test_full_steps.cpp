@@ -97,7 +97,8 @@ void bong_is_exact_for_linear_gaussian_models(void**) {
     assert_close("Kalman mean", got.mean, problem.from.mean + gain * residual, 1e-12);
     assert_close("Kalman covariance", got.covariance, before - gain * h * before, 1e-12);
     const Dense precision = problem.from.precision + transposed(h) * inverse_of(noise) * h;
-    const Dense information = problem.from.precision * problem.from.mean + transposed(h) * inverse_of(noise) * y;
+    const Dense information =
+        problem.from.precision * problem.from.mean + transposed(h) * inverse_of(noise) * y;
     assert_close("Bayes", got.precision, precision, 1e-12);
     assert_close("Bayes mean", got.mean, inverse_of(precision) * information, 1e-12);
   }
@@ -136,8 +137,8 @@ void curvatures_without_off_diagonal_elements_are_refused(void**) {
     const auto next = posterior_of<T>(family, problem.from);
     UpdateWorkspace<T> workspace;
     expect_error(Status::ERROR_UNSUPPORTED, "diagonal", [&] { next->take(step, workspace); });
-    const auto other = posterior_of<T>(
-        family == Family::full ? Family::full_moment : Family::full, problem.from);
+    const auto other =
+        posterior_of<T>(family == Family::full ? Family::full_moment : Family::full, problem.from);
     const PosteriorStep<T> mixed = step_from<T>(*other, Descent::natural, problem.m.column());
     expect_error(Status::ERROR_UNSUPPORTED, "family", [&] { next->take(mixed, workspace); });
   }
@@ -150,7 +151,8 @@ void drift_is_exact(void**) {
     for (const Index size : {1, 7}) {
       Random random(8);
       const Gaussian q = random_gaussian<T>(size, random);
-      const auto from = posterior_of<T>(family, q), next = posterior_of<T>(family, random_gaussian<T>(size, random));
+      const auto from = posterior_of<T>(family, q),
+                 next = posterior_of<T>(family, random_gaussian<T>(size, random));
       Padded<T> noise(random.uniform(size, 1, 0, 2));
       UpdateWorkspace<T> workspace;
       next->drift(*from, {0.9, 0.81 / 0.95, {}}, workspace);

@@ -147,8 +147,9 @@ Gaussian reference_step(const StepProblem<T>& p, Family family, Descent descent,
     return to;
   }
   const Dense u = covariance * m, outer = u * transposed(mean);
-  to.precision = natural ? precision + b * gradient
-                         : precision + 2 * b * (outer + transposed(outer) + covariance * gradient * covariance);
+  to.precision = natural
+                     ? precision + b * gradient
+                     : precision + 2 * b * (outer + transposed(outer) + covariance * gradient * covariance);
   to.covariance = inverse_of(to.precision);
   to.mean = natural ? mean - a * (to.covariance * m) : to.covariance * (precision * mean - a * u);
   return to;
