@@ -3,6 +3,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "posterior/full.hpp"
+#include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
 
 namespace bdl {
@@ -42,23 +43,37 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
   replace(q, successor, mean);
 }
 
-template <class T>
-void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
-  const Index dimension = q.dimension();
-  if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
-  check_mean<T>(mean, dimension);
-  check_shape(precision, dimension, dimension, "precision");
-  check_finite(precision, "precision");
+/// Fails unless the array is dimension x dimension, finite and symmetric to rounding; its values.
+Buffer<double> gathered_symmetric(const Array& array, Index dimension, const char* name) {
+  check_shape(array, dimension, dimension, name);
+  check_finite(array, name);
   for (Index i = 0; i < dimension; ++i)
     for (Index j = 0; j < i; ++j) {
-      const double below = element(precision, i, j), above = element(precision, j, i);
-      if (std::abs(below - above) >
-          1e-5 * std::sqrt(std::abs(element(precision, i, i) * element(precision, j, j))))
-        fail(Status::ERROR_INVALID_ARGUMENT, "precision is not symmetric at row %lld, column %lld",
+      const double below = element(array, i, j), above = element(array, j, i);
+      if (std::abs(below - above) > 1e-5 * std::sqrt(std::abs(element(array, i, i) * element(array, j, j))))
+        fail(Status::ERROR_INVALID_ARGUMENT, "%s is not symmetric at row %lld, column %lld", name,
              static_cast<long long>(i), static_cast<long long>(j));
     }
+  return gathered<double>(array);
+}
+
+template <class T>
+void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
+  const Index dimension = as_full(q).dimension();
+  check_mean<T>(mean, dimension);
+  const Buffer<double> matrix = gathered_symmetric(precision, dimension, "precision");
   FullPosterior<T> successor(dimension);
-  successor.set_precision(gathered<double>(precision).matrix(dimension, dimension));
+  successor.set_precision(matrix.matrix(dimension, dimension));
+  replace<T>(q, successor, mean);
+}
+
+template <class T>
+void set_full_moment(Posterior<T>& q, const Array& mean, const Array& covariance) {
+  const Index dimension = as_full_moment(q).dimension();
+  check_mean<T>(mean, dimension);
+  const Buffer<double> matrix = gathered_symmetric(covariance, dimension, "covariance");
+  FullMomentPosterior<T> successor(dimension);
+  successor.set_covariance(matrix.matrix(dimension, dimension));
   replace<T>(q, successor, mean);
 }
 
@@ -94,6 +109,13 @@ bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_pos
   });
 }
 
+bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_full_moment", [&] {
+    create(posterior, dtype, dimension,
+           [&](auto scalar) { return std::make_shared<FullMomentPosterior<decltype(scalar)>>(dimension); });
+  });
+}
+
 bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy) {
   return guard("bdl_posterior_copy", [&] {
     not_null(copy, "copy");
@@ -126,4 +148,9 @@ bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean,
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
   return guard("bdl_posterior_set_full",
                [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
+}
+
+bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {
+  return guard("bdl_posterior_set_full_moment",
+               [&] { with(posterior, "posterior", [&](auto& q) { set_full_moment(q, mean, covariance); }); });
 }

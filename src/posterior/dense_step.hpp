@@ -39,8 +39,8 @@ void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<doub
 
 /// Columns sqrt(factor w_r) b_r in workspace.dense.columns, followed by `spare` columns.
 template <class T>
-MatrixView<double> curvature_columns(const Curvature<T>& curvature, double factor, Index spare,
-                                     UpdateWorkspace<T>& workspace);
+MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, Index spare,
+                                 UpdateWorkspace<T>& workspace);
 
 /// diag(out) += factor prior_precision.
 template <class T>

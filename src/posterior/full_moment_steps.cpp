@@ -48,8 +48,8 @@ template <class T>
 double FullMomentPosterior<T>::reduce(const PositiveMatrix& old, const PosteriorStep<T>& step,
                                       UpdateWorkspace<T>& workspace) {
   const bool natural = step.descent == Descent::natural;
-  const auto z = curvature_columns(step.curvature, natural ? step.curvature_rate : step.curvature_rate / 2, 0,
-                                   workspace);
+  const auto z =
+      dense_columns(step.curvature, natural ? step.curvature_rate : step.curvature_rate / 2, 0, workspace);
   workspace.dense.product.reserve(z.size());
   const auto v = workspace.dense.product.matrix(z.rows, z.cols);
   if (natural) {

@@ -55,7 +55,7 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
   double part;
   if (!kl && step.curvature.rows &&
       suits_rotations(this->dimension_, step.curvature.rows->count(), scratch.update)) {
-    const auto columns = curvature_columns(step.curvature, rate, 0, workspace);
+    const auto columns = dense_columns(step.curvature, rate, 0, workspace);
     part = settle_columns(precision_, from.precision_, columns, columns.cols, step.shorten, scratch);
   } else {
     copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
@@ -94,7 +94,7 @@ template <class T>
 double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step,
                                           const double* u, UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
-  const auto columns = curvature_columns(step.curvature, 2 * step.curvature_rate, 2, workspace);
+  const auto columns = dense_columns(step.curvature, 2 * step.curvature_rate, 2, workspace);
   const Index count = columns.cols - 2;
   cholesky_solve(from.precision_.lower(), columns.columns(0, count));
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
