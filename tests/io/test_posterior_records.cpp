@@ -33,7 +33,7 @@ void posteriors_survive_a_file(void**) {
       const TemporaryFile file;
       q->set_blank(blank);
       save_checkpoint<T>(file.path(), nullptr, q.get(), nullptr);
-      const auto loaded = load_checkpoint<T>(TensorArchive(file.path()), nullptr).posterior;
+      const auto loaded = load_checkpoint<T>(read_archive(file.path()), nullptr).posterior;
       assert_true(loaded->family() == family && loaded->is_blank() == blank);
       const Gaussian got = gaussian_of(*loaded), expected = gaussian_of(*q);
       assert_same("mean", got.mean, expected.mean);
