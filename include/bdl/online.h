@@ -1,26 +1,27 @@
 /**
  * @file online.h
- * Streams: an optimizer that learns from one observation (or one block of them) after the other, as a Bayesian
- * filter does. What was believed before an observation is its prior; time may pass in between.
+ * Streams: an optimizer that learns from one observation (or one block of them) after the other, as a
+ * Bayesian filter does. What was believed before an observation is its prior; time may pass in between.
  *
- * Every rule x curvature estimate x family works (Jones, Chang, Murphy 2024, "Bayesian Online Natural Gradient"):
+ * Every rule x curvature estimate x family works (Jones, Chang, Murphy 2024, "Bayesian Online Natural
+ * Gradient"):
  *
- *   option "rule"       bong  one natural-gradient step on the expected log likelihood, step length 1: exact Bayes
- *                             in conjugate models
- *                       blr   `iterations` natural-gradient steps on that minus KL(q || prior), of `learning_rate`
- *                       bog   one plain gradient step on the expected log likelihood, of `learning_rate`
- *                       bbb   `iterations` plain gradient steps on the expected log likelihood minus KL
- *   option "curvature"  mc-ef, mc-ggn, mc-hess: at `samples` posterior samples; lin-hess, lin-ef: linearised at the
- *                       mean, without samples. mc-hess (exact Hessians) needs a network, and no low-rank posterior
- *   the posterior       low rank (rank 0: diagonal), full, full-moment, diagonal-moment
+ *   option "rule"       bong  one natural-gradient step on the expected log likelihood, step length 1: exact
+ * Bayes in conjugate models blr   `iterations` natural-gradient steps on that minus KL(q || prior), of
+ * `learning_rate` bog   one plain gradient step on the expected log likelihood, of `learning_rate` bbb
+ * `iterations` plain gradient steps on the expected log likelihood minus KL option "curvature"  mc-ef,
+ * mc-ggn, mc-hess: at `samples` posterior samples; lin-hess, lin-ef: linearised at the mean, without samples.
+ * mc-hess (exact Hessians) needs a network, and no low-rank posterior the posterior       low rank (rank 0:
+ * diagonal), full, full-moment, diagonal-moment
  *
- * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess, full),
- * "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong, lin-hess, low rank).
+ * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess,
+ * full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong,
+ * lin-hess, low rank).
  *
- * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it. Such a
- * step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the former precision
- * (of the covariance, in moment families), it leaves half. bdl_optimizer_shortened_steps() counts them; option
- * "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead.
+ * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it.
+ * Such a step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the
+ * former precision (of the covariance, in moment families), it leaves half. bdl_optimizer_shortened_steps()
+ * counts them; option "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead.
  */
 #ifndef BDL_ONLINE_H
 #define BDL_ONLINE_H
@@ -32,10 +33,10 @@ extern "C" {
 #endif
 
 /**
- * Observes rows of x and y in their order, option "block" of them at a time (default 1). A posterior that is blank
- * is initialised as the prior first. Before each block one step of time passes, as the options "transition",
- * "process_noise" and "forgetting" say, unless bdl_optimizer_forecast() has moved time on since the last
- * observation.
+ * Observes rows of x and y in their order, option "block" of them at a time (default 1). A posterior that is
+ * blank is initialised as the prior first. Before each block one step of time passes, as the options
+ * "transition", "process_noise" and "forgetting" say, unless bdl_optimizer_forecast() has moved time on since
+ * the last observation.
  *
  * A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
  * targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
@@ -45,8 +46,8 @@ extern "C" {
  * @param optimizer   an optimizer with a model, of any method
  * @param x           n x inputs
  * @param y           n x targets
- * @param log_density receives n x 1, in nats, NaN for rows that were not used: log p(y_t | x_t, what came before).
- *                    May be bdl_none()
+ * @param log_density receives n x 1, in nats, NaN for rows that were not used: log p(y_t | x_t, what came
+ * before). May be bdl_none()
  * @return BDL_OK or an error; an error leaves the state after the last block that was used whole, and
  *         log_density unwritten
  */
@@ -54,33 +55,33 @@ BDL_API bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x,
                                          bdl_matrix log_density);
 
 /**
- * Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly, and
- * precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time. Predictions made
- * in between are forecasts. Since 0.1.
+ * Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,
+ * and precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time.
+ * Predictions made in between are forecasts. Since 0.1.
  * @param optimizer an optimizer
  * @param steps     >= 0; 0: the next observation is made at the time of the last
  */
 BDL_API bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps);
 
 /**
- * Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer matters.
- * Since 0.1.
+ * Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer
+ * matters. Since 0.1.
  * @param optimizer an optimizer
  * @param variance  1 x 1 or 1 x D, >= 0, per step of time
  */
 BDL_API bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance);
 
 /**
- * Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each row
- * judged before it was used. Any out-pointer may be NULL. Since 0.1.
+ * Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each
+ * row judged before it was used. Any out-pointer may be NULL. Since 0.1.
  * @param optimizer   an optimizer with a model
  * @param count       receives the number of rows scored
  * @param log_density receives the mean log density of a row, in nats; NaN if count is 0
- * @param error       receives the share of misclassified targets, or the root mean squared error of the mean at the
- *                    posterior mean of theta (Gaussian, Poisson); NaN if count is 0
+ * @param error       receives the share of misclassified targets, or the root mean squared error of the mean
+ * at the posterior mean of theta (Gaussian, Poisson); NaN if count is 0
  */
-BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count, double* log_density,
-                                             double* error);
+BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count,
+                                             double* log_density, double* error);
 
 /** Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer);

@@ -4,8 +4,11 @@
  * rows and it updates; ask it to sample, solve, or give variances.
  *
  * Families:
- *   low rank   Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
- *   full       Sigma^-1 dense (D x D): for small D, and as the reference.
+ *   low rank         Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
+ *   full             Sigma^-1 dense (D x D): for small D, and as the reference.
+ *   full moment, diagonal moment
+ *                    Sigma dense or diagonal: the same Gaussians, of which steps change the covariance in
+ * place of the precision, so that every rule takes other steps (Jones, Chang, Murphy 2024).
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -33,6 +36,27 @@ BDL_API bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimens
 /** New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1. */
 BDL_API bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior);
 
+/**
+ * New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps
+ * change these (Jones, Chang, Murphy 2024, "fc_mom"), where those of a full posterior change Sigma^-1 mu and
+ * Sigma^-1. Since 0.1.
+ * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
+ * @param dimension  D >= 1; memory is about 16 D^2 bytes
+ * @param posterior  receives the handle; free with bdl_posterior_free()
+ */
+BDL_API bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension,
+                                                    bdl_posterior** posterior);
+
+/**
+ * New diagonal posterior in moment parameters, N(0, I) and blank: it holds mu and the variances v (Jones,
+ * Chang, Murphy 2024, "diag_mom"), where that of rank 0 holds mu and 1 / v. Since 0.1.
+ * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
+ * @param dimension  D >= 1
+ * @param posterior  receives the handle; free with bdl_posterior_free()
+ */
+BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
+                                                        bdl_posterior** posterior);
+
 /** An independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
 
@@ -42,7 +66,8 @@ BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 /** Number of parameters D; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
-/** Rank L of a low-rank posterior, D of a full one; 0 for NULL. Since 0.1. */
+/** Rank L of a low-rank posterior, 0 of a diagonal-moment one, D of a full or full-moment one; 0 for NULL.
+ * Since 0.1. */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
 /**
@@ -62,6 +87,24 @@ BDL_API bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matr
  * @param precision Sigma^-1, D x D, symmetric to rounding and positive definite
  */
 BDL_API bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision);
+
+/**
+ * Sets a full-moment posterior. Since 0.1.
+ * @param posterior  a full-moment posterior
+ * @param mean       mu, 1 x D
+ * @param covariance Sigma, D x D, symmetric to rounding and positive definite
+ */
+BDL_API bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean,
+                                                 bdl_matrix covariance);
+
+/**
+ * Sets a diagonal-moment posterior. Since 0.1.
+ * @param posterior a diagonal-moment posterior
+ * @param mean      mu, 1 x D
+ * @param variance  v, 1 x D, positive
+ */
+BDL_API bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean,
+                                                     bdl_matrix variance);
 
 /** Reads mu into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean);

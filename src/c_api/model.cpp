@@ -57,9 +57,9 @@ void gradient_rows(const Model<T>& model, const Array& parameters, const Array& 
   const auto estimator = make_estimator(model);
   Buffer<T> result(x.rows * model.parameters());
   for (Index i = 0; i < x.rows; ++i) {
-    const auto estimate = estimator->estimate(
-        theta.matrix(model.parameters(), 1), x_columns.matrix(x.cols, x.rows).columns(i, 1),
-        y_columns.matrix(y.cols, y.rows).columns(i, 1), SeedSpec{});
+    const auto estimate = estimator->estimate(theta.matrix(model.parameters(), 1),
+                                              x_columns.matrix(x.cols, x.rows).columns(i, 1),
+                                              y_columns.matrix(y.cols, y.rows).columns(i, 1), SeedSpec{});
     estimate.rows->sum(estimate.c, result.matrix(model.parameters(), x.rows).column(i));
   }
   check_outputs_finite<T>(result.matrix(model.parameters(), x.rows));

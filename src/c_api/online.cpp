@@ -15,7 +15,8 @@ template <class T>
 class CallerDraws final : public DrawSource<T> {
  public:
   CallerDraws(bdl_draws_fn draws, void* user_data) : draws_(draws), user_data_(user_data) {}
-  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
+                  PosteriorScratch<T>&) override {
     call(BDL_DRAW_PARAMETERS, q, place, thetas);
   }
   void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override {
@@ -35,7 +36,8 @@ class CallerDraws final : public DrawSource<T> {
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
         if (!std::isfinite(value))
-          fail(Status::ERROR_CALLBACK, "the draws callback left draw %lld not finite", static_cast<long long>(j));
+          fail(Status::ERROR_CALLBACK, "the draws callback left draw %lld not finite",
+               static_cast<long long>(j));
   }
   bdl_draws_fn draws_;
   void* user_data_;
@@ -55,8 +57,9 @@ Buffer<T> gathered_variance(const Array& array, Index dimension) {
   for (Index i = 0; i < dimension; ++i) {
     const double value = element(array, 0, array.cols == 1 ? 0 : i);
     if (value < 0)
-      fail(Status::ERROR_INVALID_ARGUMENT, "variance is %g at column %lld (counting from 0), expected at least 0",
-           value, static_cast<long long>(i));
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "variance is %g at column %lld (counting from 0), expected at least 0", value,
+           static_cast<long long>(i));
     values.data()[i] = static_cast<T>(value);
   }
   return values;
@@ -67,7 +70,8 @@ Buffer<T> gathered_variance(const Array& array, Index dimension) {
 
 using namespace bdl;
 
-bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, bdl_matrix log_density) {
+bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                 bdl_matrix log_density) {
   return guard("bdl_optimizer_observe", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       check_model(o);
@@ -112,7 +116,8 @@ bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* co
 }
 
 int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer) {
-  return optimizer ? std::visit([](const auto& o) { return o->state.shortened_steps; }, optimizer->object) : 0;
+  return optimizer ? std::visit([](const auto& o) { return o->state.shortened_steps; }, optimizer->object)
+                   : 0;
 }
 
 bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data) {

@@ -2,7 +2,9 @@
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "posterior/diagonal_moment.hpp"
 #include "posterior/full.hpp"
+#include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
 
 namespace bdl {
@@ -42,16 +44,42 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
   replace(q, successor, mean);
 }
 
+/// Fails unless the array is dimension x dimension, finite and symmetric to rounding; its values.
+Buffer<double> gathered_symmetric(const Array& array, Index dimension, const char* name) {
+  check_shape(array, dimension, dimension, name);
+  check_finite(array, name);
+  check_symmetric(array, name);
+  return gathered<double>(array);
+}
+
 template <class T>
 void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
-  const Index dimension = q.dimension();
-  if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
+  const Index dimension = as_full(q).dimension();
   check_mean<T>(mean, dimension);
-  check_shape(precision, dimension, dimension, "precision");
-  check_finite(precision, "precision");
-  check_symmetric(precision, "precision");
+  const Buffer<double> matrix = gathered_symmetric(precision, dimension, "precision");
   FullPosterior<T> successor(dimension);
-  successor.set_precision(gathered<double>(precision).matrix(dimension, dimension));
+  successor.set_precision(matrix.matrix(dimension, dimension));
+  replace<T>(q, successor, mean);
+}
+
+template <class T>
+void set_full_moment(Posterior<T>& q, const Array& mean, const Array& covariance) {
+  const Index dimension = as_full_moment(q).dimension();
+  check_mean<T>(mean, dimension);
+  const Buffer<double> matrix = gathered_symmetric(covariance, dimension, "covariance");
+  FullMomentPosterior<T> successor(dimension);
+  successor.set_covariance(matrix.matrix(dimension, dimension));
+  replace<T>(q, successor, mean);
+}
+
+template <class T>
+void set_diagonal_moment(Posterior<T>& q, const Array& mean, const Array& variance) {
+  const Index dimension = as_diagonal_moment(q).dimension();
+  check_mean<T>(mean, dimension);
+  check_shape(variance, 1, dimension, "variance");
+  check_positive<T>(variance, "variance");
+  DiagonalMomentPosterior<T> successor(dimension);
+  successor.set_variance(gathered<T>(variance).first(dimension));
   replace<T>(q, successor, mean);
 }
 
@@ -87,6 +115,13 @@ bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_pos
   });
 }
 
+bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_full_moment", [&] {
+    create(posterior, dtype, dimension,
+           [&](auto scalar) { return std::make_shared<FullMomentPosterior<decltype(scalar)>>(dimension); });
+  });
+}
+
 bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy) {
   return guard("bdl_posterior_copy", [&] {
     not_null(copy, "copy");
@@ -119,4 +154,24 @@ bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean,
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
   return guard("bdl_posterior_set_full",
                [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
+}
+
+bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {
+  return guard("bdl_posterior_set_full_moment",
+               [&] { with(posterior, "posterior", [&](auto& q) { set_full_moment(q, mean, covariance); }); });
+}
+
+bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
+                                                bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_diagonal_moment", [&] {
+    create(posterior, dtype, dimension, [&](auto scalar) {
+      return std::make_shared<DiagonalMomentPosterior<decltype(scalar)>>(dimension);
+    });
+  });
+}
+
+bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix variance) {
+  return guard("bdl_posterior_set_diagonal_moment", [&] {
+    with(posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
+  });
 }

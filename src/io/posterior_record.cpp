@@ -1,12 +1,24 @@
+// A posterior in a checkpoint: its family, mean, and the tensors of the family.
+#include <iterator>
+
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "posterior/diagonal_moment.hpp"
 #include "posterior/full.hpp"
+#include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr const char* families[] = {"low_rank", "full"};
+/// Row k of tensor posterior.low_rank is column k of U.
+template <class T>
+void write_low_rank(RecordWriter& record, const Posterior<T>& posterior) {
+  const auto& q = dynamic_cast<const LowRankPosterior<T>&>(posterior);
+  record.tensor<T>("posterior.low_rank", {q.rank(), q.dimension()},
+                   {q.u().data, static_cast<std::size_t>(q.rank() * q.dimension())});
+  record.vector("posterior.diagonal", q.d());
+}
 
 template <class T>
 std::shared_ptr<Posterior<T>> read_low_rank(const RecordReader& record, Index dimension) {
@@ -22,36 +34,91 @@ std::shared_ptr<Posterior<T>> read_low_rank(const RecordReader& record, Index di
   return q;
 }
 
+/// A symmetric D x D matrix.
+void write_square(RecordWriter& record, const char* name, ConstMatrixView<double> matrix) {
+  record.tensor<double>(name, {matrix.rows, matrix.cols},
+                        {matrix.data, static_cast<std::size_t>(matrix.size())});
+}
+
+Buffer<double> read_square(const RecordReader& record, const char* name, Index dimension) {
+  const auto& shape = record.shape(name, 2);
+  if (shape[0] != dimension || shape[1] != dimension)
+    fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name);
+  Buffer<double> values(dimension * dimension);
+  record.archive().copy<double>(name, values.first(dimension * dimension));
+  return values;
+}
+
+template <class T>
+void write_full(RecordWriter& record, const Posterior<T>& posterior) {
+  const auto& q = as_full(posterior);
+  if (q.is_unsymmetric())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the posterior's covariance is not symmetric, as unsymmetrised gradient steps make it: there is no "
+         "checkpoint format for that");
+  write_square(record, "posterior.precision", q.precision());
+}
+
 template <class T>
 std::shared_ptr<Posterior<T>> read_full(const RecordReader& record, Index dimension) {
-  const auto& shape = record.shape("posterior.precision", 2);
-  if (shape[0] != dimension || shape[1] != dimension)
-    fail(Status::ERROR_FORMAT, "tensor posterior.precision does not fit the mean");
+  const Buffer<double> precision = read_square(record, "posterior.precision", dimension);
   auto q = std::make_shared<FullPosterior<T>>(dimension);
-  Buffer<double> precision(dimension * dimension);
-  record.archive().copy<double>("posterior.precision", precision.first(dimension * dimension));
   q->set_precision(precision.matrix(dimension, dimension));
   return q;
 }
 
+template <class T>
+void write_full_moment(RecordWriter& record, const Posterior<T>& posterior) {
+  write_square(record, "posterior.covariance", as_full_moment(posterior).covariance());
+}
+
+template <class T>
+std::shared_ptr<Posterior<T>> read_full_moment(const RecordReader& record, Index dimension) {
+  const Buffer<double> covariance = read_square(record, "posterior.covariance", dimension);
+  auto q = std::make_shared<FullMomentPosterior<T>>(dimension);
+  q->set_covariance(covariance.matrix(dimension, dimension));
+  return q;
+}
+
+template <class T>
+void write_diagonal_moment(RecordWriter& record, const Posterior<T>& posterior) {
+  record.vector("posterior.variance", as_diagonal_moment(posterior).variance());
+}
+
+template <class T>
+std::shared_ptr<Posterior<T>> read_diagonal_moment(const RecordReader& record, Index dimension) {
+  auto q = std::make_shared<DiagonalMomentPosterior<T>>(dimension);
+  Buffer<T> variance(dimension);
+  record.positive_vector<T>("posterior.variance", variance.first(dimension));
+  q->set_variance(variance.first(dimension));
+  return q;
+}
+
+/// What a family adds to mean and blankness.
+template <class T>
+struct FamilyFormat {
+  void (*write)(RecordWriter&, const Posterior<T>&);
+  std::shared_ptr<Posterior<T>> (*read)(const RecordReader&, Index dimension);
+};
+
+/// In the order of Family, which begins with 1.
+constexpr const char* families[] = {"low_rank", "full", "full_moment", "diagonal_moment"};
+template <class T>
+constexpr FamilyFormat<T> formats[] = {{write_low_rank<T>, read_low_rank<T>},
+                                       {write_full<T>, read_full<T>},
+                                       {write_full_moment<T>, read_full_moment<T>},
+                                       {write_diagonal_moment<T>, read_diagonal_moment<T>}};
+static_assert(std::size(families) == std::size(formats<double>));
+
 }  // namespace
 
-/// Row k of tensor posterior.low_rank is column k of U.
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior) {
-  const Index dimension = posterior.dimension();
-  record.text("posterior.family", families[posterior.family() == Family::full ? 1 : 0]);
+  const auto number = static_cast<std::size_t>(posterior.family()) - 1;
+  record.text("posterior.family", families[number]);
   record.integer("posterior.blank", posterior.is_blank() ? 1 : 0);
   record.vector("posterior.mean", posterior.mean());
-  if (const auto* full = dynamic_cast<const FullPosterior<T>*>(&posterior)) {
-    record.tensor<double>("posterior.precision", {dimension, dimension},
-                          {full->precision().data, static_cast<std::size_t>(dimension * dimension)});
-    return;
-  }
-  const auto& low_rank = dynamic_cast<const LowRankPosterior<T>&>(posterior);
-  record.tensor<T>("posterior.low_rank", {low_rank.rank(), dimension},
-                   {low_rank.u().data, static_cast<std::size_t>(low_rank.rank() * dimension)});
-  record.vector("posterior.diagonal", low_rank.d());
+  formats<T>[number].write(record, posterior);
 }
 
 template <class T>
@@ -61,8 +128,7 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record) {
     fail(Status::ERROR_FORMAT, "tensor posterior.mean has a bad length");
   std::shared_ptr<Posterior<T>> q;
   try {
-    const bool full = record.word("posterior.family", families) == 1;
-    q = full ? read_full<T>(record, dimension) : read_low_rank<T>(record, dimension);
+    q = formats<T>[record.word("posterior.family", families)].read(record, dimension);
   } catch (const Error& error) {  // the posterior's own refusal of a bad precision
     fail(Status::ERROR_FORMAT, "%s", error.what());
   }

@@ -2,6 +2,7 @@
 // low-rank precision of rank 0; the two differ in what a step makes of them (spec/bong.md section 7.2).
 #pragma once
 
+#include "base/error.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -39,5 +40,13 @@ class DiagonalMomentPosterior final : public Posterior<T> {
   Buffer<T> variance_;
   double log_det_ = 0;
 };
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const DiagonalMomentPosterior<T>& as_diagonal_moment(const Posterior<T>& q) {
+  if (q.family() != Family::diagonal_moment)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the diagonal-moment family");
+  return dynamic_cast<const DiagonalMomentPosterior<T>&>(q);
+}
 
 }  // namespace bdl

@@ -1,40 +1,50 @@
 #include "posterior/full.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
+#include "posterior/dense_step.hpp"
 
 namespace bdl {
 
 template <class T>
-FullPosterior<T>::FullPosterior(Index dimension)
-    : Posterior<T>(dimension), precision_(dimension * dimension), lower_(dimension * dimension) {
-  set_isotropic(1);
+const FullPosterior<T>& as_full(const Posterior<T>& q) {
+  if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
+  return dynamic_cast<const FullPosterior<T>&>(q);
 }
 
 template <class T>
-bool FullPosterior<T>::factorize() {
-  std::copy_n(precision_.data(), this->dimension_ * this->dimension_, lower_.data());
-  if (!cholesky(square(lower_))) return false;
-  log_det_ = -log_det_from_cholesky(lower());
-  return true;
-}
+FullPosterior<T>::FullPosterior(Index dimension) : Posterior<T>(dimension), precision_(dimension) {}
 
 template <class T>
 void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
   for (Index j = 0; j < precision.cols; ++j)
-    std::ranges::copy(precision.column(j), square(precision_).column_data(j));
-  mirror_lower(square(precision_));
-  if (!factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision is not positive definite");
+    std::ranges::copy(precision.column(j), precision_.matrix().column_data(j));
+  if (!precision_.factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision is not positive definite");
+  unsymmetric_ = false;
+}
+
+template <class T>
+void FullPosterior<T>::reserve_unsymmetric() {
+  whole_precision_.reserve(this->dimension_ * this->dimension_);
+  whole_covariance_.reserve(this->dimension_ * this->dimension_);
 }
 
 template <class T>
 std::unique_ptr<Posterior<T>> FullPosterior<T>::clone() const {
   auto copy = std::make_unique<FullPosterior>(this->dimension_);
   copy->copy_base(*this);
-  copy->set_precision(precision());
+  copy->precision_.copy(precision_);
+  if (unsymmetric_) {
+    const Index size = this->dimension_ * this->dimension_;
+    copy->reserve_unsymmetric();
+    std::copy_n(whole_precision_.data(), size, copy->whole_precision_.data());
+    std::copy_n(whole_covariance_.data(), size, copy->whole_covariance_.data());
+    copy->unsymmetric_ = true;
+  }
   return copy;
 }
 
@@ -43,80 +53,94 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<FullPosterior&>(other);
   this->swap_base(that);
   precision_.swap(that.precision_);
-  lower_.swap(that.lower_);
-  std::swap(log_det_, that.log_det_);
+  std::swap(unsymmetric_, that.unsymmetric_);
+  whole_precision_.swap(that.whole_precision_);
+  whole_covariance_.swap(that.whole_covariance_);
 }
 
 template <class T>
 Index FullPosterior<T>::bytes() const {
-  return this->dimension_ *
-         (static_cast<Index>(sizeof(T)) + 2 * this->dimension_ * static_cast<Index>(sizeof(double)));
+  return this->dimension_ * static_cast<Index>(sizeof(T)) + precision_.bytes() +
+         2 * whole_precision_.capacity() * static_cast<Index>(sizeof(double));
 }
 
 template <class T>
 void FullPosterior<T>::set_isotropic(double precision) {
-  std::fill_n(precision_.data(), this->dimension_ * this->dimension_, 0.0);
-  for (Index i = 0; i < this->dimension_; ++i) square(precision_)(i, i) = precision;
-  if (!factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
+  if (!precision_.set_isotropic(precision))
+    fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
+  unsymmetric_ = false;
 }
 
-/// Natural gradient: Lambda' = Lambda + b (H + [KL] (Lambda_0 - Lambda)), mu' = mu - a Sigma' m.
+/// Sigma' = inflation Sigma + diag(noise).
 template <class T>
-double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
-  const auto old = dynamic_cast<const FullPosterior&>(step.from).precision();
-  const auto next = square(precision_);
-  const double keep = step.has_kl() ? 1 - step.curvature_rate : 1;
-  workspace.weights.reserve(step.curvature.rows->count());
-  const auto w = workspace.weights.first(step.curvature.rows->count());
-  std::ranges::transform(step.curvature.w, w.begin(),
-                         [&](T value) { return static_cast<T>(step.curvature_rate) * value; });
-  for (Index j = 0; j < next.cols; ++j) {
-    for (Index i = j; i < next.rows; ++i) next(i, j) = keep * old(i, j);
-    if (step.has_kl())
-      next(j, j) +=
-          step.curvature_rate * static_cast<double>(step.prior_precision[static_cast<std::size_t>(j)]);
+void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {
+  const FullPosterior& old = as_full(from);
+  unsymmetric_ = false;
+  if (old.unsymmetric_) {
+    drift_unsymmetric(old, drift, workspace);
+  } else if (drift.noise.empty()) {
+    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
+  } else {
+    workspace.dense.square.reserve(this->dimension_ * this->dimension_);
+    const auto covariance = held(workspace.dense.square);
+    cholesky_inverse(old.precision_.lower(), covariance);
+    inflate(drift, covariance);
+    if (!cholesky(covariance)) fail_not_positive();
+    cholesky_inverse(covariance, precision_.matrix());
+    if (!precision_.factorize()) fail_not_positive();
   }
-  step.curvature.rows->add_outer(w, next);
-  mirror_lower(next);
-  if (!factorize())
-    fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
-  const auto mean = this->mean();
-  std::ranges::copy(step.m, mean.begin());
-  solve({mean.data(), this->dimension_, 1}, workspace.scratch);
-  for (std::size_t i = 0; i < mean.size(); ++i)
-    mean[i] = step.from.mean()[i] - static_cast<T>(step.mean_rate) * mean[i];
-  return 1;
+  scale_mean(from.mean(), drift.transition, this->mean());
 }
 
 template <class T>
-void FullPosterior<T>::drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) {
-  fail(Status::ERROR_UNSUPPORTED, "not yet");
+void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift,
+                                         UpdateWorkspace<T>& workspace) {
+  reserve_unsymmetric();
+  const auto covariance = held(whole_covariance_), precision = held(whole_precision_);
+  std::copy_n(from.whole_covariance_.data(), covariance.size(), covariance.data);
+  inflate(drift, covariance);
+  std::copy_n(covariance.data, covariance.size(), precision.data);
+  if (!invert_general(precision, workspace.dense)) fail_not_positive();
+  const auto symmetric = precision_.matrix();
+  for (Index j = 0; j < precision.cols; ++j)
+    for (Index i = j; i < precision.rows; ++i) symmetric(i, j) = (precision(i, j) + precision(j, i)) / 2;
+  if (!precision_.factorize()) fail_not_positive();
+  unsymmetric_ = true;
 }
 
 template <class T>
-void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>&) const {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    double sum = 0;
-    for (std::size_t j = 0; j < x.size(); ++j)
-      sum += precision()(static_cast<Index>(j), static_cast<Index>(i)) * static_cast<double>(x[j]);
-    out[i] = static_cast<T>(sum);
-  }
+Index FullPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
+  return dense_step_bytes<T>(this->dimension_, cost.count);
+}
+
+template <class T>
+void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
+                                          PosteriorScratch<T>& scratch) const {
+  const Index size = this->dimension_;
+  scratch.small.reserve(2 * size);
+  double *from = scratch.small.data(), *to = from + size;
+  std::ranges::copy(x, from);
+  gemm(Op::none, Op::none, 1.0, whole_precision(), {from, size, 1}, 0.0, {to, size, 1});
+  std::transform(to, to + size, out.begin(), [](double value) { return static_cast<T>(value); });
 }
 
 template <class T>
 void FullPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(this->dimension_);
+  scratch.small.reserve(2 * this->dimension_);
 }
 
 template <class T>
 void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(this->dimension_);
-  const auto column = scratch.small.matrix(this->dimension_, 1);
+  const Index size = this->dimension_;
+  scratch.small.reserve(2 * size);
+  double *from = scratch.small.data(), *to = from + size;
   for (Index k = 0; k < x.cols; ++k) {
-    std::ranges::copy(x.column(k), column.data);
-    cholesky_solve(lower(), column);
-    std::ranges::transform(column.column(0), x.column_data(k),
-                           [](double value) { return static_cast<T>(value); });
+    std::ranges::copy(x.column(k), from);
+    if (unsymmetric_)
+      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, size, 1}, 0.0, {to, size, 1});
+    else
+      precision_.solve(std::copy_n(from, size, to) - size);
+    std::transform(to, to + size, x.column_data(k), [](double value) { return static_cast<T>(value); });
   }
 }
 
@@ -127,21 +151,16 @@ void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScra
   const auto column = scratch.small.matrix(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
-    solve_lower_left(Op::transpose, lower(), column);
-    for (Index i = 0; i < eps.rows; ++i) {
-      const double centre = mean.empty() ? 0 : static_cast<double>(mean[static_cast<std::size_t>(i)]);
-      eps(i, k) = static_cast<T>(centre + column(i, 0));
-    }
+    solve_lower_left(Op::transpose, precision_.lower(), column);
+    add_mean(mean, column.data, eps.column(k));
   }
 }
 
 template <class T>
-void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
-  Buffer<double> inverse(this->dimension_ * this->dimension_);
-  const auto covariance = inverse.matrix(this->dimension_, this->dimension_);
-  cholesky_inverse(lower(), covariance);
-  for (Index i = 0; i < this->dimension_; ++i)
-    out[static_cast<std::size_t>(i)] = static_cast<T>(covariance(i, i));
+void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
+  if (!unsymmetric_) return precision_.inverse_diagonal(out, scratch.small);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(held(whole_covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
 }
 
 template <class T>
@@ -151,32 +170,20 @@ void FullPosterior<T>::precision_diagonal(std::span<T> out) const {
 }
 
 template <class T>
-double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>&) const {
-  double sum = 0;
-  for (Index j = 0; j < this->dimension_; ++j) {
-    double dot = 0;
-    for (Index i = 0; i < this->dimension_; ++i)
-      dot += precision()(i, j) * static_cast<double>(x[static_cast<std::size_t>(i)]);
-    sum += dot * static_cast<double>(x[static_cast<std::size_t>(j)]);
-  }
-  return sum;
+double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(this->dimension_);
+  std::ranges::copy(x, scratch.small.data());
+  return precision_.quadratic(scratch.small.data());
 }
 
 template <class T>
 double FullPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
-  Buffer<T> column(this->dimension_);
-  double trace = 0;
-  for (Index j = 0; j < this->dimension_; ++j) {
-    std::fill_n(column.data(), this->dimension_, T(0));
-    column.data()[j] = 1;
-    q.solve(column.matrix(this->dimension_, 1), scratch);
-    for (Index i = 0; i < this->dimension_; ++i)
-      trace += precision()(i, j) * static_cast<double>(column.data()[i]);
-  }
-  return trace;
+  return trace_of_product(precision(), q, scratch);
 }
 
 template class FullPosterior<float>;
 template class FullPosterior<double>;
+template const FullPosterior<float>& as_full(const Posterior<float>&);
+template const FullPosterior<double>& as_full(const Posterior<double>&);
 
 }  // namespace bdl

@@ -1,5 +1,5 @@
-// Full covariance: Sigma^-1 = P dense, held and factorised in double. For small D, and the reference for the
-// others.
+// Full covariance, held as the dense precision Sigma^-1 = P = C C^T in double: what natural parameters step
+// in. For small D, and the reference for the structured families.
 #pragma once
 
 #include "posterior/posterior.hpp"
@@ -13,9 +13,13 @@ class FullPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::full; }
   Index rank() const override { return this->dimension_; }
-  ConstMatrixView<double> precision() const { return precision_.matrix(this->dimension_, this->dimension_); }
+  /// P, or its symmetric part.
+  ConstMatrixView<double> precision() const { return precision_.matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
+  /// After an unsymmetric step, P and Sigma are not symmetric: solve(), marginal_variance() and
+  /// multiply_precision() use them as they are, everything else the symmetric part of P.
+  bool is_unsymmetric() const { return unsymmetric_; }
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void swap(Posterior<T>& other) override;
@@ -23,7 +27,7 @@ class FullPosterior final : public Posterior<T> {
   void set_isotropic(double precision) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
+  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
@@ -31,17 +35,37 @@ class FullPosterior final : public Posterior<T> {
   void precision_diagonal(std::span<T> out) const override;
   void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
   double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
-  double log_det_covariance() const override { return log_det_; }
+  double log_det_covariance() const override { return -precision_.log_det(); }
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
-  [[nodiscard]] bool factorize();
-  MatrixView<double> square(Buffer<double>& buffer) {
+  double take_natural(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double take_plain(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double take_unsymmetric(const FullPosterior& from, const PosteriorStep<T>& step,
+                          UpdateWorkspace<T>& workspace);
+  static void twice_gradient(const FullPosterior& from, const PosteriorStep<T>& step, MatrixView<double> out,
+                             UpdateWorkspace<T>& workspace);
+  double plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
+                          UpdateWorkspace<T>& workspace);
+  double plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
+                           UpdateWorkspace<T>& workspace);
+  ConstMatrixView<double> whole_precision() const;
+  void drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace);
+  void reserve_unsymmetric();
+  MatrixView<double> held(Buffer<double>& buffer) {
     return buffer.matrix(this->dimension_, this->dimension_);
   }
-  ConstMatrixView<double> lower() const { return lower_.matrix(this->dimension_, this->dimension_); }
-  Buffer<double> precision_, lower_;  // P and its Cholesky factor C
-  double log_det_ = 0;
+  ConstMatrixView<double> held(const Buffer<double>& buffer) const {
+    return buffer.matrix(this->dimension_, this->dimension_);
+  }
+
+  PositiveMatrix precision_;  // P, or its symmetric part
+  bool unsymmetric_ = false;
+  Buffer<double> whole_precision_, whole_covariance_;  // empty unless there was an unsymmetric step
 };
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const FullPosterior<T>& as_full(const Posterior<T>& q);
 
 }  // namespace bdl

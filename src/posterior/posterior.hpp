@@ -5,6 +5,7 @@
 
 #include "curvature/curvature.hpp"
 #include "linalg/low_rank_projection.hpp"
+#include "linalg/positive_matrix.hpp"
 #include "linalg/tall.hpp"
 #include "rng/philox.hpp"
 
@@ -70,8 +71,9 @@ template <class T>
 struct UpdateWorkspace {
   LowRankProjection<T> projection;
   Buffer<T> weights, root_weights, projected, mixing, factor, vectors;
-  Buffer<double> small;
+  Buffer<double> small, squares;
   TopEigen eigen;
+  DenseScratch dense;
   PosteriorScratch<T> scratch;
 };
 

@@ -71,6 +71,12 @@ const Case creations[] = {
        return created<bdl_posterior>(
            bdl_posterior_free, [](bdl_posterior** q) { return bdl_posterior_create_full(BDL_F64, 9, q); });
      }},
+    {"bdl_posterior_create_full_moment",
+     [](trained&) {
+       return created<bdl_posterior>(bdl_posterior_free, [](bdl_posterior** q) {
+         return bdl_posterior_create_full_moment(BDL_F64, 9, q);
+       });
+     }},
     {"bdl_posterior_copy",
      [](trained& t) {
        return created<bdl_posterior>(bdl_posterior_free,

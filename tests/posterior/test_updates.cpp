@@ -175,8 +175,7 @@ void what_is_not_finite_is_refused(void**) {
         expect_error(Status::ERROR_DIVERGED, "finite", [&] { updated(problem, {method, 2, 4}); });
         FullPosterior<T> old(9), full(9);
         UpdateWorkspace<T> workspace;
-        expect_error(Status::ERROR_DIVERGED, "finite",
-                     [&] { full.take(problem.step(old, {}), workspace); });
+        expect_error(Status::ERROR_DIVERGED, "finite", [&] { full.take(problem.step(old, {}), workspace); });
       }
 }
 

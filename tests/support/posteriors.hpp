@@ -1,11 +1,13 @@
-// Posteriors of both families together with their dense mean, precision and covariance.
+// Posteriors of every family together with their dense mean, precision and covariance.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "posterior/diagonal_moment.hpp"
 #include "posterior/full.hpp"
+#include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
 #include "support/dense.hpp"
 
@@ -22,6 +24,10 @@ struct Belief {
 template <class T>
 Dense dense_precision(const Posterior<T>& q) {
   if (const auto* full = dynamic_cast<const FullPosterior<T>*>(&q)) return dense_of(full->precision());
+  if (const auto* moment = dynamic_cast<const FullMomentPosterior<T>*>(&q))
+    return inverse_of(dense_of(moment->covariance()));
+  if (const auto* moment = dynamic_cast<const DiagonalMomentPosterior<T>*>(&q))
+    return inverse_of(diagonal_matrix(column_of(moment->variance())));
   const auto& low_rank = dynamic_cast<const LowRankPosterior<T>&>(q);
   const Dense u = dense_of(low_rank.u());
   return u * transposed(u) + diagonal_matrix(column_of(low_rank.d()));
@@ -53,7 +59,14 @@ std::unique_ptr<FullPosterior<T>> full_of(const Dense& precision) {
   return q;
 }
 
-/// Both families, ranks 0 to D, deficient and zero factors, all of one dimension.
+template <class T>
+std::unique_ptr<FullMomentPosterior<T>> full_moment_of(const Dense& covariance) {
+  auto q = std::make_unique<FullMomentPosterior<T>>(covariance.rows);
+  q->set_covariance({covariance.values.data(), covariance.rows, covariance.rows});
+  return q;
+}
+
+/// Every family, ranks 0 to D, deficient and zero factors, all of one dimension.
 template <class T>
 std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   Random random(seed);
@@ -71,6 +84,9 @@ std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   add("rank D", random.normal(dimension, dimension));
   const Dense root = random.normal(dimension, dimension);
   out.push_back(belief_of<T>("full", full_of<T>(root * transposed(root) + identity(dimension)), mean()));
+  const Dense other = random.normal(dimension, dimension);
+  out.push_back(belief_of<T>("full moment",
+                             full_moment_of<T>(other * transposed(other) + identity(dimension)), mean()));
   return out;
 }
 

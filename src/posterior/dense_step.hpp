@@ -1,0 +1,88 @@
+// What the steps of the two families with full covariance share. Both change one matrix, the precision or the
+// covariance, and differ in the map from (m, M) to that change (spec/bong.md section 5).
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// `next` holds in the lower triangle of its matrix what the whole step makes of `old`: factorises it,
+/// shortens it if need be (posterior.hpp), and returns the part taken.
+double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch);
+
+/// next = old + Z Z^T for the first `added` columns of Z, - Z Z^T for the others.
+double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatrixView<double> z, Index added,
+                      bool may_shorten, DenseScratch& scratch);
+
+/// next = old - Z Z^T where V = C^-1 Z is known, for C C^T = old: positive definite if and only if I - V^T V
+/// is. Z may be scaled.
+double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
+                        ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch);
+
+/// Whether a factor is sooner updated by this many rank-one terms than computed anew.
+bool suits_rotations(Index size, Index columns, FactorUpdate choice);
+
+/// Whether the step's loss has a KL whose derivative is not zero.
+template <class T>
+bool leaves_prior(const PosteriorStep<T>& step) {
+  return step.has_kl() && step.prior != &step.from;
+}
+
+/// Fails with ERROR_UNSUPPORTED unless the curvature has off-diagonal elements.
+template <class T>
+void check_curvature(const Curvature<T>& curvature);
+
+/// Lower triangle of out += factor H.
+template <class T>
+void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<double> out,
+                   UpdateWorkspace<T>& workspace);
+
+/// Columns sqrt(factor w_r) b_r in workspace.dense.columns, followed by `spare` columns.
+template <class T>
+MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, Index spare,
+                                 UpdateWorkspace<T>& workspace);
+
+/// diag(out) += factor prior_precision.
+template <class T>
+void add_prior_diagonal(ConstSpan<T> prior_precision, double factor, MatrixView<double> out);
+
+/// workspace.dense.vector becomes a double copy of the values.
+template <class T>
+double* in_double(ConstSpan<T> values, UpdateWorkspace<T>& workspace);
+
+/// mean = from - rate direction; fails with ERROR_DIVERGED if it is not finite.
+template <class T>
+void move_mean(ConstSpan<T> from, double rate, const double* direction, std::span<T> mean);
+
+/// The same for mean = values.
+template <class T>
+void store_mean(const double* values, std::span<T> mean);
+
+/// mean = factor from.
+template <class T>
+void scale_mean(ConstSpan<T> from, double factor, std::span<T> mean);
+
+/// covariance = inflation covariance + diag(noise).
+template <class T>
+void inflate(const Drift<T>& drift, MatrixView<double> covariance);
+
+/// out = mean + values; an empty mean is 0.
+template <class T>
+void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out);
+
+/// tr(P Sigma_q) for a symmetric P.
+template <class T>
+double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, PosteriorScratch<T>& scratch);
+
+/// Scratch of steps from dense weights of this many rows, without KL or with a diagonal prior, if nothing
+/// need be shortened.
+template <class T>
+Index dense_step_bytes(Index dimension, Index rows) {
+  constexpr Index columns_of_marginals = 32;
+  return static_cast<Index>(sizeof(T)) * rows +
+         static_cast<Index>(sizeof(double)) * dimension * (columns_of_marginals + 1);
+}
+
+[[noreturn]] void fail_not_positive();
+
+}  // namespace bdl

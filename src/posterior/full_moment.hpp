@@ -1,0 +1,47 @@
+// Full covariance, held as the dense Sigma = L L^T in double: what moment parameters step in. For small D.
+#pragma once
+
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+template <class T>
+class FullMomentPosterior final : public Posterior<T> {
+ public:
+  explicit FullMomentPosterior(Index dimension);
+
+  Family family() const override { return Family::full_moment; }
+  Index rank() const override { return this->dimension_; }
+  ConstMatrixView<double> covariance() const { return covariance_.matrix(); }
+  /// Sets Sigma from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
+  void set_covariance(ConstMatrixView<double> covariance);
+
+  std::unique_ptr<Posterior<T>> clone() const override;
+  void swap(Posterior<T>& other) override;
+  Index bytes() const override;
+  void set_isotropic(double precision) override;
+  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
+  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void precision_diagonal(std::span<T> out) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  double log_det_covariance() const override { return covariance_.log_det(); }
+  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+
+ private:
+  double take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double take_plain(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double reduce(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  PositiveMatrix covariance_;
+};
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const FullMomentPosterior<T>& as_full_moment(const Posterior<T>& q);
+
+}  // namespace bdl

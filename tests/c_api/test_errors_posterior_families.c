@@ -1,0 +1,88 @@
+/* What the functions for posteriors in moment parameters refuse. */
+#include "refused.h"
+
+enum { D = 5 };
+
+static void test_create(void** state) {
+  (void)state;
+  watch(NULL);
+  REFUSED(INVALID, "dtype is 0", bdl_posterior_create_full_moment((bdl_dtype)0, 3, &out.posterior));
+  REFUSED(INVALID, "dtype is 3", bdl_posterior_create_full_moment(BDL_I32, 3, &out.posterior));
+  REFUSED(INVALID, "dimension is 0", bdl_posterior_create_full_moment(BDL_F64, 0, &out.posterior));
+  REFUSED(INVALID, "dimension is -3", bdl_posterior_create_full_moment(BDL_F64, -3, &out.posterior));
+  REFUSED(INVALID, "dimension is 9223372036854775807",
+          bdl_posterior_create_full_moment(BDL_F64, INT64_MAX, &out.posterior));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_full_moment(BDL_F32, 3, NULL));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_full_moment(NULL, given(1, D), given(D, D)));
+}
+
+/* What a posterior says of itself, to see that refused calls leave it alone. */
+typedef struct belief {
+  double mean[D], variance[D], log_det;
+} belief;
+
+static belief belief_of(const bdl_posterior* q) {
+  belief b;
+  memset(&b, 0, sizeof b);
+  OK(bdl_posterior_mean(q, bdl_f64(b.mean, 1, D)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64(b.variance, 1, D)));
+  OK(bdl_posterior_log_det_covariance(q, &b.log_det));
+  return b;
+}
+
+static void test_set_full_moment(void** state) {
+  const bdl_dtype dtypes[] = {BDL_F32, BDL_F64};
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    double mean_values[D] = {1, 2, 3, 4, 5}, identity[D * D] = {0}, broken[D * D];
+    const bdl_matrix mean = bdl_f64(mean_values, 1, D), s = bdl_f64(identity, D, D),
+                     b = bdl_f64(broken, D, D);
+    bdl_posterior* q;
+    for (int i = 0; i < D; ++i) identity[i * D + i] = 2;
+    OK(bdl_posterior_create_full_moment(dtypes[k], D, &q));
+    OK(bdl_posterior_set_full_moment(q, mean, s));
+    const belief before = belief_of(q);
+    watch(NULL);
+    REFUSES_INPUTS("mean", 1, D, bdl_posterior_set_full_moment(q, wrong, s));
+    REFUSES_INPUTS("covariance", D, D, bdl_posterior_set_full_moment(q, mean, wrong));
+    REFUSED(BDL_ERROR_SHAPE, "covariance has 4 rows",
+            bdl_posterior_set_full_moment(q, mean, given(D - 1, D)));
+    memcpy(broken, identity, sizeof broken);
+    broken[3 * D + 1] = 0.5;
+    REFUSED(INVALID, "covariance is not symmetric at row 3, column 1",
+            bdl_posterior_set_full_moment(q, mean, b));
+    memcpy(broken, identity, sizeof broken);
+    broken[2 * D + 2] = -1;
+    REFUSED(INVALID, "covariance is not positive definite", bdl_posterior_set_full_moment(q, mean, b));
+    const belief after = belief_of(q);
+    assert_memory_equal(&before, &after, sizeof before);
+    bdl_posterior_free(q);
+  }
+}
+
+static void test_other_families(void** state) {
+  double zeros[D] = {0}, identity[D * D] = {0};
+  const bdl_matrix mean = bdl_f64(zeros, 1, D), s = bdl_f64(identity, D, D);
+  bdl_posterior *low_rank, *full, *moment;
+  (void)state;
+  for (int i = 0; i < D; ++i) identity[i * D + i] = 1;
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 2, &low_rank));
+  OK(bdl_posterior_create_full(BDL_F64, D, &full));
+  OK(bdl_posterior_create_full_moment(BDL_F64, D, &moment));
+  watch(NULL);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(low_rank, mean, s));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(full, mean, s));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "full family", bdl_posterior_set_full(moment, mean, s));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",
+          bdl_posterior_set_low_rank(moment, mean, bdl_none(), given(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank", bdl_posterior_low_rank(moment, bdl_none(), into(1, D)));
+  bdl_posterior_free(low_rank);
+  bdl_posterior_free(full);
+  bdl_posterior_free(moment);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_set_full_moment),
+                                     cmocka_unit_test(test_other_families)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* Examples of posteriors in moment parameters, as docs show them. */
+#include <unistd.h>
+
+#include "c_api_test.h"
+
+/* N(mean, Sigma) with variances 2 and 1 and covariance 1: Sigma^-1 = [1 -1; -1 2], det Sigma = 1. */
+static void example_full_moment_posterior(void** state) {
+  const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1}, vectors[] = {1, 0};
+  double read[2], solution[2], log_det;
+  bdl_posterior *q, *copy;
+  (void)state;
+  OK(bdl_posterior_create_full_moment(BDL_F64, 2, &q));
+  OK(bdl_posterior_set_full_moment(q, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2)));
+  assert_true(bdl_posterior_dimension(q) == 2 && bdl_posterior_rank(q) == 2);
+  OK(bdl_posterior_copy(q, &copy));
+  bdl_posterior_free(q);
+
+  OK(bdl_posterior_mean(copy, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 1 && read[1] == 2);
+  OK(bdl_posterior_marginal_variance(copy, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 2 && read[1] == 1);
+  OK(bdl_posterior_precision_diagonal(copy, bdl_f64(read, 1, 2)));
+  assert_true(fabs(read[0] - 1) < 1e-14 && fabs(read[1] - 2) < 1e-14);
+  OK(bdl_posterior_solve(copy, bdl_f64(vectors, 1, 2), bdl_f64(solution, 1, 2)));
+  assert_true(solution[0] == 2 && solution[1] == 1);
+  OK(bdl_posterior_log_det_covariance(copy, &log_det));
+  assert_true(fabs(log_det) < 1e-14);
+  bdl_posterior_free(copy);
+}
+
+/* The same Gaussian in two families. */
+static void example_families_agree(void** state) {
+  const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1}, precision[] = {1, -1, -1, 2};
+  double samples[6], kl;
+  bdl_posterior *moment, *full;
+  (void)state;
+  OK(bdl_posterior_create_full_moment(BDL_F64, 2, &moment));
+  OK(bdl_posterior_create_full(BDL_F64, 2, &full));
+  OK(bdl_posterior_set_full_moment(moment, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2)));
+  OK(bdl_posterior_set_full(full, bdl_f64(mean, 1, 2), bdl_f64(precision, 2, 2)));
+  OK(bdl_posterior_kl(moment, full, &kl));
+  assert_true(fabs(kl) < 1e-14);
+  OK(bdl_posterior_kl(full, moment, &kl));
+  assert_true(fabs(kl) < 1e-14);
+  OK(bdl_posterior_sample(moment, 1, 0, bdl_f64(samples, 3, 2)));
+  bdl_posterior_free(moment);
+  bdl_posterior_free(full);
+}
+
+/* One gradient row g moves N(0, 1): for a covariance v the natural step is v <- v - b v^2 (g^2 + 1 - 1 / v)
+ * and mu <- mu - a v g with the old v, here for b = 0.1, a = 1, g = 2. */
+static void example_moment_update(void** state) {
+  const double row = 2, prior = 1;
+  double mean = 0, variance = 0;
+  bdl_posterior* q;
+  (void)state;
+  OK(bdl_posterior_create_full_moment(BDL_F64, 1, &q));
+  OK(bdl_posterior_update(q, bdl_f64(&row, 1, 1), 1, 1, 0.1, bdl_f64(&prior, 1, 1)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64(&variance, 1, 1)));
+  OK(bdl_posterior_mean(q, bdl_f64(&mean, 1, 1)));
+  assert_true(fabs(variance - 0.6) < 1e-14);
+  assert_true(fabs(mean + 2) < 1e-14);
+  bdl_posterior_free(q);
+}
+
+/* A checkpoint holds the family. */
+static void example_moment_checkpoint(void** state) {
+  const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1};
+  char path[] = "/tmp/bdl-families-XXXXXX";
+  const int file = mkstemp(path);
+  double read[2];
+  bdl_posterior *q, *loaded;
+  (void)state;
+  assert_true(file >= 0 && close(file) == 0);
+  OK(bdl_posterior_create_full_moment(BDL_F32, 2, &q));
+  OK(bdl_posterior_set_full_moment(q, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2)));
+  OK(bdl_save(path, NULL, q, NULL));
+  OK(bdl_load(path, NULL, NULL, &loaded, NULL));
+  OK(bdl_posterior_marginal_variance(loaded, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 2 && read[1] == 1);
+  OK(bdl_posterior_mean(loaded, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 1 && read[1] == 2);
+  OK(bdl_posterior_set_full_moment(loaded, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2))); /* the family */
+  bdl_posterior_free(q);
+  bdl_posterior_free(loaded);
+  assert_true(remove(path) == 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(example_full_moment_posterior), cmocka_unit_test(example_families_agree),
+      cmocka_unit_test(example_moment_update), cmocka_unit_test(example_moment_checkpoint)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
