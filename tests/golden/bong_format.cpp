@@ -1,0 +1,374 @@
+// "bong-golden-1": every rule x estimate x family on small problems, with the normal draws to inject;
+// predictive scores; batch blr. The file's "conventions" say what its entries mean.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "golden.hpp"
+#include "support/dense.hpp"
+
+namespace golden {
+namespace {
+
+using bdl::testing::Dense;
+
+template <class Handle>
+using Owned = std::unique_ptr<Handle, void (*)(Handle*)>;
+
+Dense dense(const Json& rows) {
+  Dense out(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.at(0).size()));
+  for (std::int64_t i = 0; i < out.rows; ++i)
+    for (std::int64_t j = 0; j < out.cols; ++j)
+      out(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+  return out;
+}
+
+bdl_matrix view(const Dense& a) {
+  return bdl_column_major(a.values.data(), BDL_F64, a.rows, a.cols);
+}
+
+Dense symmetric_part(const Dense& a) {
+  return 0.5 * (a + transposed(a));
+}
+
+/// "rule-estimator-family|variant": mc-hess and lin-ef contain a hyphen of their own.
+struct Algorithm {
+  std::string rule, estimator, family, variant;
+  explicit Algorithm(const std::string& key) {
+    const std::size_t bar = key.find('|');
+    variant = bar == key.npos ? "" : key.substr(bar + 1);
+    const std::string name = key.substr(0, bar);
+    const std::size_t first = name.find('-'), last = name.rfind('-');
+    rule = name.substr(0, first);
+    estimator = name.substr(first + 1, last - first - 1);
+    family = name.substr(last + 1);
+  }
+  bool is(const char* name) const { return variant == name; }
+};
+
+Owned<bdl_model> make_model(const Json& problem) {
+  const Json& predictor = problem.at("predictor");
+  const auto outputs = problem.at("C").get<std::int64_t>();
+  const std::string type = predictor.at("type"), density = problem.at("likelihood").at("type");
+  std::vector<std::int64_t> sizes{predictor.at("D").get<std::int64_t>()};
+  if (type == "mlp")
+    sizes.push_back(predictor.at("K").get<std::int64_t>());
+  else if (type != "linear")
+    throw std::runtime_error("unknown predictor " + type);
+  sizes.push_back(outputs);
+  const std::map<std::string, bdl_likelihood> likelihoods{
+      {"gaussian", BDL_GAUSSIAN}, {"bernoulli", BDL_BERNOULLI}, {"categorical", BDL_CATEGORICAL}};
+  bdl_model* model = nullptr;
+  check(bdl_model_create_mlp(BDL_F64, sizes.data(), static_cast<std::int32_t>(sizes.size()), BDL_TANH,
+                             predictor.value("bias", false) ? 1 : 0, likelihoods.at(density), &model));
+  Owned<bdl_model> owned(model, bdl_model_free);
+  if (density == "gaussian")
+    check(bdl_model_set_noise_covariance(model, view(dense(problem.at("likelihood").at("R")))));
+  return owned;
+}
+
+/// One-hot targets as class numbers.
+Dense targets(const Json& problem, const Json& rows) {
+  const Dense y = dense(rows);
+  if (problem.at("likelihood").at("type") != "categorical") return y;
+  Dense classes(y.rows, 1);
+  for (std::int64_t i = 0; i < y.rows; ++i)
+    for (std::int64_t c = 0; c < y.cols; ++c)
+      if (y(i, c) > 0.5) classes(i, 0) = static_cast<double>(c);
+  return classes;
+}
+
+Owned<bdl_posterior> make_posterior(const Json& problem, const Algorithm& algorithm) {
+  const Json& prior = problem.at("prior");
+  const auto dim = problem.at("P").get<std::int64_t>();
+  const std::string& family = algorithm.family;
+  const Vector mean = prior.at("mu").get<Vector>();
+  bdl_posterior* q = nullptr;
+  if (family == "fc") {
+    check(bdl_posterior_create_full(BDL_F64, dim, &q));
+    check(bdl_posterior_set_full(q, row(mean), view(symmetric_part(inverse_of(dense(prior.at("Sigma")))))));
+  } else if (family == "fc_mom") {
+    check(bdl_posterior_create_full_moment(BDL_F64, dim, &q));
+    check(bdl_posterior_set_full_moment(q, row(mean), view(dense(prior.at("Sigma")))));
+  } else if (family == "diag_mom") {
+    check(bdl_posterior_create_diagonal_moment(BDL_F64, dim, &q));
+    check(bdl_posterior_set_diagonal_moment(q, row(mean), row(prior.at("var").get<Vector>())));
+  } else if (family == "diag") {
+    Vector precision = prior.at("var").get<Vector>();
+    for (double& value : precision) value = 1 / value;
+    check(bdl_posterior_create_low_rank(BDL_F64, dim, 0, &q));
+    check(bdl_posterior_set_low_rank(q, row(mean), bdl_none(), row(precision)));
+  } else if (family == "dlr") {
+    const Dense w = dense(prior.at("W"));
+    check(bdl_posterior_create_low_rank(BDL_F64, dim, w.cols, &q));
+    check(bdl_posterior_set_low_rank(q, row(mean), algorithm.is("W0zero") ? bdl_none() : view(w),
+                                     row(prior.at("ups").get<Vector>())));
+  } else {
+    throw std::runtime_error("unknown family " + family);
+  }
+  return {q, bdl_posterior_free};
+}
+
+Dense mean_of(const bdl_posterior* q) {
+  Dense mean(bdl_posterior_dimension(q), 1);
+  check(bdl_posterior_mean(q, row(mean.values)));
+  return mean;
+}
+
+Dense covariance_of(const bdl_posterior* q) {
+  const std::int64_t dim = bdl_posterior_dimension(q);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(dim));
+  for (std::int64_t i = 0; i < dim; ++i) all[static_cast<std::size_t>(i)] = i;
+  Dense covariance(dim, dim);
+  check(bdl_posterior_covariance(q, all.data(), dim, all.data(), dim, view(covariance)));
+  return covariance;
+}
+
+Vector variance_of(const bdl_posterior* q) {
+  Vector variance(static_cast<std::size_t>(bdl_posterior_dimension(q)));
+  check(bdl_posterior_marginal_variance(q, row(variance)));
+  return variance;
+}
+
+struct LowRank {
+  Dense w;
+  Vector ups;
+  explicit LowRank(const bdl_posterior* q)
+      : w(bdl_posterior_dimension(q), bdl_posterior_rank(q)), ups(static_cast<std::size_t>(w.rows)) {
+    check(bdl_posterior_low_rank(q, view(w), row(ups)));
+  }
+};
+
+/// theta = mu + Sigma^1/2 z by the root that the file's conventions name for the family.
+Vector draw(const bdl_posterior* q, const std::string& family, const Vector& z) {
+  const Dense mean = mean_of(q);
+  Dense shift(mean.rows, 1);
+  shift.values = z;
+  if (family == "fc" || family == "fc_mom") {
+    shift = cholesky_of(symmetric_part(covariance_of(q))) * shift;
+  } else if (family == "dlr") {  // Ups^-1/2 (I + V V^T)^-1/2 z, V = Ups^-1/2 W
+    const LowRank parts(q);
+    Dense v = parts.w;
+    for (std::int64_t i = 0; i < v.rows; ++i)
+      for (std::int64_t k = 0; k < v.cols; ++k) v(i, k) /= std::sqrt(parts.ups[static_cast<std::size_t>(i)]);
+    const auto eigen = eigen_of(transposed(v) * v);
+    const Dense basis = v * eigen.vectors;
+    Dense inner = transposed(basis) * shift;
+    for (std::int64_t k = 0; k < inner.rows; ++k) {
+      const double root = std::sqrt(1 + std::max(0.0, eigen.values[static_cast<std::size_t>(k)]));
+      inner(k, 0) *= -1 / (root * (1 + root));
+    }
+    shift = shift + basis * inner;
+    for (std::int64_t i = 0; i < v.rows; ++i)
+      shift(i, 0) /= std::sqrt(parts.ups[static_cast<std::size_t>(i)]);
+  } else {
+    const Vector variance = variance_of(q);
+    for (std::size_t i = 0; i < z.size(); ++i) shift.values[i] *= std::sqrt(variance[i]);
+  }
+  return (mean + shift).values;
+}
+
+/// The file's draws, handed to the library.
+struct Draws {
+  const Json& problem;
+  const Algorithm& algorithm;
+};
+
+std::int32_t supply(void* user_data, bdl_draw_kind kind, std::int64_t step, std::int64_t iteration,
+                    const bdl_posterior* q, bdl_matrix out) {
+  const Draws& draws = *static_cast<const Draws*>(user_data);
+  const Json& all = draws.problem.at(kind == BDL_DRAW_PARAMETERS ? "eps" : "probes");
+  const Json& here = all.at(static_cast<std::size_t>(step)).at(static_cast<std::size_t>(iteration));
+  if (static_cast<std::int64_t>(here.size()) != out.rows) return 1;
+  for (std::int64_t s = 0; s < out.rows; ++s) {
+    Vector values = here[static_cast<std::size_t>(s)].get<Vector>();
+    if (kind == BDL_DRAW_PARAMETERS) values = draw(q, draws.algorithm.family, values);
+    for (std::int64_t p = 0; p < out.cols; ++p)
+      static_cast<double*>(out.data)[s * out.row_stride + p * out.col_stride] =
+          values[static_cast<std::size_t>(p)];
+  }
+  return 0;
+}
+
+Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Json& problem,
+                                    const Algorithm& algorithm, double alpha, std::int64_t size) {
+  bdl_optimizer* o = nullptr;
+  check(bdl_optimizer_create(model, q, algorithm.rule.c_str(), size, &o));
+  Owned<bdl_optimizer> owned(o, bdl_optimizer_free);
+  check(bdl_optimizer_set_choice(o, "curvature", algorithm.estimator.c_str()));
+  check(bdl_optimizer_set_double(o, "learning_rate", alpha));
+  check(bdl_optimizer_set_int(o, "samples", problem.at("S").get<std::int64_t>()));
+  if (algorithm.is("literal")) {
+    check(bdl_optimizer_set_choice(o, "matrix_gradient", "unsymmetric"));
+  } else if (algorithm.is("klmean")) {
+    check(bdl_optimizer_set_choice(o, "mean_update", "unprojected"));
+  } else if (algorithm.is("hutchinson")) {
+    check(bdl_optimizer_set_int(o, "probes", static_cast<std::int64_t>(problem.at("probes")[0][0].size())));
+  } else if (algorithm.variant.starts_with("jitter")) {
+    check(bdl_optimizer_set_double(o, "moment_jitter", std::stod(algorithm.variant.substr(6))));
+  } else if (!algorithm.variant.empty() && !algorithm.is("dyn") && !algorithm.is("W0zero")) {
+    throw std::runtime_error("unknown variant " + algorithm.variant);
+  }
+  return owned;
+}
+
+double compare(const bdl_posterior* q, const Algorithm& algorithm, const Json& expected) {
+  double worst = error(mean_of(q).values, expected.at("mu").get<Vector>());
+  if (algorithm.family.starts_with("fc"))
+    return std::max(worst, error(covariance_of(q).values, transposed(dense(expected.at("Sigma"))).values));
+  if (algorithm.family.starts_with("diag"))
+    return std::max(worst, error(variance_of(q), expected.at("var").get<Vector>()));
+  const LowRank parts(q);
+  worst = std::max(worst, error(parts.ups, expected.at("ups").get<Vector>()));
+  return std::max(worst, error((parts.w * transposed(parts.w)).values, dense(expected.at("WWt")).values));
+}
+
+/// The stream; q is left as it is at its end.
+double replay_stream(const Json& file, const Json& problem, const Algorithm& algorithm, const Json& result,
+                     bdl_model* model, bdl_posterior* q) {
+  Draws draws{problem, algorithm};
+  const auto optimizer = make_optimizer(model, q, problem, algorithm, result.at("alpha").get<double>(), 1);
+  bdl_optimizer* const o = optimizer.get();
+  check(bdl_optimizer_set_int(o, "iterations", result.at("iters").get<std::int64_t>()));
+  check(bdl_optimizer_set_draws(o, supply, &draws));
+  if (algorithm.is("dyn")) {
+    check(bdl_optimizer_set_double(o, "transition", file.at("gamma").get<double>()));
+    check(bdl_optimizer_set_double(o, "process_noise", file.at("q").get<double>()));
+  }
+  const Dense x = dense(problem.at("X")), y = targets(problem, problem.at("Y"));
+  double worst = 0;
+  std::size_t compared = 0;
+  for (std::int64_t t = 0; t < x.rows; ++t) {
+    const Dense x_t = columns_of(transposed(x), t, 1), y_t = columns_of(transposed(y), t, 1);
+    check(bdl_optimizer_observe(o, row(x_t.values), row(y_t.values), bdl_none()));
+    if (!result.at("after").contains(std::to_string(t + 1))) continue;
+    worst = std::max(worst, compare(q, algorithm, result.at("after").at(std::to_string(t + 1))));
+    ++compared;
+  }
+  if (compared != result.at("after").size()) throw std::runtime_error("an observation is missing");
+  if (bdl_optimizer_shortened_steps(o) > 0) throw std::runtime_error("a step was shortened");
+  return worst;
+}
+
+double replay_batch(const Json& problem, const Algorithm& algorithm, const Json& result, bdl_model* model) {
+  const auto q = make_posterior(problem, algorithm);
+  Draws draws{problem, algorithm};
+  const Dense x = dense(problem.at("X")), y = targets(problem, problem.at("Y"));
+  const double alpha = result.at("alpha").get<double>(), lambda = result.at("lambda").get<double>();
+  const auto optimizer = make_optimizer(model, q.get(), problem, algorithm, alpha, x.rows);
+  bdl_optimizer* const o = optimizer.get();
+  check(bdl_optimizer_set_double(o, "curvature_rate", alpha));
+  check(bdl_optimizer_set_choice(o, "schedule", "power"));
+  check(bdl_optimizer_set_choice(o, "mean_update", algorithm.family == "dlr" ? "unprojected" : "projected"));
+  check(bdl_optimizer_set_prior(o, bdl_f64(&lambda, 1, 1)));
+  check(bdl_optimizer_set_draws(o, supply, &draws));
+  double worst = 0;
+  std::size_t compared = 0;
+  for (int k = 1; compared < result.at("after").size(); ++k) {
+    check(bdl_optimizer_step(o, view(x), view(y)));
+    if (!result.at("after").contains(std::to_string(k))) continue;
+    worst = std::max(worst, compare(q.get(), algorithm, result.at("after").at(std::to_string(k))));
+    ++compared;
+  }
+  return worst;
+}
+
+/// -log of the mean density at outputs f (one per row), by a model that returns its inputs.
+double nlpd(const Json& problem, const Dense& f, const Dense& y) {
+  Json same = problem;
+  same["predictor"] = {{"type", "linear"}, {"D", f.cols}, {"C", f.cols}};
+  const auto identity = make_model(same);
+  const Dense theta = bdl::testing::identity(f.cols);
+  double top = -HUGE_VAL, sum = 0;
+  Vector densities;
+  for (std::int64_t s = 0; s < f.rows; ++s) {
+    const Dense f_s = columns_of(transposed(f), s, 1);
+    double log_density = 0;
+    check(bdl_model_log_likelihood(identity.get(), row(theta.values), row(f_s.values), row(y.values),
+                                   bdl_f64(&log_density, 1, 1)));
+    densities.push_back(log_density);
+    top = std::max(top, log_density);
+  }
+  for (const double density : densities) sum += std::exp(density - top);
+  return -(top + std::log(sum / static_cast<double>(f.rows)));
+}
+
+double compare_predictive(const Json& problem, const std::string& family, const Json& expected,
+                          bdl_model* model, const bdl_posterior* q) {
+  const Vector x = expected.at("x").get<Vector>();
+  const Dense y = transposed(targets(problem, Json::array({expected.at("y")})));
+  const auto outputs = problem.at("C").get<std::int64_t>(), dim = bdl_posterior_dimension(q);
+  const Json& eps = problem.at("eps")[0][0];
+  const Dense mean = mean_of(q);
+  Dense f_mc(static_cast<std::int64_t>(eps.size()), outputs), f_lin = f_mc, f_mean(1, outputs),
+                                                              jacobian(outputs, dim);
+  check(bdl_model_evaluate(model, row(mean.values), row(x), view(f_mean)));
+  check(bdl_model_jacobian(model, row(mean.values), row(x), view(jacobian)));
+  for (std::int64_t s = 0; s < f_mc.rows; ++s) {
+    Dense theta(dim, 1), f(1, outputs);
+    theta.values = draw(q, family, eps[static_cast<std::size_t>(s)].get<Vector>());
+    check(bdl_model_evaluate(model, row(theta.values), row(x), view(f)));
+    const Dense linear = jacobian * (theta - mean);
+    for (std::int64_t c = 0; c < outputs; ++c) {
+      f_mc(s, c) = f(0, c);
+      f_lin(s, c) = f_mean(0, c) + linear(c, 0);
+    }
+  }
+  const auto log_density = [&](bdl_predict_method method) {
+    double value = 0;
+    check(bdl_predict_log_density(model, q, row(x), row(y.values), method, 1, 1, bdl_f64(&value, 1, 1)));
+    return -value;
+  };
+  double worst = error({log_density(BDL_PLUG_IN)}, {expected.at("nll_plugin").get<double>()});
+  worst = std::max(worst, error({nlpd(problem, f_mc, y)}, {expected.at("nlpd_mc").get<double>()}));
+  worst = std::max(worst, error({nlpd(problem, f_lin, y)}, {expected.at("nlpd_lin_mc").get<double>()}));
+  if (expected.contains("nlpd_closed_form"))
+    worst = std::max(worst,
+                     error({log_density(BDL_LINEARIZED)}, {expected.at("nlpd_closed_form").get<double>()}));
+  return worst;
+}
+
+/// Errors by kind of entry, and the keys beyond the tolerance.
+struct Report {
+  double worst = 0;
+  int entries = 0;
+  bool passed = true;
+  void add(const std::string& problem, const std::string& key, double value) {
+    worst = std::max(worst, value);
+    ++entries;
+    if (value <= tolerance) return;
+    passed = false;
+    std::printf("bong %s %s error=%.3g FAILED\n", problem.c_str(), key.c_str(), value);
+  }
+};
+
+}  // namespace
+
+bool replay_bong(const Json& file) {
+  bool passed = !file.at("problems").empty();
+  for (const Json& problem : file.at("problems")) {
+    const std::string name = problem.at("name");
+    const auto model = make_model(problem);
+    Report report;
+    for (const auto& [key, result] : problem.at("results").items()) {
+      const Algorithm algorithm(key);
+      const auto q = make_posterior(problem, algorithm);
+      report.add(name, key, replay_stream(file, problem, algorithm, result, model.get(), q.get()));
+      const Json predictive = problem.value("predictive", Json::object());
+      if (key == "bong-lin-hess-" + algorithm.family && predictive.contains(algorithm.family))
+        report.add(name, "predictive " + algorithm.family,
+                   compare_predictive(problem, algorithm.family, predictive.at(algorithm.family), model.get(),
+                                      q.get()));
+    }
+    for (const auto& [key, result] : problem.at("batch").items())
+      report.add(name, "batch " + key, replay_batch(problem, Algorithm(key), result, model.get()));
+    std::printf("bong %s entries=%d largest_error=%.3g %s\n", name.c_str(), report.entries, report.worst,
+                report.passed ? "ok" : "FAILED");
+    passed = passed && report.passed;
+  }
+  return passed;
+}
+
+}  // namespace golden
