@@ -7,8 +7,8 @@
  *   low rank         Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
  *   full             Sigma^-1 dense (D x D): for small D, and as the reference.
  *   full moment, diagonal moment
- *                    Sigma dense or diagonal: the same Gaussians, of which steps change the covariance in
- * place of the precision, so that every rule takes other steps (Jones, Chang, Murphy 2024).
+ *                    Sigma dense or diagonal: the same Gaussians, but steps change the covariance in place
+ *                    of the precision, and so are other steps (Jones, Chang, Murphy 2024).
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -174,6 +174,8 @@ BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior*
  * 11, the projection exact): with rows g_r of the negative log likelihood,
  *   Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
  *   mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
+ * and for a full-moment posterior, with the bracket as H (Jones, Chang, Murphy 2024, "fc_mom"),
+ *   Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma.
  * Momentum, schedules and randomized projections: bdl_optimizer_step_rows(). Since 0.1.
  * @param posterior       q, changed
  * @param rows            n x D, n >= 1

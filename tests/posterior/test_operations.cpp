@@ -1,5 +1,5 @@
 // What a posterior answers - solve, color, variances, quadratic form, log density, entropy, covariance blocks
-// - against its dense precision, for both families and every kind of rank.
+// - against its dense precision, for every family and every kind of rank.
 #include <numbers>
 
 #include "support/posteriors.hpp"
@@ -137,13 +137,16 @@ template <class T>
 void new_posteriors_are_blank_and_standard(void**) {
   const LowRankPosterior<T> low_rank(4, 2);
   const FullPosterior<T> full(4);
+  const FullMomentPosterior<T> moment(4);
   for (const Posterior<T>* q :
-       {static_cast<const Posterior<T>*>(&low_rank), static_cast<const Posterior<T>*>(&full)}) {
+       {static_cast<const Posterior<T>*>(&low_rank), static_cast<const Posterior<T>*>(&full),
+        static_cast<const Posterior<T>*>(&moment)}) {
     assert_true(q->is_blank() && q->dimension() == 4 && q->log_det_covariance() == 0);
     assert_same("mean", column_of(q->mean()), Dense(4, 1));
     assert_same("precision", dense_precision(*q), identity(4));
   }
   assert_true(low_rank.rank() == 2 && low_rank.family() == Family::low_rank && full.family() == Family::full);
+  assert_true(moment.rank() == 4 && moment.family() == Family::full_moment);
 }
 
 void matrices_that_are_not_positive_definite_are_refused(void**) {
@@ -154,6 +157,12 @@ void matrices_that_are_not_positive_definite_are_refused(void**) {
     full.set_precision({bad.values.data(), 2, 2});
   });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "not positive", [&] { full.set_isotropic(-1); });
+  FullMomentPosterior<double> moment(2);
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "covariance is not positive definite", [&] {
+    moment.set_covariance({bad.values.data(), 2, 2});
+  });
+  for (const double precision : {0.0, -1.0})
+    expect_error(Status::ERROR_INVALID_ARGUMENT, "not positive", [&] { moment.set_isotropic(precision); });
   expect_error(Status::ERROR_DIVERGED, "positive definite",
                [] { low_rank_of<double>(Dense(3, 1), Dense(3, 1, -1)); });
 }
