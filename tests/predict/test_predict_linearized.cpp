@@ -157,10 +157,10 @@ void chunks_and_other_rows_do_not_matter(void**) {
           },
           limits);
     };
-    collect(x.array(), {11, 1 << 20, 1 << 20}, 0);
+    collect(x.array(), {11, 1 << 20, 1 << 20, 1 << 20}, 0);
     assert_int_equal(all.size(), 11);
     for (const ChunkLimits& limits :
-         {ChunkLimits{10, 1}, ChunkLimits{4, 1 << 20}, ChunkLimits{12, 5 * 2 * 2 * 32}})
+         {ChunkLimits{10, 1, 1, 1}, ChunkLimits{4, 1, 1, 1 << 20}, ChunkLimits{12, 1, 1, 5 * 2 * 2 * 32}})
       collect(x.array(), limits, 0);
     for (Index i = 0; i < 11; ++i) collect(rows_of(x, i, 1).array(), {}, i);
   }
