@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/blas.hpp"
 #include "linalg/parallel.hpp"
 
 namespace bdl {
@@ -25,12 +26,11 @@ BDL_ALWAYS_INLINE double dot_in_double(const T* a, const T* b, Index count) {
   return sum;
 }
 
-/// S = (S + S^T) / 2, diagonal >= 0: Sigma X is rounded.
+/// S is symmetric with a diagonal >= 0 but for the rounding of Sigma X.
 void symmetrize(MatrixView<double> s) {
-  for (Index c = 0; c < s.cols; ++c) {
+  mirror_lower(s);
+  for (Index c = 0; c < s.cols; ++c)
     if (s(c, c) < 0) s(c, c) = 0;
-    for (Index b = c + 1; b < s.rows; ++b) s(b, c) = s(c, b) = (s(b, c) + s(c, b)) / 2;
-  }
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ void LinearizedOutputs<T>::products(Index dimension) {
                       with_simd([&](auto) BDL_INLINE_LAMBDA {
                         for (Index i = begin; i < begin + count; ++i)
                           for (Index c = 0; c < outputs; ++c)
-                            for (Index b = 0; b < outputs; ++b)
+                            for (Index b = c; b < outputs; ++b)
                               block(i)(b, c) = dot_in_double(rows_of(rows_, i).column_data(b),
                                                              rows_of(solved_, i).column_data(c), dimension);
                       });
@@ -95,13 +95,14 @@ template <class T>
 void LinearizedOutputs<T>::check(Index first) const {
   const Index outputs = model_.outputs();
   for (Index i = 0; i < examples_; ++i) {
+    const Index example = first + i;
     if (!std::ranges::all_of(mean().column(i), [](double value) { return std::isfinite(value); }))
       fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
-           static_cast<long long>(first + i));
+           static_cast<long long>(example));
     const double* s = covariance(i).data;
     if (!std::all_of(s, s + outputs * outputs, [](double value) { return std::isfinite(value); }))
       fail(Status::ERROR_DIVERGED, "the variance of the model's output for example %lld is not finite",
-           static_cast<long long>(first + i));
+           static_cast<long long>(example));
   }
 }
 

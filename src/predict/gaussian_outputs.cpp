@@ -43,7 +43,7 @@ template <class T>
 void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit, const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index rows = 2 * model.parameters() * model.outputs();  // J^T and Sigma J^T of one example
-  const Index chunk = fitting(limits.outputs, rows, std::min(limits.examples, query.x.rows));
+  const Index chunk = fitting(limits.jacobians, rows, std::min(limits.examples, query.x.rows));
   Buffer<T> x(model.inputs() * chunk);
   LinearizedOutputs<T> outputs(model);
   outputs.reserve(query.posterior, chunk);

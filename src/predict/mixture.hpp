@@ -40,12 +40,14 @@ struct Mixture {
   double variance(Index c) const { return covariance.data ? covariance(c, c) : 0; }
 };
 
-/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs (or of
-/// Jacobians) and of parameters. Draws that do not fit are drawn again for every chunk of examples.
+/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs, of
+/// parameters and of Jacobians (which should stay in the cache). Draws that do not fit are drawn again for
+/// every chunk of examples.
 struct ChunkLimits {
   Index examples = 2048;
   Index outputs = Index{1} << 21;
   Index parameters = Index{3} << 20;
+  Index jacobians = Index{1} << 17;
 };
 
 using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;

@@ -167,6 +167,21 @@ const Case readings[] = {
      }},
     {"bdl_predict_draws",
      [](trained& t) { return bdl_predict_draws(t.model, t.posterior, in(4, 2), 3, 1, out(4, 6)); }},
+    {"bdl_predict_draws_by",
+     [](trained& t) {
+       return bdl_predict_draws_by(t.model, t.posterior, in(4, 2), BDL_LINEARIZED_MONTE_CARLO, 3, 1,
+                                   out(4, 6));
+     }},
+    {"bdl_predict_log_density",
+     [](trained& t) {
+       return bdl_predict_log_density(t.model, t.posterior, in(4, 2), in(4, 2), BDL_LINEARIZED, 0, 1,
+                                      out(4, 1));
+     }},
+    {"bdl_predict_output_distribution",
+     [](trained& t) {
+       return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2),
+                                              bdl_f64(scratch + 50, 4, 4));
+     }},
     {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
     {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},
     {"bdl_metric_crps", [](trained&) { return bdl_metric_crps(in(4, 5), in(4, 1), scratch); }},

@@ -26,7 +26,7 @@ static int teardown(void** state) {
   return 0;
 }
 
-/* The six functions with correct outputs; classes are asked of a model that has them. */
+/* The eight functions with correct outputs; classes are asked of a model that has them. */
 typedef bdl_status (*prediction)(const bdl_model*, const bdl_posterior*, bdl_matrix x, int method,
                                  int64_t samples);
 
@@ -60,13 +60,24 @@ static bdl_status draws(const bdl_model* m, const bdl_posterior* q, bdl_matrix x
   return bdl_predict_draws(m, q, x, samples, 1, into(N, 3 * C));
 }
 
+static bdl_status draws_by(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
+                           int64_t samples) {
+  return bdl_predict_draws_by(m, q, x, (bdl_predict_method)method, samples, 1, into(N, 3 * C));
+}
+static bdl_status law(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
+  (void)method;
+  (void)samples;
+  return bdl_predict_output_distribution(m, q, x, into(N, C), bdl_f64(out.matrix + 100, N, C * C));
+}
+
 static const struct {
   const char* name;
   prediction call;
 } predictions[] = {{"bdl_predict(", predict},           {"bdl_predict_quantiles(", quantiles},
                    {"bdl_predict_interval(", interval}, {"bdl_predict_log_density(", log_density},
-                   {"bdl_predict_classes(", class_of},  {"bdl_predict_draws(", draws}};
-enum { PREDICTIONS = 6, WITH_METHOD = 5 };
+                   {"bdl_predict_classes(", class_of},  {"bdl_predict_draws_by(", draws_by},
+                   {"bdl_predict_draws(", draws},       {"bdl_predict_output_distribution(", law}};
+enum { PREDICTIONS = 8, WITH_SAMPLES = 7, WITH_METHOD = 6, WITH_ANY_METHOD = 5 };
 
 static void all_refuse(int count, bdl_status status, const char* fragment, const bdl_model* m,
                        const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
@@ -99,10 +110,16 @@ static void test_methods(void** state) {
   (void)state;
   all_refuse(WITH_METHOD, INVALID, "method is 0", m, q, x, 0, 3);
   all_refuse(WITH_METHOD, INVALID, "method is 6", m, q, x, 6, 3);
-  all_refuse(PREDICTIONS, INVALID, "samples is 0", m, q, x, BDL_MONTE_CARLO, 0);
-  all_refuse(PREDICTIONS, INVALID, "samples is -1", m, q, x, BDL_MONTE_CARLO, -1);
-  all_refuse(PREDICTIONS, INVALID, "samples is 9223372036854775807", m, q, x, BDL_MONTE_CARLO, INT64_MAX);
-  all_refuse(WITH_METHOD, BDL_ERROR_UNSUPPORTED, "quadrature needs", m, q, x, BDL_QUADRATURE, 0);
+  all_refuse(WITH_SAMPLES, INVALID, "samples is 0", m, q, x, BDL_MONTE_CARLO, 0);
+  all_refuse(WITH_SAMPLES, INVALID, "samples is -1", m, q, x, BDL_MONTE_CARLO, -1);
+  all_refuse(WITH_SAMPLES, INVALID, "samples is 9223372036854775807", m, q, x, BDL_MONTE_CARLO, INT64_MAX);
+  all_refuse(WITH_METHOD, INVALID, "samples is 0", m, q, x, BDL_LINEARIZED_MONTE_CARLO, 0);
+  all_refuse(WITH_ANY_METHOD, BDL_ERROR_UNSUPPORTED, "quadrature needs", m, q, x, BDL_QUADRATURE, 0);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or",
+          bdl_predict_draws_by(m, q, x, BDL_QUADRATURE, 3, 1, into(N, 3 * C)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method",
+          bdl_predict_draws_by(m, q, x, BDL_PLUG_IN, 3, 1, into(N, 3 * C)));
+  REFUSED(INVALID, "samples is 0", bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 0, 1, into(N, 3 * C)));
 }
 
 static void test_inputs(void** state) {
@@ -143,6 +160,9 @@ static void test_outputs(void** state) {
   REFUSES_OPTIONAL_OUTPUTS("mutual_information", N, 1, bdl_predict_classes(k, p, x, MC, none, none, wrong));
   REFUSES_OPTIONAL_OUTPUTS("log_density", N, 1, bdl_predict_log_density(m, q, x, given(N, C), MC, wrong));
   REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws(m, q, x, 3, 1, wrong));
+  REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 3, 1, wrong));
+  REFUSES_OPTIONAL_OUTPUTS("mean", N, C, bdl_predict_output_distribution(m, q, x, wrong, none));
+  REFUSES_OPTIONAL_OUTPUTS("covariance", N, C * C, bdl_predict_output_distribution(m, q, x, good, wrong));
 }
 
 static void test_levels(void** state) {
@@ -194,10 +214,36 @@ static void test_quadrature(void** state) {
   bdl_posterior_free(q);
 }
 
+static int32_t half(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
+  (void)user_data;
+  (void)parameters;
+  for (int64_t i = 0; i < inputs.rows; ++i) ((double*)outputs.data)[i * outputs.row_stride] = 0.5;
+  return 0;
+}
+
+/* What the linearised model cannot say, and a model without gradients. */
+static void test_linearized(void** state) {
+  const bdl_matrix x = given(N, INPUTS), none = bdl_none();
+  bdl_model* m;
+  bdl_posterior* q;
+  (void)state;
+  REFUSED(
+      BDL_ERROR_UNSUPPORTED, "mutual_information is not given by the probit approximation",
+      bdl_predict_classes(classes.model, classes.posterior, x, BDL_LINEARIZED, 0, 1, none, none, into(N, 1)));
+  OK(bdl_model_create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, half, NULL, NULL, NULL, &m));
+  OK(bdl_posterior_create_full(BDL_F64, 1, &q));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "without a gradients callback",
+          bdl_predict(m, q, x, BDL_LINEARIZED, 0, 1, into(N, 1), none, none));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "without a gradients callback",
+          bdl_predict_output_distribution(m, q, x, none, into(N, 1)));
+  bdl_model_free(m);
+  bdl_posterior_free(q);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_handles),   cmocka_unit_test(test_methods),
-                                     cmocka_unit_test(test_inputs),    cmocka_unit_test(test_outputs),
-                                     cmocka_unit_test(test_levels),    cmocka_unit_test(test_likelihoods),
-                                     cmocka_unit_test(test_quadrature)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_linearized),  cmocka_unit_test(test_handles),
+                                     cmocka_unit_test(test_methods),     cmocka_unit_test(test_inputs),
+                                     cmocka_unit_test(test_outputs),     cmocka_unit_test(test_levels),
+                                     cmocka_unit_test(test_likelihoods), cmocka_unit_test(test_quadrature)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

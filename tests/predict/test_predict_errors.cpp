@@ -106,7 +106,16 @@ void x_must_be_right(void**) {
 void samples_must_be_in_range(void**) {
   for (const Case& c : all_calls)
     for (const Index samples : {Index{0}, Index{-1}, (Index{1} << 31) + 1, std::numeric_limits<Index>::max()})
-      expect_query_error(c, Good(c.kind).query(samples), Status::ERROR_INVALID_ARGUMENT, "samples is");
+      for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO}) {
+        const Good good(c.kind);
+        Query<double> query = good.query(samples);
+        query.spec.method = method;
+        expect_query_error(c, query, Status::ERROR_INVALID_ARGUMENT, "samples is");
+      }
+  const Good good(BDL_BERNOULLI);
+  Query<double> query = good.query(0);
+  query.spec.method = BDL_LINEARIZED;
+  expect_query_error({BDL_BERNOULLI, call_draws}, query, Status::ERROR_INVALID_ARGUMENT, "samples is 0");
 }
 
 void quadrature_needs_one_layer_and_one_output(void**) {

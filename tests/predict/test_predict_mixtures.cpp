@@ -129,7 +129,7 @@ void quadrature_has_the_marginals_of_the_output(void**) {
         const auto model = network<T>({4, 1}, likelihood, bias);
         const Table x = normal_table(random, 5, 4);
         const auto b = belief<T>(kind, model.parameters(), 0.5, random);
-        for (const ChunkLimits& limits : {ChunkLimits{}, ChunkLimits{3, 2 * model.parameters(), 1}}) {
+        for (const ChunkLimits& limits : {ChunkLimits{}, ChunkLimits{3, 1, 1, 4 * model.parameters()}}) {
           const Collected all = collect(quadrature(model, b, x), limits);
           for (Index i = 0; i < 5; ++i) {
             const auto at = static_cast<std::size_t>(i);

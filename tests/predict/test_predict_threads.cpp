@@ -18,17 +18,24 @@ std::vector<Table> everything(const Query<T>& query, const Table& y) {
   const Likelihood& likelihood = query.model.likelihood;
   const Index outputs = likelihood.outputs(), targets = likelihood.targets();
   const bool numbers = likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_POISSON;
+  const bool closed = query.spec.method == BDL_LINEARIZED;
   const Moments m = moments(query);
   std::vector<Table> all = {m.mean, m.epistemic, m.noise, log_density(query, y)};
-  all.emplace_back(1, 1, std::vector{expected_log_likelihood(query, y.array())});
+  if (numbers || !closed) all.emplace_back(1, 1, std::vector{expected_log_likelihood(query, y.array())});
   if (numbers) {
     all.push_back(quantiles(query, Table(1, 3, {0.05, 0.5, 0.9})));
   } else {
     Table p = output(rows, outputs), entropy = output(rows, targets), information = output(rows, targets);
-    predict_classes(query, p.array(), entropy.array(), information.array());
+    const bool informative = !closed || likelihood.kind() == BDL_BERNOULLI;
+    predict_classes(query, p.array(), entropy.array(), informative ? information.array() : bdl_none());
     all.insert(all.end(), {p, entropy, information});
   }
-  if (query.spec.method == BDL_MONTE_CARLO) {
+  if (closed) {
+    Table mean = output(rows, outputs), covariance = output(rows, outputs * outputs);
+    predict_output_distribution(query, mean.array(), covariance.array());
+    all.insert(all.end(), {mean, covariance});
+  }
+  if (query.spec.samples > 0) {
     Table draws = output(rows, targets * samples);
     predict_draws(query, draws.array());
     all.push_back(draws);
@@ -67,6 +74,8 @@ void one_model_serves_many_threads(void**) {
       const Table x = normal_table(random, rows, 3), y(rows, model.likelihood.targets());
       assert_concurrent(monte_carlo(model, b, x, samples), y);
       assert_concurrent(plug_in(model, b, x), y);
+      for (const bdl_predict_method method : {BDL_LINEARIZED_MONTE_CARLO, BDL_LINEARIZED})
+        assert_concurrent(Query<T>{model, *b.q, x.array(), {method, samples, 1}}, y);
       if (kind == BDL_CATEGORICAL) continue;
       const auto linear = network<T>({3, 1}, kind);
       const auto c = belief<T>(family, 4, 0.3, random);
