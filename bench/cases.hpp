@@ -18,6 +18,9 @@ std::vector<Record> rows(const Record& parameters);
 std::vector<Record> sample(const Record& parameters);
 std::vector<Record> solve(const Record& parameters);
 
+/// Observations of a stream (bong, lin-hess). Parameters: D (about), C, L (0: diagonal), dtype; limits.
+std::vector<Record> online(const Record& parameters);
+
 /// Monte-Carlo predictions. Parameters: shape, L, examples, S; limits.
 std::vector<Record> predict(const Record& parameters);
 

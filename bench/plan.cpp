@@ -54,6 +54,22 @@ std::vector<Record> predict_plan(const Settings& settings) {
                settings.threads)};
 }
 
+/// Low-rank (lo-fi) and diagonal filters against D.
+std::vector<Record> online_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* dtype : {"f64", "f32"})
+    for (const std::int64_t rank : {10, 0})
+      for (const std::int64_t outputs : {1, 10})
+        for (const std::int64_t d : {1000, 10000, 100000, 1000000})
+          if (!settings.quick || d <= 10000)
+            lines.push_back(line("case=online", settings.threads)
+                                .set("dtype", dtype)
+                                .set("L", rank)
+                                .set("C", outputs)
+                                .set("D", d));
+  return lines;
+}
+
 /// Cost against D (the caller's rows, no model), against n = M S, against L.
 std::vector<Record> scaling_plan(const Settings& settings) {
   using Numbers = std::vector<std::int64_t>;
@@ -74,8 +90,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict",
-                                              "gemm",  "stream", "scaling"};
+  static const std::vector<std::string> names{"slang",  "sample", "solve",  "predict",
+                                              "online", "gemm",   "stream", "scaling"};
   return names;
 }
 
@@ -83,6 +99,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
   std::vector<Record> lines = name == "slang"                       ? slang_plan(settings)
                               : name == "sample" || name == "solve" ? posterior_plan(name, settings)
                               : name == "predict"                   ? predict_plan(settings)
+                              : name == "online"                    ? online_plan(settings)
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)

@@ -180,9 +180,16 @@ BDL_ALWAYS_INLINE void combine(const T* u, Index rank, const T* c, Index c_ld, I
   for (; j + 4 <= c_cols; j += 4)
     for (Index r = 0; r < rows; r += 2 * lanes)
       combine<bytes, 4, 2>(u + r, rank, c + j * c_ld, c_ld, y + r + j * ld, ld);
-  for (; j < c_cols; ++j)
-    for (Index r = 0; r < rows; r += 2 * lanes)
-      combine<bytes, 1, 2>(u + r, rank, c + j * c_ld, c_ld, y + r + j * ld, ld);
+  for (Index r = 0; r < rows; r += 2 * lanes) switch (c_cols - j) {
+      case 3:
+        combine<bytes, 3, 2>(u + r, rank, c + j * c_ld, c_ld, y + r + j * ld, ld);
+        break;
+      case 2:
+        combine<bytes, 2, 2>(u + r, rank, c + j * c_ld, c_ld, y + r + j * ld, ld);
+        break;
+      case 1:
+        combine<bytes, 1, 2>(u + r, rank, c + j * c_ld, c_ld, y + r + j * ld, ld);
+    }
 }
 
 }  // namespace bdl

@@ -19,6 +19,13 @@ BDL_ALWAYS_INLINE void load_columns(const TallColumns<T>& a, Index first, Index 
     }
 }
 
+/// As prefetch_after, for a run that is written.
+template <class T>
+BDL_ALWAYS_INLINE void prefetch_writes_after(const T* run, Index count) {
+  for (Index i = 0; i < count; i += 64 / static_cast<Index>(sizeof(T)))
+    __builtin_prefetch(run + count + i, 1);
+}
+
 /// sums += factor rowsums(A^2).
 BDL_ALWAYS_INLINE void add_squares(const double* a, Index columns, Index count, Index ld, double factor,
                                    double* sums) {
@@ -68,37 +75,86 @@ void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixV
 }
 
 template <class T>
+void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
+                MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch) {
+  const Index rank = u.cols, count = x.cols, cols = rank + count, others = 2 * count + 1;
+  scratch.reserve(u.rows, cols, others);
+  const Index ld = scratch.block_rows();
+  clear_products(u.rows, cols * others, scratch);
+  const TallColumns<T> a{{{u, 1.0}, {{nullptr, u.rows, 0}, 1.0}, {x, 1.0}}},
+      slope{{{{m.data(), u.rows, 1}, 1.0}, {}, {}}}, fresh{{{x, 1.0}, {}, {}}};
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index rows) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      for (Index i = 0; i < rows; ++i)
+        part.scale[i] = 1 / static_cast<double>(d[static_cast<std::size_t>(first + i)]);
+      load_columns(a, first, rows, nullptr, ld, part.u);
+      load_columns(fresh, first, rows, nullptr, ld, part.x);
+      load_columns(fresh, first, rows, part.scale, ld, part.x + count * ld);
+      load_columns(slope, first, rows, part.scale, ld, part.x + 2 * count * ld);
+      add_dots<width()>(part.u, cols, ld, part.x, others, ld, padded(rows, row_multiple), false, part.product,
+                        cols);
+    });
+  });
+  for (Index j = 0; j < others; ++j) {
+    const auto column = j < count ? plain.column(j) : divided.column(j - count);
+    std::ranges::fill(column, 0.0);
+    for (Index number = 0; number < part_count(u.rows); ++number)
+      for (Index i = 0; i < cols; ++i)
+        column[static_cast<std::size_t>(i)] += scratch.part(number).product[i + j * cols];
+  }
+}
+
+/// d += lost, and the mean's step with the old d; `lost` becomes 1 / d.
+template <class T>
+BDL_ALWAYS_INLINE void correct_rows(const double* combined, const T* m, Index count, T* d, T* step,
+                                    double* lost) {
+  for (Index i = 0; i < count; ++i) {
+    const double old = static_cast<double>(d[i]), next = old + std::max(lost[i], 0.0);
+    step[i] = static_cast<T>((static_cast<double>(m[i]) - combined[i]) / old);
+    d[i] = static_cast<T>(next);
+    lost[i] = 1 / next;
+  }
+}
+
+template <class T>
 void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& to, TallScratch& scratch) {
   const Index cols = a.cols(), rank = to.u.cols;
-  scratch.reserve(a.rows(), cols, cols + 1);
+  scratch.reserve(a.rows(), cols, rank + 1);
   const Index ld = scratch.block_rows();
+  clear_products(a.rows(), rank * rank, scratch);
   for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       const Index rows = padded(count, row_multiple);
       load_columns(a, first, count, nullptr, ld, part.u);
       combine<width()>(part.u, cols, to.c.data, to.c.ld, to.c.cols, part.x, rows, ld);
-      double *const lost = part.scale, *const mean = part.x + rank * ld;
+      double* const lost = part.scale;
       std::fill_n(lost, count, 0.0);
       add_squares(part.u, cols, count, ld, 1, lost);
       add_squares(part.x, rank, count, ld, -1, lost);
-      T *const d = to.d.data() + first, *const step = to.step.data() + first;
-      const T* const m = to.m.data() + first;
-      for (Index i = 0; i < count; ++i) {
-        step[i] = static_cast<T>((static_cast<double>(m[i]) - mean[i]) / static_cast<double>(d[i]));
-        d[i] = static_cast<T>(static_cast<double>(d[i]) + std::max(lost[i], 0.0));
-      }
+      correct_rows(part.x + rank * ld, to.m.data() + first, count, to.d.data() + first,
+                   to.step.data() + first, lost);
       for (Index k = 0; k < rank; ++k) {
         T* const u = to.u.column_data(k) + first;
-        for (Index i = 0; i < count; ++i) u[i] = static_cast<T>(part.x[i + k * ld]);
+        double *const from = part.x + k * ld, *const divided = part.u + k * ld;
+        prefetch_writes_after(u, count);
+        for (Index i = 0; i < count; ++i) {
+          u[i] = static_cast<T>(from[i]);
+          divided[i] = from[i] * lost[i];
+        }
       }
+      add_dots<width()>(part.x, rank, ld, part.u, rank, ld, rows, true, part.product, rank);
     });
   });
+  add_products(a.rows(), rank, to.weighted, scratch);
 }
 
 #define BDL_INSTANTIATE(T)                                                                        \
   template void tall_grams(const TallColumns<T>&, ConstSpan<T>, ConstSpan<T>, MatrixView<double>, \
                            MatrixView<double>, std::span<double>, TallScratch&);                  \
+  template void tall_cross(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, ConstSpan<T>,    \
+                           MatrixView<double>, MatrixView<double>, TallScratch&);                 \
   template void tall_project_columns(const TallColumns<T>&, const TallProjection<T>&, TallScratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -24,6 +24,12 @@ template <class T>
 void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
                 MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch);
 
+/// plain = [U, X]^T X and divided = [U, X]^T diag(1/d) [X, m], in one pass: what is not known yet where U^T U
+/// and U^T diag(1/d) U are.
+template <class T>
+void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
+                MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch);
+
 /// What the second pass does to each row i, for the small matrix C = [Q, c] (m x (L + 1)).
 template <class T>
 struct TallProjection {
@@ -31,13 +37,14 @@ struct TallProjection {
   MatrixView<T> u;  ///< U = A Q
   std::span<T> d;   ///< d += rowsums(A^2) - rowsums(U^2), which is not negative
   ConstSpan<T> m;
-  std::span<T> step;  ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
+  std::span<T> step;            ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
+  MatrixView<double> weighted;  ///< lower triangle of U^T diag(1/d) U with the new d
 };
 
 template <class T>
 void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& projection, TallScratch& scratch);
 
-/// Memory for both.
+/// Memory for all of them.
 Index tall_step_bytes(Index rows, Index columns);
 
 }  // namespace bdl

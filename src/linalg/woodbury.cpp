@@ -37,8 +37,23 @@ template <class T>
 bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch) {
   rank_ = u.cols;
   reserve(rank_);
+  tall_gram(u, d, core_.matrix(rank_, rank_), scratch);
+  return finish(d);
+}
+
+template <class T>
+bool Woodbury<T>::factorize(ConstMatrixView<double> gram, ConstSpan<T> d) {
+  rank_ = gram.cols;
+  reserve(rank_);
+  for (Index j = 0; j < rank_; ++j)
+    std::ranges::copy(gram.column(j), core_.matrix(rank_, rank_).column_data(j));
+  return finish(d);
+}
+
+/// core_ holds U^T diag(1/d) U.
+template <class T>
+bool Woodbury<T>::finish(ConstSpan<T> d) {
   auto core = core_.matrix(rank_, rank_), coloring = coloring_.matrix(rank_, rank_);
-  tall_gram(u, d, core, scratch);
   for (Index i = 0; i < rank_; ++i) core(i, i) += 1;
   if (!cholesky(core)) return false;
   log_det_ = -sum_of_logs(d) - log_det_from_cholesky(core);

@@ -16,6 +16,11 @@ class Woodbury {
   /// Factorises for the given U (D x L) and d; O(D L^2). False if they are not finite.
   [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch);
 
+  /// The same from gram = U^T diag(1/d) U.
+  [[nodiscard]] bool factorize(ConstMatrixView<double> gram, ConstSpan<T> d);
+  /// Bc of I + U^T diag(1/d) U, lower triangular.
+  ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }
+
   /// The factorisation for U = 0 and d = precision; allocates nothing once reserve(rank) was called.
   void set_isotropic(Index dimension, Index rank, double precision);
 
@@ -41,7 +46,7 @@ class Woodbury {
                          TallScratch& scratch) const;
 
  private:
-  ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }
+  bool finish(ConstSpan<T> d);
   Index rank_ = 0;
   double log_det_ = 0;
   Buffer<double> core_, coloring_;  // Bc and X, both L x L

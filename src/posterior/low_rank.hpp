@@ -47,6 +47,9 @@ class LowRankPosterior final : public Posterior<T> {
   void start_range(const LowRankPosterior& old, const PosteriorStep<T>& step, const ProjectionSize& size,
                    UpdateWorkspace<T>& workspace);
   void correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step);
+  void known_grams(const LowRankPosterior& old, ConstMatrixView<T> x, ConstSpan<T> m, MatrixView<double> gram,
+                   MatrixView<double> weighted, std::span<double> projected, UpdateWorkspace<T>& workspace);
+  void write_gram(MatrixView<double> gram, TallScratch& scratch) const;
   void mix_diagonal(const PosteriorStep<T>& step);
   void move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch);
   void finish_mean(const PosteriorStep<T>& step);
@@ -61,6 +64,8 @@ class LowRankPosterior final : public Posterior<T> {
   Index rank_;
   Buffer<T> u_, d_;
   Woodbury<T> woodbury_;
+  Buffer<double> squares_;  // of the columns' lengths, where the last step left them orthogonal
+  bool is_orthogonal_ = false;
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

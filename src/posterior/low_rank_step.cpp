@@ -141,6 +141,47 @@ void LowRankPosterior<T>::mix_diagonal(const PosteriorStep<T>& step) {
                  [=](Index i) BDL_INLINE_LAMBDA { d[i] = keep * old[i] + rate * prior[i]; });
 }
 
+/// Lower triangle of U^T U; known up to rounding if a step left its columns orthogonal.
+template <class T>
+void LowRankPosterior<T>::write_gram(MatrixView<double> gram, TallScratch& scratch) const {
+  if (!is_orthogonal_) return tall_gram<T>(u(), {}, gram, scratch);
+  for (Index j = 0; j < rank_; ++j) {
+    std::ranges::fill(gram.column(j), 0.0);
+    gram(j, j) = squares_.data()[j];
+  }
+}
+
+/// tall_grams for A = [U, X] with what is known of U: one thin pass.
+template <class T>
+void LowRankPosterior<T>::known_grams(const LowRankPosterior& old, ConstMatrixView<T> x, ConstSpan<T> m,
+                                      MatrixView<double> gram, MatrixView<double> weighted,
+                                      std::span<double> projected, UpdateWorkspace<T>& workspace) {
+  const Index cols = rank_ + x.cols;
+  workspace.squares.reserve(cols * (2 * x.cols + 1));
+  const auto plain = workspace.squares.matrix(cols, x.cols);
+  const MatrixView<double> divided(plain.data + plain.size(), cols, x.cols + 1);
+  tall_cross<T>(old.u(), x, old.d(), m, plain, divided, workspace.scratch.tall);
+  old.write_gram(gram.block(0, 0, rank_, rank_), workspace.scratch.tall);
+  const auto core = old.woodbury_.core();
+  for (Index j = 0; j < rank_; ++j) {
+    for (Index i = j; i < rank_; ++i) {  // Bc Bc^T - I
+      double sum = i == j ? -1 : 0;
+      for (Index k = 0; k <= j; ++k) sum += core(i, k) * core(j, k);
+      weighted(i, j) = sum;
+    }
+    for (Index r = 0; r < x.cols; ++r) {
+      gram(rank_ + r, j) = plain(j, r);
+      weighted(rank_ + r, j) = divided(j, r);
+    }
+  }
+  for (Index r = 0; r < x.cols; ++r)
+    for (Index i = rank_ + r; i < cols; ++i) {
+      gram(i, rank_ + r) = plain(i, r);
+      weighted(i, rank_ + r) = divided(i, r);
+    }
+  std::ranges::copy(divided.column(x.cols), projected.begin());
+}
+
 /// With the rows as columns, for few rows: two passes over [U, U_0, X], the first of which gives the mean's
 /// step by the precision before the projection too.
 template <class T>
@@ -155,12 +196,15 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
   const TallColumns<T> a{{{old.u(), std::sqrt(keep)}, {prior, std::sqrt(rate)}, {x, 1.0}}};
   mix_diagonal(step);
   const Index cols = a.cols();
-  workspace.small.reserve(cols * (2 * cols + rank_ + 1));
+  workspace.small.reserve(cols * (2 * cols + rank_ + 1) + rank_ * rank_);
   const MatrixView<double> gram = workspace.small.matrix(cols, cols);
   const MatrixView<double> weighted(gram.data + cols * cols, cols, cols);
   const MatrixView<double> c(weighted.data + cols * cols, cols, rank_ + 1);
   TallScratch& scratch = workspace.scratch.tall;
-  tall_grams<T>(a, d(), step.m, gram, weighted, c.column(rank_), scratch);
+  if (mixed)
+    tall_grams<T>(a, d(), step.m, gram, weighted, c.column(rank_), scratch);
+  else
+    known_grams(old, x, step.m, gram, weighted, c.column(rank_), workspace);
   for (Index i = 0; i < cols; ++i) weighted(i, i) += 1;
   if (!cholesky(weighted))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
@@ -171,9 +215,15 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
     for (Index k = 0; k < rank_; ++k)
       std::ranges::copy(workspace.eigen.vectors().column(k), c.column_data(k));
   }
+  const MatrixView<double> core(c.data + cols * (rank_ + 1), rank_, rank_);
   tall_project_columns<T>(
-      a, {c, u_.matrix(this->dimension_, rank_), d_.first(this->dimension_), step.m, this->mean()}, scratch);
-  factorize(scratch);
+      a, {c, u_.matrix(this->dimension_, rank_), d_.first(this->dimension_), step.m, this->mean(), core},
+      scratch);
+  if (!woodbury_.factorize(core, d()))
+    fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+  squares_.reserve(rank_);
+  std::copy_n(workspace.eigen.values().data(), rank_, squares_.data());
+  is_orthogonal_ = true;
   if (step.mean_update == MeanUpdate::projected)
     move_mean(step, workspace.scratch);
   else
