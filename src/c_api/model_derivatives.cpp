@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "c_api/parameters.hpp"
 #include "curvature/hessian.hpp"
 #include "curvature/jacobian.hpp"
 #include "inference/fit.hpp"
@@ -10,13 +10,6 @@
 
 namespace bdl {
 namespace {
-
-template <class T>
-Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
-  check_shape(parameters, 1, model.parameters(), "parameters");
-  check_finite<T>(parameters, "parameters");
-  return gathered<T>(parameters);
-}
 
 /// The whole batch as one sample: scale 1.
 template <class T>
