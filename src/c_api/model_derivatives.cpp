@@ -48,8 +48,8 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       const Index dimension = m.parameters();
       check_shape(x, -1, m.inputs(), "x");
-      check_finite<T>(x, "x");
       check_range(x.rows, 1, blas_limit / m.outputs(), "the number of rows of x");
+      check_finite<T>(x, "x");
       const Index rows = x.rows * m.outputs();
       check_output(jacobian, rows, dimension, "jacobian");
       const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered<T>(x);
