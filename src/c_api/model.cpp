@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "c_api/parameters.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/estimator.hpp"
 #include "inference/fit.hpp"
@@ -19,25 +18,11 @@ Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
   return Likelihood(kind, outputs);
 }
 
-void check_gaussian(const Likelihood& likelihood) {
-  if (likelihood.kind() != BDL_GAUSSIAN)
-    fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
-}
-
 void check_layer_sizes(ConstSpan<Index> sizes) {
   for (Index size : sizes) check_range(size, 1, blas_limit, "a layer's size");
   if (count_parameters(sizes) < 0)
     fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters",
          static_cast<long long>(blas_limit));
-}
-
-template <class T>
-Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
-  check_shape(parameters, 1, model.parameters(), "parameters");
-  check_finite<T>(parameters, "parameters");
-  Buffer<T> theta(model.parameters());
-  gather(parameters, 0, theta.matrix(model.parameters(), 1));
-  return theta;
 }
 
 template <class T>
@@ -148,63 +133,6 @@ bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** n
       if (offset) *offset = block.offset;
       if (rows) *rows = block.rows;
       if (cols) *cols = block.cols;
-    });
-  });
-}
-
-bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision) {
-  return guard("bdl_model_set_noise_precision", [&] {
-    with(model, "model", [&](auto& m) {
-      check_gaussian(m.likelihood);
-      check_shape(precision, 1, precision.cols == 1 ? 1 : m.outputs(), "precision");
-      check_positive(precision, "precision");
-      std::vector<double> values;
-      for (Index c = 0; c < precision.cols; ++c) values.push_back(element(precision, 0, c));
-      m.likelihood.set_noise_precision(values);
-    });
-  });
-}
-
-bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
-  return guard("bdl_model_get_noise_precision", [&] {
-    with(model, "model", [&](const auto& m) {
-      check_gaussian(m.likelihood);
-      if (m.likelihood.noise_covariance().given())
-        fail(Status::ERROR_UNSUPPORTED,
-             "the noise has a full covariance: bdl_model_get_noise_covariance() reads it");
-      const auto values = m.likelihood.noise_precision();
-      const auto count = static_cast<Index>(values.size());
-      check_output(precision, 1, count, "precision");
-      scatter<double>({values.data(), count, 1}, precision);
-    });
-  });
-}
-
-bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covariance) {
-  return guard("bdl_model_set_noise_covariance", [&] {
-    with(model, "model", [&](auto& m) {
-      check_gaussian(m.likelihood);
-      check_shape(covariance, m.outputs(), m.outputs(), "covariance");
-      check_finite(covariance, "covariance");
-      check_symmetric(covariance, "covariance");
-      m.likelihood.set_noise_covariance(
-          NoiseCovariance(gathered<double>(covariance).matrix(m.outputs(), m.outputs())));
-    });
-  });
-}
-
-bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance) {
-  return guard("bdl_model_get_noise_covariance", [&] {
-    with(model, "model", [&](const auto& m) {
-      check_gaussian(m.likelihood);
-      const Index outputs = m.outputs();
-      check_output(covariance, outputs, outputs, "covariance");
-      if (m.likelihood.noise_covariance().given())
-        return scatter<double>(m.likelihood.noise_covariance().covariance(), covariance);
-      Buffer<double> diagonal(outputs * outputs);
-      std::ranges::fill(diagonal.first(outputs * outputs), 0.0);
-      for (Index c = 0; c < outputs; ++c) diagonal.data()[c * (outputs + 1)] = m.likelihood.noise_variance(c);
-      scatter<double>(diagonal.matrix(outputs, outputs), covariance);
     });
   });
 }

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "c_api/parameters.hpp"
 #include "curvature/hessian.hpp"
 #include "curvature/jacobian.hpp"
 #include "inference/fit.hpp"
@@ -10,13 +10,6 @@
 
 namespace bdl {
 namespace {
-
-template <class T>
-Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
-  check_shape(parameters, 1, model.parameters(), "parameters");
-  check_finite<T>(parameters, "parameters");
-  return gathered<T>(parameters);
-}
 
 /// The whole batch as one sample: scale 1.
 template <class T>
@@ -55,8 +48,8 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       const Index dimension = m.parameters();
       check_shape(x, -1, m.inputs(), "x");
-      check_finite<T>(x, "x");
       check_range(x.rows, 1, blas_limit / m.outputs(), "the number of rows of x");
+      check_finite<T>(x, "x");
       const Index rows = x.rows * m.outputs();
       check_output(jacobian, rows, dimension, "jacobian");
       const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered<T>(x);

@@ -21,12 +21,12 @@ template <class T>
 HessianEstimator<T>::HessianEstimator(const Model<T>& model)
     : network_(network_of(model)), products_(network_), linear_(network_) {}
 
-/// As many as fill the vectors and the cache, and whose images are not too much memory.
+/// As many as make large products, but whose images stay in the cache.
 template <class T>
 Index HessianEstimator<T>::directions(Index examples) const {
   const Index widest = std::ranges::max(network_.layers(), {}, &DenseLayer::outputs).outputs;
   const Index fit =
-      std::min((Index{1} << 17) / (widest * examples), (Index{1} << 22) / network_.parameters());
+      std::min((Index{1} << 17) / (widest * examples), (Index{1} << 19) / network_.parameters());
   return std::clamp<Index>(fit, 1, std::min<Index>(32, network_.parameters()));
 }
 

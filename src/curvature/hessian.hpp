@@ -30,7 +30,7 @@ class HessianEstimator {
                 std::span<T> out);
   /// The diagonal as the mean of z_n ∘ H z_n over the columns of probes (D x P), the same for all samples
   /// (Hutchinson). Unbiased if they have independent elements of mean 0 and variance 1; exact where H is
-  /// diagonal and they are signs. O(S M D P).
+  /// diagonal and they are signs. O(S M D P): diagonal() costs less unless U is larger than P.
   void diagonal_by_probes(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                           ConstMatrixView<T> probes, std::span<T> out);
   /// out = scale times the sum, times V (D x K).

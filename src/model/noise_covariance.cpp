@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "base/error.hpp"
@@ -13,6 +14,14 @@ namespace {
 
 bool all_finite(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+/// False: what an output's variance has beyond the outputs before it is rounding error.
+bool pivots_are_significant(ConstMatrixView<double> r, ConstMatrixView<double> lower) {
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * static_cast<double>(r.rows);
+  for (Index c = 0; c < r.rows; ++c)
+    if (!(lower(c, c) * lower(c, c) > rounding * r(c, c))) return false;
+  return true;
 }
 
 }  // namespace
@@ -31,7 +40,7 @@ NoiseCovariance::NoiseCovariance(ConstMatrixView<double> covariance)
   }
   mirror_lower(r);
   std::ranges::copy(covariance_, root_.begin());
-  bool regular = cholesky(l);
+  bool regular = cholesky(l) && pivots_are_significant(r, l);
   if (regular) {
     solve_lower_left(Op::none, l, w);
     syrk(Op::transpose, 1.0, w, 0.0, p);

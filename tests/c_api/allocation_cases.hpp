@@ -107,6 +107,22 @@ const Case readings[] = {
      [](trained& t) {
        return bdl_model_gradient_rows(t.model, in(1, t.parameters), in(4, 2), in(4, 2), out(4, t.parameters));
      }},
+    {"bdl_model_get_noise_covariance",
+     [](trained& t) { return bdl_model_get_noise_covariance(t.model, out(2, 2)); }},
+    {"bdl_model_jacobian",
+     [](trained& t) {
+       return bdl_model_jacobian(t.model, in(1, t.parameters), in(4, 2), out(8, t.parameters));
+     }},
+    {"bdl_model_hessian_vector_product",
+     [](trained& t) {
+       return bdl_model_hessian_vector_product(t.model, in(1, t.parameters), in(4, 2), in(4, 2),
+                                               in(3, t.parameters), out(3, t.parameters));
+     }},
+    {"bdl_model_hessian",
+     [](trained& t) {
+       return bdl_model_hessian(t.model, in(1, t.parameters), in(4, 2), in(4, 2),
+                                out(t.parameters, t.parameters));
+     }},
     {"bdl_posterior_mean", [](trained& t) { return bdl_posterior_mean(t.posterior, out(1, t.parameters)); }},
     {"bdl_posterior_precision_diagonal",
      [](trained& t) { return bdl_posterior_precision_diagonal(t.posterior, out(1, t.parameters)); }},
@@ -202,6 +218,11 @@ bdl_status set_posterior(trained& t) {
 const Case changes[] = {
     {"bdl_model_set_noise_precision",
      [](trained& t) { return bdl_model_set_noise_precision(t.model, in(1, 2)); }},
+    {"bdl_model_set_noise_covariance",
+     [](trained& t) {
+       static const double covariance[] = {2, 1, 1, 2};
+       return bdl_model_set_noise_covariance(t.model, bdl_f64(covariance, 2, 2));
+     }},
     {"bdl_posterior_set_", set_posterior},
     {"bdl_posterior_update",
      [](trained& t) {

@@ -43,6 +43,39 @@ void slopes_are_the_finite_differences(void**) {
     }
 }
 
+template <class T>
+double second_at(bdl_activation kind, double z) {
+  Padded<T> value(Dense(1, 1, z)), slope(poison(1, 1)), second(poison(1, 1));
+  activate<T>(kind, value.view(), slope.view(), second.view());
+  const Pair pair = at<T>(kind, z);
+  assert_true(value.dense()(0, 0) == pair.value && slope.dense()(0, 0) == pair.slope);
+  return second.dense()(0, 0);
+}
+
+/// Of phi', in the same way: |phi''''| h^2 / 6 <= 1e-10.
+void second_derivatives_are_the_finite_differences(void**) {
+  constexpr double h = 1e-5;
+  for (const bdl_activation kind : all)
+    for (const double z : {-8.0, -2.5, -1.0, -0.4, -0.01, 0.01, 0.3, 1.7, 6.0}) {
+      const double difference = (at<double>(kind, z + h).slope - at<double>(kind, z - h).slope) / (2 * h);
+      assert_near("phi''", second_at<double>(kind, z), difference, 1e-9);
+      assert_near("phi''", second_at<float>(kind, z),
+                  second_at<double>(kind, static_cast<double>(static_cast<float>(z))), 1e-6);
+    }
+}
+
+template <class T>
+void second_derivatives_vanish_far_out(void**) {
+  for (const bdl_activation kind : all) {
+    for (const double z : {-1e30, -1e4, -700.0, -110.0, 110.0, 700.0, 1e4, 1e30})
+      assert_true(std::abs(second_at<T>(kind, z)) < 1e-40);
+    assert_true(std::isfinite(second_at<T>(kind, 0)));
+  }
+  for (const bdl_activation kind : {BDL_IDENTITY, BDL_RELU, BDL_LEAKY_RELU})
+    for (const double z : {-2.0, 0.0, 3.0}) assert_true(second_at<T>(kind, z) == 0);
+  assert_true(second_at<T>(BDL_ELU, 0) == 1);  // the side whose slope it is
+}
+
 /// Small values keep their relative accuracy: no 1 - 1 where z is small or the function saturates.
 void small_values_are_relatively_accurate(void**) {
   const auto relative = [](double got, double expected) {
@@ -109,6 +142,9 @@ int main() {
       cmocka_unit_test(values_are_the_definitions<float>),
       cmocka_unit_test(values_are_the_definitions<double>),
       cmocka_unit_test(slopes_are_the_finite_differences),
+      cmocka_unit_test(second_derivatives_are_the_finite_differences),
+      cmocka_unit_test(second_derivatives_vanish_far_out<float>),
+      cmocka_unit_test(second_derivatives_vanish_far_out<double>),
       cmocka_unit_test(small_values_are_relatively_accurate),
       cmocka_unit_test(large_arguments_stay_finite<float>),
       cmocka_unit_test(large_arguments_stay_finite<double>),

@@ -1,5 +1,5 @@
-// Square roots A of the output Hessian with A z = gradient: A A^T by finite differences, saturated outputs
-// included.
+// The output Hessian by finite differences, its products, and its square roots A with A z = gradient;
+// saturated outputs included.
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"
 
@@ -57,6 +57,53 @@ void roots_square_to_the_hessian(void**) {
   });
 }
 
+/// Entries and products against A A^T, which the last test has checked.
+template <class T>
+void products_are_those_of_the_hessian(void**) {
+  for (const double scale : {0.1, 1.5, 4.0})
+    for_each_point(scale, [](const Likelihood& likelihood, const Dense& point, const Dense& y) {
+      const Dense f = rounded<T>(point);
+      const Root root = root_of<double>(likelihood, f, y);
+      const Dense hessian = root.a * transposed(root.a);
+      Dense terms = poison(f.rows, 1), entries = poison(f.rows, f.rows), products = poison(f.rows, f.rows);
+      likelihood.hessian_terms(Padded<T>(f).get().data, terms.values.data());
+      Random random(2);
+      const Dense v = rounded<T>(random.normal(f.rows, f.rows));
+      for (Index k = 0; k < f.rows; ++k) {
+        for (Index c = 0; c < f.rows; ++c)
+          entries(c, k) = likelihood.hessian_entry(terms.values.data(), c, k);
+        Padded<T> product(poison(f.rows, 1));
+        likelihood.hessian_product(terms.values.data(), Padded<T>(columns_of(v, k, 1)).get().data,
+                                   product.view().data);
+        for (Index c = 0; c < f.rows; ++c) products(c, k) = product.dense()(c, 0);
+      }
+      // p (1 - p) cancels where p is near 1: errors are relative to probabilities, not to their products.
+      const double size = std::max(1.0, max_abs(hessian));
+      assert_true(max_abs(entries - hessian) <= 1e-12 * size);
+      assert_true(max_abs(products - hessian * v) <= accuracy<T> * size);
+      assert_true(likelihood.has_coupled_outputs() ||
+                  max_abs(entries - diagonal_matrix(diagonal_of(entries))) == 0);
+    });
+}
+
+/// Class probabilities at 0 and 1: products are finite and small, entries of the diagonal not negative.
+template <class T>
+void saturated_products_stay_finite(void**) {
+  for (const Likelihood& likelihood : all_likelihoods())
+    for (const double size : {40.0, 120.0, 700.0}) {
+      if (likelihood.kind() == BDL_POISSON || likelihood.kind() == BDL_GAUSSIAN) continue;
+      Dense f(likelihood.outputs(), 1, 0), terms = poison(f.rows, 1);
+      f(0, 0) = size;
+      likelihood.hessian_terms(Padded<T>(f).get().data, terms.values.data());
+      Padded<T> v(Dense(f.rows, 1, 1)), product(poison(f.rows, 1));
+      v.view()(0, 0) = -1;
+      likelihood.hessian_product(terms.values.data(), v.get().data, product.view().data);
+      assert_true(std::abs(product.dense()(0, 0)) <= 4 * std::exp(-size) * static_cast<double>(f.rows));
+      for (Index c = 0; c < f.rows; ++c)
+        assert_true(likelihood.hessian_entry(terms.values.data(), c, c) >= 0);
+    }
+}
+
 /// The mean update uses the curvature rows as its gradient.
 template <class T>
 void the_gradient_is_a_combination_of_the_columns(void**) {
@@ -108,6 +155,10 @@ void poisson_rates_give_their_own_root(void**) {
 int main() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(roots_square_to_the_hessian),
+      cmocka_unit_test(products_are_those_of_the_hessian<float>),
+      cmocka_unit_test(products_are_those_of_the_hessian<double>),
+      cmocka_unit_test(saturated_products_stay_finite<float>),
+      cmocka_unit_test(saturated_products_stay_finite<double>),
       cmocka_unit_test(the_gradient_is_a_combination_of_the_columns<float>),
       cmocka_unit_test(the_gradient_is_a_combination_of_the_columns<double>),
       cmocka_unit_test(saturated_outputs_stay_finite<float>),

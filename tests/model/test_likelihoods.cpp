@@ -27,6 +27,11 @@ double direct_density(const Likelihood& likelihood, const Dense& f, const Dense&
   double p = 1, sum = 0;
   for (Index c = 0; c < f.rows; ++c) sum += std::exp(f(c, 0));
   if (likelihood.kind() == BDL_CATEGORICAL) return std::exp(f(static_cast<Index>(y(0, 0)), 0)) / sum;
+  if (likelihood.noise_covariance().given()) {
+    const Dense r = correlated_noise(f.rows), residual = y - f;
+    return std::exp(-dot(residual, inverse_of(r) * residual) / 2) /
+           std::sqrt(std::exp(log_det(2 * std::numbers::pi * r)));
+  }
   for (Index c = 0; c < f.rows; ++c) {
     const double target = y(c, 0), output = f(c, 0);
     if (likelihood.kind() == BDL_GAUSSIAN) {
@@ -88,9 +93,10 @@ void moments_are_those_of_the_distribution(void**) {
     for (Index c = 0; c < f.rows; ++c) {
       const double e = std::exp(f(c, 0)), p = likelihood.kind() == BDL_CATEGORICAL ? e / sum : e / (1 + e);
       if (likelihood.kind() != BDL_GAUSSIAN) expected(c, 0) = likelihood.kind() == BDL_POISSON ? e : p;
-      spread(c, 0) = likelihood.kind() == BDL_GAUSSIAN  ? 1 / likelihood.noise_precision(c)
-                     : likelihood.kind() == BDL_POISSON ? e
-                                                        : p * (1 - p);
+      spread(c, 0) = likelihood.noise_covariance().given() ? correlated_noise(f.rows)(c, c)
+                     : likelihood.kind() == BDL_GAUSSIAN   ? 1 / likelihood.noise_precision(c)
+                     : likelihood.kind() == BDL_POISSON    ? e
+                                                           : p * (1 - p);
     }
     assert_close("mean", mean, expected, 1e-12);
     assert_close("variance", variance, spread, 1e-12);
@@ -146,6 +152,59 @@ void noise_precision_is_shared_or_per_output(void**) {
   assert_true(likelihood.noise_precision(0) == 1 && likelihood.noise_precision(2) == 3);
 }
 
+/// The residuals L^-1 (y - f) of R = L L^T are independent with variance 1.
+template <class T>
+void correlated_noise_is_white_noise_of_whitened_outputs(void**) {
+  for (const Index count : {1, 2, 5}) {
+    const Likelihood likelihood = correlated_gaussian(count), white(BDL_GAUSSIAN, count);
+    const Dense lower = cholesky_of(correlated_noise(count)), inverse = inverse_of(lower);
+    Random random(static_cast<std::uint64_t>(count));
+    for (int trial = 0; trial < 10; ++trial) {
+      const Dense f = rounded<T>(random.normal(count, 1)), y = rounded<T>(random.normal(count, 1, 2));
+      const Dense f_white = inverse * f, y_white = inverse * y;
+      assert_near("log p", density<T>(likelihood, f, y),
+                  density<double>(white, f_white, y_white) - log_det(correlated_noise(count)) / 2, 1e-12);
+      assert_close("gradient", gradient<T>(likelihood, f, y),
+                   transposed(inverse) * gradient<double>(white, f_white, y_white), accuracy<T>);
+    }
+    assert_close("L", dense_of(likelihood.noise_covariance().root()), lower, 1e-12);
+    assert_close("R^-1", dense_of(likelihood.noise_covariance().precision()),
+                 inverse_of(correlated_noise(count)), 1e-12);
+  }
+}
+
+void covariances_are_the_callers_until_a_precision_is_set(void**) {
+  Likelihood likelihood = correlated_gaussian(2);
+  const Dense r = correlated_noise(2);
+  const std::vector<double> learned{7, 8};
+  assert_true(likelihood.noise_origin() == NoiseOrigin::caller && likelihood.has_coupled_outputs());
+  likelihood.learn_noise_precision(learned);
+  likelihood.forget_learned_noise();
+  assert_true(likelihood.noise_covariance().given());
+  for (Index c = 0; c < 2; ++c) {
+    assert_true(likelihood.noise_variance(c) == r(c, c));
+    assert_near("marginal precision", likelihood.noise_precision(c), 1 / r(c, c), 1e-15);
+  }
+  likelihood.set_noise_precision(learned);
+  assert_false(likelihood.noise_covariance().given() || likelihood.has_coupled_outputs());
+  assert_true(likelihood.noise_variance(1) == 1.0 / 8);
+}
+
+void covariances_must_be_positive_definite(void**) {
+  const auto refuse = [](const Dense& r) {
+    expect_error(Status::ERROR_INVALID_ARGUMENT, "not positive definite", [&] {
+      NoiseCovariance({r.values.data(), r.rows, r.rows});
+    });
+  };
+  refuse(Dense(1, 1, 0));
+  refuse(Dense(1, 1, -1));
+  for (const double value : {0.1, 0.5, 1.0, 3.0}) refuse(Dense(3, 3, value));  // perfectly correlated
+  refuse(1e-320 * identity(2));
+  Dense indefinite = identity(2);
+  indefinite(1, 0) = indefinite(0, 1) = 1.5;
+  refuse(indefinite);
+}
+
 void unfit_targets_are_refused(void**) {
   const auto refuse = [](bdl_likelihood kind, Index count, Status status, const char* word, Dense y) {
     const Array array = bdl_column_major(y.values.data(), BDL_F64, y.rows, y.cols);
@@ -179,6 +238,10 @@ int main() {
       cmocka_unit_test(extreme_gradients_are_finite<float>),
       cmocka_unit_test(extreme_gradients_are_finite<double>),
       cmocka_unit_test(noise_precision_is_shared_or_per_output),
+      cmocka_unit_test(correlated_noise_is_white_noise_of_whitened_outputs<float>),
+      cmocka_unit_test(correlated_noise_is_white_noise_of_whitened_outputs<double>),
+      cmocka_unit_test(covariances_are_the_callers_until_a_precision_is_set),
+      cmocka_unit_test(covariances_must_be_positive_definite),
       cmocka_unit_test(unfit_targets_are_refused),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

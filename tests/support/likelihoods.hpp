@@ -14,10 +14,26 @@ inline Likelihood gaussian(Index outputs, const std::vector<double>& precision) 
   return out;
 }
 
+/// R with correlations of both signs between all outputs.
+inline Dense correlated_noise(Index outputs) {
+  Random random(static_cast<std::uint64_t>(outputs));
+  const Dense b = random.normal(outputs, outputs);
+  return 0.3 * identity(outputs) + b * transposed(b);
+}
+
+inline Likelihood correlated_gaussian(Index outputs) {
+  const Dense r = correlated_noise(outputs);
+  Likelihood out(BDL_GAUSSIAN, outputs);
+  out.set_noise_covariance(NoiseCovariance({r.values.data(), outputs, outputs}));
+  return out;
+}
+
 inline std::vector<Likelihood> all_likelihoods() {
   return {gaussian(1, {2.5}),
           gaussian(3, {0.7}),
           gaussian(3, {0.5, 2, 30}),
+          correlated_gaussian(1),
+          correlated_gaussian(3),
           Likelihood(BDL_BERNOULLI, 1),
           Likelihood(BDL_BERNOULLI, 3),
           Likelihood(BDL_CATEGORICAL, 2),

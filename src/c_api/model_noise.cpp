@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+
+namespace bdl {
+namespace {
+
+void check_gaussian(const Likelihood& likelihood) {
+  if (likelihood.kind() != BDL_GAUSSIAN)
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision) {
+  return guard("bdl_model_set_noise_precision", [&] {
+    with(model, "model", [&](auto& m) {
+      check_gaussian(m.likelihood);
+      check_shape(precision, 1, precision.cols == 1 ? 1 : m.outputs(), "precision");
+      check_positive(precision, "precision");
+      std::vector<double> values;
+      for (Index c = 0; c < precision.cols; ++c) values.push_back(element(precision, 0, c));
+      m.likelihood.set_noise_precision(values);
+    });
+  });
+}
+
+bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
+  return guard("bdl_model_get_noise_precision", [&] {
+    with(model, "model", [&](const auto& m) {
+      check_gaussian(m.likelihood);
+      if (m.likelihood.noise_covariance().given())
+        fail(Status::ERROR_UNSUPPORTED,
+             "the noise has a full covariance: bdl_model_get_noise_covariance() reads it");
+      const auto values = m.likelihood.noise_precision();
+      const auto count = static_cast<Index>(values.size());
+      check_output(precision, 1, count, "precision");
+      scatter<double>({values.data(), count, 1}, precision);
+    });
+  });
+}
+
+bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covariance) {
+  return guard("bdl_model_set_noise_covariance", [&] {
+    with(model, "model", [&](auto& m) {
+      check_gaussian(m.likelihood);
+      check_shape(covariance, m.outputs(), m.outputs(), "covariance");
+      check_finite(covariance, "covariance");
+      check_symmetric(covariance, "covariance");
+      m.likelihood.set_noise_covariance(
+          NoiseCovariance(gathered<double>(covariance).matrix(m.outputs(), m.outputs())));
+    });
+  });
+}
+
+bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance) {
+  return guard("bdl_model_get_noise_covariance", [&] {
+    with(model, "model", [&](const auto& m) {
+      check_gaussian(m.likelihood);
+      const Index outputs = m.outputs();
+      check_output(covariance, outputs, outputs, "covariance");
+      if (m.likelihood.noise_covariance().given())
+        return scatter<double>(m.likelihood.noise_covariance().covariance(), covariance);
+      Buffer<double> diagonal(outputs * outputs);
+      std::ranges::fill(diagonal.first(outputs * outputs), 0.0);
+      for (Index c = 0; c < outputs; ++c) diagonal.data()[c * (outputs + 1)] = m.likelihood.noise_variance(c);
+      scatter<double>(diagonal.matrix(outputs, outputs), covariance);
+    });
+  });
+}
