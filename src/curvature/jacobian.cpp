@@ -67,9 +67,11 @@ template <class T>
 void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> out) {
   const Index outputs = model.outputs();
   JacobianRows<T> jacobian(model);
-  Buffer<T> f(outputs);
+  Buffer<T> f(outputs * x.cols);
   for (Index i = 0; i < x.cols; ++i)
-    jacobian.compute(theta, x.columns(i, 1), f.matrix(outputs, 1), out.columns(i * outputs, outputs));
+    jacobian.compute(theta, x.columns(i, 1), f.matrix(outputs, x.cols).columns(i, 1),
+                     out.columns(i * outputs, outputs));
+  check_outputs_finite<T>(f.matrix(outputs, x.cols));
   for (Index j = 0; j < out.cols; ++j)
     for (const T value : out.column(j))
       if (!std::isfinite(value))
