@@ -82,7 +82,8 @@ MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, Upda
 
 double shortened(double kept, bool may_shorten) {
   if (kept > least_kept) return 1;
-  if (!may_shorten || !std::isfinite(kept))
+  if (!std::isfinite(kept)) fail(Status::ERROR_DIVERGED, "the posterior is not finite after the step");
+  if (!may_shorten)
     fail(Status::ERROR_DIVERGED,
          "the step would leave %g times the former precision or covariance in some direction", kept);
   return (1 - shortened_to) / (1 - kept);
