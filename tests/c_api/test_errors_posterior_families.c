@@ -53,7 +53,8 @@ static void test_set_full_moment(void** state) {
             bdl_posterior_set_full_moment(q, mean, asymmetric));
     memcpy(broken, identity, sizeof broken);
     broken[2 * D + 2] = -1;
-    REFUSED(INVALID, "covariance is not positive definite", bdl_posterior_set_full_moment(q, mean, asymmetric));
+    REFUSED(INVALID, "covariance is not positive definite",
+            bdl_posterior_set_full_moment(q, mean, asymmetric));
     const belief after = belief_of(q);
     assert_memory_equal(&before, &after, sizeof before);
     bdl_posterior_free(q);

@@ -52,14 +52,15 @@ void bong_is_exact_bayes_in_conjugate_models(void**) {
   const StreamData data(gaussian(outputs, {1}), inputs, observations, 41);
   for (const LinearNoise& noise : linear_noises())
     for (const FamilyKind& kind : {full_kind, FamilyKind{"rank D", Family::low_rank, linear_size}})
-      for (const EstimateKind estimate : {EstimateKind::lin_hess, EstimateKind::mc_ggn, EstimateKind::mc_hess})
+      for (const EstimateKind estimate :
+           {EstimateKind::lin_hess, EstimateKind::mc_ggn, EstimateKind::mc_hess})
         for (const Index block : {1, 3, 0}) {
           if (!exists(kind, estimate)) continue;
           Options options = stream_options(Rule::bong, estimate);
           options.block = block;
           options.samples = 4;
           Learner<double> stream(make_network<double>({inputs, outputs}, noise.likelihood),
-                                random_prior<double>(kind, linear_size, 42), options);
+                                 random_prior<double>(kind, linear_size, 42), options);
           stream.optimizer.set_draws(std::make_shared<AntitheticDraws<double>>());
           Bayes bayes{stream.precision(), stream.precision() * stream.mean()};
           stream.observe(data.x, data.y);
@@ -74,12 +75,13 @@ void bong_is_exact_bayes_in_conjugate_models(void**) {
 /// The error of blr shrinks by 1 - rate an iteration.
 void blr_converges_to_the_exact_posterior(void**) {
   const StreamData data(gaussian(outputs, {1}), inputs, 1, 43);
-  for (const FamilyKind& kind : {full_kind, full_moment_kind, FamilyKind{"rank D", Family::low_rank, linear_size}}) {
+  for (const FamilyKind& kind :
+       {full_kind, full_moment_kind, FamilyKind{"rank D", Family::low_rank, linear_size}}) {
     Options options = stream_options(Rule::blr, EstimateKind::lin_hess);
     options.learning_rate = kind.family == Family::full_moment ? 0.1 : 0.3;
     const auto model = make_network<double>({inputs, outputs}, gaussian(outputs, {1}));
     Learner<double> exact(model, random_prior<double>(full_kind, linear_size, 44),
-                         stream_options(Rule::bong, EstimateKind::lin_hess));
+                          stream_options(Rule::bong, EstimateKind::lin_hess));
     const Dense precision = exact.precision(), mean = exact.mean();
     exact.observe(data.x, data.y);
     double last = 0;
@@ -101,7 +103,8 @@ void blr_converges_to_the_exact_posterior(void**) {
       if (iterations == 10 && kind.family != Family::full_moment)
         assert_near("contraction", error / last, std::pow(1 - options.learning_rate, 5), 1e-6);
       last = error;
-      if (iterations == 200) assert_close_belief(blr, exact, kind.family == Family::full_moment ? 1e-7 : 1e-11);
+      if (iterations == 200)
+        assert_close_belief(blr, exact, kind.family == Family::full_moment ? 1e-7 : 1e-11);
     }
   }
 }

@@ -9,7 +9,8 @@ using namespace bdl::testing;
 
 constexpr Descent descents[] = {Descent::natural, Descent::plain};
 constexpr MeanUpdate mean_updates[] = {MeanUpdate::projected, MeanUpdate::unprojected};
-constexpr LossPrior priors[] = {LossPrior::none, LossPrior::posterior, LossPrior::itself, LossPrior::diagonal};
+constexpr LossPrior priors[] = {LossPrior::none, LossPrior::posterior, LossPrior::itself,
+                                LossPrior::diagonal};
 
 template <class T>
 constexpr double tolerance = sizeof(T) == 8 ? 1e-11 : 3e-5;
@@ -32,7 +33,7 @@ struct Sizes {
   Index size, rank, count;
 };
 constexpr Sizes low_rank_sizes[] = {{9, 2, 3}, {9, 2, 1}, {30, 4, 7}, {9, 2, 20},
-                                    {5, 5, 3}, {3, 3, 1}, {1, 1, 1}, {12, 6, 2}};
+                                    {5, 5, 3}, {3, 3, 1}, {1, 1, 1},  {12, 6, 2}};
 constexpr Sizes diagonal_sizes[] = {{1, 0, 1}, {7, 0, 3}, {40, 0, 60}};
 
 template <class T>

@@ -1,5 +1,5 @@
-// Steps of the families with low-rank and diagonal matrices, and what spec/bong.md (sections 5, 7 and 8) makes
-// of them, in dense matrices.
+// Steps of the families with low-rank and diagonal matrices, and what spec/bong.md (sections 5, 7 and 8)
+// makes of them, in dense matrices.
 #pragma once
 
 #include "curvature/dense_rows.hpp"
@@ -19,7 +19,8 @@ struct Factored {
 template <class T>
 Factored random_factored(Index size, Index rank, Random& random) {
   const double unit = 1 / std::sqrt(static_cast<double>(size));
-  Factored out{random.normal(size, 1, unit), random.normal(size, rank, unit), random.uniform(size, 1, 0.6, 1.4)};
+  Factored out{random.normal(size, 1, unit), random.normal(size, rank, unit),
+               random.uniform(size, 1, 0.6, 1.4)};
   return {rounded<T>(out.mean), rounded<T>(out.u), rounded<T>(out.d)};
 }
 
@@ -130,7 +131,8 @@ struct FactoredProblem {
 
 /// Diagonal families: the master table parameter by parameter; part[i] of the step is taken.
 template <class T>
-Factored reference_diagonal_step(const FactoredProblem<T>& p, Descent descent, const std::vector<double>& part) {
+Factored reference_diagonal_step(const FactoredProblem<T>& p, Descent descent,
+                                 const std::vector<double>& part) {
   const Dense h = diagonal_of(p.curvature()), m = p.m.dense();
   Factored to = p.from;
   for (Index i = 0; i < h.rows; ++i) {
