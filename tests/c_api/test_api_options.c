@@ -19,7 +19,7 @@ static void check_default(const char* name, bdl_option_type type, const char* te
   double real = 0;
   int64_t integer = 0;
   const char* word = NULL;
-  if (strcmp(name, "curvature") == 0) return; /* the method's own */
+  if (strcmp(name, "curvature") == 0 || strcmp(name, "mean_update") == 0) return; /* the method's own */
   if (type == BDL_OPTION_DOUBLE) {
     OK(bdl_optimizer_get_double(t.optimizer, name, &real));
     assert_true(real == strtod(text, NULL));
@@ -88,20 +88,49 @@ static void test_round_trip(void** state) {
   }
 }
 
+/* Each method is for some family of posteriors, and has a rule and an estimate of the curvature. */
 static void test_methods(void** state) {
-  const char* const curvatures[] = {"empirical_fisher", "gauss_newton"};
-  const char* const names[] = {"slang", "slang-ggn"};
+  static const struct {
+    const char *name, *rule, *curvature;
+    int full, diagonal, low_rank; /* posteriors it is for */
+  } methods[] = {{"slang", "blr", "mc-ef", 1, 1, 1},    {"slang-ggn", "blr", "mc-ggn", 1, 1, 1},
+                 {"von", "blr", "mc-hess", 0, 1, 0},    {"vogn", "blr", "mc-ef", 0, 1, 0},
+                 {"bong", "bong", "lin-hess", 1, 1, 1}, {"blr", "blr", "lin-hess", 1, 1, 1},
+                 {"bog", "bog", "lin-hess", 1, 1, 1},   {"bbb", "bbb", "lin-hess", 1, 1, 1},
+                 {"rvga", "bong", "mc-hess", 1, 0, 0},  {"cm-ekf", "bong", "lin-hess", 1, 0, 0},
+                 {"ekf", "bong", "lin-hess", 1, 0, 0},  {"vd-ekf", "bong", "lin-hess", 0, 1, 0},
+                 {"lo-fi", "bong", "lin-hess", 0, 0, 1}};
+  enum { METHODS = sizeof methods / sizeof *methods, D = 17 };
+  bdl_posterior* posteriors[5];
   (void)state;
-  for (int i = 0; i < 2; ++i) {
-    bdl_optimizer* o;
-    const char* curvature = NULL;
-    assert_string_equal(bdl_method_name(i), names[i]);
-    OK(bdl_optimizer_create(t.model, t.posterior, bdl_method_name(i), ROWS, &o));
-    OK(bdl_optimizer_get_choice(o, "curvature", &curvature));
-    assert_string_equal(curvature, curvatures[i]);
-    bdl_optimizer_free(o);
+  assert_int_equal(bdl_model_parameters(t.model), D);
+  OK(bdl_posterior_create_full(BDL_F64, D, &posteriors[0]));
+  OK(bdl_posterior_create_full_moment(BDL_F64, D, &posteriors[1]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &posteriors[2]));
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &posteriors[3]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &posteriors[4]));
+  for (int i = 0; i < METHODS; ++i) {
+    assert_string_equal(bdl_method_name(i), methods[i].name);
+    for (int p = 0; p < 5; ++p) {
+      const int fits = p < 2 ? methods[i].full : p < 4 ? methods[i].diagonal : methods[i].low_rank;
+      bdl_optimizer* o = NULL;
+      const char *rule = NULL, *curvature = NULL;
+      const bdl_status status = bdl_optimizer_create(t.model, posteriors[p], methods[i].name, ROWS, &o);
+      assert_int_equal(status, fits ? BDL_OK : BDL_ERROR_UNSUPPORTED);
+      if (!fits) {
+        assert_null(o);
+        assert_non_null(strstr(bdl_last_error(), methods[i].name));
+        continue;
+      }
+      OK(bdl_optimizer_get_choice(o, "rule", &rule));
+      OK(bdl_optimizer_get_choice(o, "curvature", &curvature));
+      assert_string_equal(rule, methods[i].rule);
+      assert_string_equal(curvature, methods[i].curvature);
+      bdl_optimizer_free(o);
+    }
   }
-  assert_null(bdl_method_name(2));
+  assert_null(bdl_method_name(METHODS));
+  for (int p = 0; p < 5; ++p) bdl_posterior_free(posteriors[p]);
 }
 
 /* The two methods differ in nothing else: option "curvature" turns one into the other. */
@@ -121,7 +150,7 @@ static void test_curvature_makes_the_method(void** state) {
   assert_memory_not_equal(&a, &b, sizeof a);
   trained_free(&fisher);
   fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
-  OK(bdl_optimizer_set_choice(fisher.optimizer, "curvature", "empirical_fisher"));
+  OK(bdl_optimizer_set_choice(fisher.optimizer, "curvature", "mc-ef"));
   OK(bdl_optimizer_fit(fisher.optimizer, x_of(&ggn.data), y_of(&ggn.data), 2, NULL, NULL));
   c = snapshot_of(&fisher);
   assert_same_state(&b, &c);

@@ -36,7 +36,7 @@ static void test_set_full_moment(void** state) {
   for (int k = 0; k < 2; ++k) {
     double mean_values[D] = {1, 2, 3, 4, 5}, identity[D * D] = {0}, broken[D * D];
     const bdl_matrix mean = bdl_f64(mean_values, 1, D), s = bdl_f64(identity, D, D),
-                     unfit = bdl_f64(broken, D, D);
+                     asymmetric = bdl_f64(broken, D, D);
     bdl_posterior* q;
     for (int i = 0; i < D; ++i) identity[i * D + i] = 2;
     OK(bdl_posterior_create_full_moment(dtypes[k], D, &q));
@@ -50,10 +50,11 @@ static void test_set_full_moment(void** state) {
     memcpy(broken, identity, sizeof broken);
     broken[3 * D + 1] = 0.5;
     REFUSED(INVALID, "covariance is not symmetric at row 3, column 1",
-            bdl_posterior_set_full_moment(q, mean, unfit));
+            bdl_posterior_set_full_moment(q, mean, asymmetric));
     memcpy(broken, identity, sizeof broken);
     broken[2 * D + 2] = -1;
-    REFUSED(INVALID, "covariance is not positive definite", bdl_posterior_set_full_moment(q, mean, unfit));
+    REFUSED(INVALID, "covariance is not positive definite",
+            bdl_posterior_set_full_moment(q, mean, asymmetric));
     const belief after = belief_of(q);
     assert_memory_equal(&before, &after, sizeof before);
     bdl_posterior_free(q);

@@ -186,7 +186,8 @@ void failed_steps_leave_no_trace(void**) {
         spoiled_y(0, 2) = bad;
         if (!std::isinf(bad))
           expect_error(Status::ERROR_DIVERGED, "not finite", [&] { step_on(optimizer, spoiled, y); });
-        expect_error(Status::ERROR_DIVERGED, "not finite", [&] { step_on(optimizer, x, spoiled_y); });
+        if (std::isinf(bad))  // NaN is a missing target
+          expect_error(Status::ERROR_DIVERGED, "not finite", [&] { step_on(optimizer, x, spoiled_y); });
         assert_unchanged(optimizer, before);
       }
     }
