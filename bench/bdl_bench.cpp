@@ -41,7 +41,7 @@ bool parse(const std::vector<std::string>& words, Arguments& arguments) {
     else
       return false;
   }
-  if (arguments.cases.empty()) arguments.cases.assign(names.begin(), names.end() - 1);
+  if (arguments.cases.empty()) arguments.cases.assign(names.begin(), names.end() - 2);
   return arguments.settings.threads > 0;
 }
 
@@ -62,6 +62,7 @@ std::vector<bench::Record> measure(const bench::Record& parameters) {
   if (name == "solve") return bench::solve(parameters);
   if (name == "predict") return bench::predict(parameters);
   if (name == "online") return bench::online(parameters);
+  if (name == "endurance") return bench::endurance(parameters);
   return parameters.has("shape") ? bench::slang(parameters) : bench::rows(parameters);
 }
 

@@ -21,6 +21,9 @@ std::vector<Record> solve(const Record& parameters);
 /// Observations of a stream (bong, lin-hess). Parameters: D (about), C, L (0: diagonal), dtype; limits.
 std::vector<Record> online(const Record& parameters);
 
+/// A long stream (lo-fi), a line for each tenth of it. Parameters: D (about), L, n, dtype.
+std::vector<Record> endurance(const Record& parameters);
+
 /// Monte-Carlo predictions. Parameters: shape, L, examples, S; limits.
 std::vector<Record> predict(const Record& parameters);
 

@@ -70,6 +70,15 @@ std::vector<Record> online_plan(const Settings& settings) {
   return lines;
 }
 
+std::vector<Record> endurance_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* dtype : {"f64", "f32"})
+    lines.push_back(line("case=endurance D=10000 L=10", settings.threads)
+                        .set("dtype", dtype)
+                        .set("n", std::int64_t{settings.quick ? 10000 : 1000000}));
+  return lines;
+}
+
 /// Cost against D (the caller's rows, no model), against n = M S, against L.
 std::vector<Record> scaling_plan(const Settings& settings) {
   using Numbers = std::vector<std::int64_t>;
@@ -90,8 +99,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang",  "sample", "solve",  "predict",
-                                              "online", "gemm",   "stream", "scaling"};
+  static const std::vector<std::string> names{"slang", "sample", "solve",   "predict",  "online",
+                                              "gemm",  "stream", "scaling", "endurance"};
   return names;
 }
 
@@ -100,6 +109,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
                               : name == "sample" || name == "solve" ? posterior_plan(name, settings)
                               : name == "predict"                   ? predict_plan(settings)
                               : name == "online"                    ? online_plan(settings)
+                              : name == "endurance"                 ? endurance_plan(settings)
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)
