@@ -17,11 +17,14 @@ Index block_rows_for(Index columns) {
   return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
 }
 
-/// Doubles of a part: scales, a block of each matrix, and their product (that of U with itself if there is no
-/// other).
-Index part_size(Index columns, Index other_columns) {
-  const Index product = columns * (other_columns > 0 ? other_columns : columns);
-  return block_rows_for(columns) * (1 + columns + other_columns) + padded(product, 8);
+/// Doubles of a part: scales, a block of each matrix, and their product.
+Index part_size(Index block_rows, Index columns, Index other_columns, Index product) {
+  return block_rows * (1 + columns + other_columns) + padded(product, 8);
+}
+
+/// Of U with X, or with itself if there is no X.
+Index product_size(Index columns, Index other_columns) {
+  return columns * (other_columns > 0 ? other_columns : columns);
 }
 
 /// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
@@ -62,15 +65,29 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
 }  // namespace
 
 Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
-  return static_cast<Index>(sizeof(double)) * part_count(rows) * part_size(columns, other_columns);
+  return static_cast<Index>(sizeof(double)) * part_count(rows) *
+         part_size(block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
+}
+
+Index TallScratch::block_bytes(Index rows, Index rank, Index u_columns, Index x_columns, Index product) {
+  return static_cast<Index>(sizeof(double)) * part_count(rows) *
+         part_size(block_rows_for(rank), u_columns, x_columns, product);
+}
+
+void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
+  columns_ = u_columns;
+  other_columns_ = x_columns;
+  block_rows_ = block_rows;
+  part_size_ = part_size(block_rows, u_columns, x_columns, product);
+  memory_.reserve(part_count(rows) * part_size_);
 }
 
 void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
-  columns_ = columns;
-  other_columns_ = other_columns;
-  block_rows_ = block_rows_for(columns);
-  part_size_ = part_size(columns, other_columns);
-  memory_.reserve(part_count(rows) * part_size_);
+  lay_out(rows, block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
+}
+
+void TallScratch::reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product) {
+  lay_out(rows, block_rows_for(rank), u_columns, x_columns, product);
 }
 
 TallScratch::Part TallScratch::part(Index number) {
@@ -89,12 +106,11 @@ void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gr
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       fill_scale(part_of(divisor, first, count), Divide::by_root_d, part.scale);
-      load_block(u.block(first, 0, count, u.cols), divisor.empty() ? nullptr : part.scale, ld, part.u);
-      add_dots<width()>(part.u, cols, ld, part.u, cols, ld, padded(count, row_multiple), true, part.product,
-                        cols);
+      add_gram<width()>(u.block(first, 0, count, cols), divisor.empty() ? nullptr : part.scale, ld, part.u,
+                        part.product);
     });
   });
-  add_products(u.rows, cols, gram, scratch);
+  add_products(u.rows, cols, 0, gram, scratch);
   mirror_lower(gram);
 }
 
@@ -116,7 +132,7 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
                   });
     });
   });
-  add_products(u.rows, u.cols, product, scratch);
+  add_products(u.rows, u.cols, 0, product, scratch);
 }
 
 /// Nothing cancels here, so float matrices are multiplied in float: twice as fast.

@@ -15,12 +15,17 @@ class TallScratch {
   };
   /// For D = rows, L = columns and k = other_columns (0: U^T U).
   void reserve(Index rows, Index columns, Index other_columns);
+  /// Blocks of the size that tall_gram has for L = rank, of u_columns and x_columns, and a product of that
+  /// size.
+  void reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product);
+  static Index block_bytes(Index rows, Index rank, Index u_columns, Index x_columns, Index product);
   static Index bytes(Index rows, Index columns, Index other_columns);
   Part part(Index number);
   Index block_rows() const { return block_rows_; }
   Index capacity() const { return memory_.capacity(); }
 
  private:
+  void lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product);
   Index block_rows_ = 0, columns_ = 0, other_columns_ = 0, part_size_ = 0;
   Buffer<double> memory_;
 };

@@ -41,11 +41,11 @@ inline void clear_products(Index rows, Index size, TallScratch& scratch) {
   for (Index part = 0; part < part_count(rows); ++part) std::fill_n(scratch.part(part).product, size, 0.0);
 }
 
-/// out = sum of the parts' products, in their order.
-inline void add_products(Index rows, Index ld, MatrixView<double> out, TallScratch& scratch) {
+/// out = sum of the parts' products, in their order; of those that begin at `offset`.
+inline void add_products(Index rows, Index ld, Index offset, MatrixView<double> out, TallScratch& scratch) {
   for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), 0.0);
   for (Index part = 0; part < part_count(rows); ++part) {
-    const double* product = scratch.part(part).product;
+    const double* product = scratch.part(part).product + offset;
     for (Index j = 0; j < out.cols; ++j)
       for (Index i = 0; i < out.rows; ++i) out(i, j) += product[i + j * ld];
   }

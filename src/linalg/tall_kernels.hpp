@@ -97,42 +97,52 @@ BDL_ALWAYS_INLINE void load_block(ConstMatrixView<T> in, const double* scale, In
 /// vectors.
 template <int bytes, int P, int Q, int vectors, class T>
 BDL_ALWAYS_INLINE void add_dot_tile(const T* const (&a)[P], const double* const (&b)[Q], Index rows,
-                                    double* out, Index out_ld, Index kept) {
+                                    double* out, Index out_ld) {
   constexpr Index lanes = bytes / 8;
   Doubles<bytes> sum[vectors][P * Q];
   for (int v = 0; v < vectors; ++v)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int t = 0; t < P * Q; ++t) sum[v][t] = Doubles<bytes>{};
   for (Index r = 0; r < rows; r += vectors * lanes)
     for (int v = 0; v < vectors; ++v) {
       Doubles<bytes> x[P], y[Q];
       for (int p = 0; p < P; ++p) load<bytes>(a[p] + r + v * lanes, x[p]);
       for (int q = 0; q < Q; ++q) load<bytes>(b[q] + r + v * lanes, y[q]);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int t = 0; t < P * Q; ++t) sum[v][t] += x[t % P] * y[t / P];
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int t = 0; t < P * Q; ++t) {
     for (int v = 1; v < vectors; ++v) sum[0][t] += sum[v][t];
-    if (t % P < kept) out[t % P + t / P * out_ld] += total<bytes>(sum[0][t]);
+    out[t % P + t / P * out_ld] += total<bytes>(sum[0][t]);
   }
+}
+
+/// P rows and Q columns of A^T B; few sums take two vectors at a time, to keep the processor busy.
+template <int bytes, int P, int Q, class T>
+BDL_ALWAYS_INLINE void add_dot_block(const T* a, Index a_ld, const double* b, Index b_ld, Index rows,
+                                     double* out, Index out_ld) {
+  const T* x[P];
+  const double* y[Q];
+  for (int p = 0; p < P; ++p) x[p] = a + p * a_ld;
+  for (int q = 0; q < Q; ++q) y[q] = b + q * b_ld;
+  add_dot_tile<bytes, P, Q, P * Q <= 4 ? 2 : 1>(x, y, rows, out, out_ld);
 }
 
 /// Q columns of A^T B, from row `first` on.
 template <int bytes, int Q, class T>
-BDL_ALWAYS_INLINE void add_dot_columns(const T* a, Index a_cols, Index a_ld, const double* const (&b)[Q],
+BDL_ALWAYS_INLINE void add_dot_columns(const T* a, Index a_cols, Index a_ld, const double* b, Index b_ld,
                                        Index rows, Index first, double* out, Index out_ld) {
-  for (Index i = first; i < a_cols; i += 4) {
-    const Index left = a_cols - i;
-    if (left == 1) {
-      const T* const column[1] = {a + i * a_ld};
-      add_dot_tile<bytes, 1, Q, 2>(column, b, rows, out + i, out_ld, 1);
-    } else {  // the last column stands in for those that are missing
-      const T* const column[4] = {a + i * a_ld, a + (i + 1) * a_ld,
-                                  a + (i + std::min<Index>(2, left - 1)) * a_ld,
-                                  a + (i + std::min<Index>(3, left - 1)) * a_ld};
-      add_dot_tile<bytes, 4, Q, 1>(column, b, rows, out + i, out_ld, left);
-    }
+  Index i = first;
+  for (; i + 4 <= a_cols; i += 4)
+    add_dot_block<bytes, 4, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+  switch (a_cols - i) {
+    case 3:
+      return add_dot_block<bytes, 3, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+    case 2:
+      return add_dot_block<bytes, 2, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+    case 1:
+      return add_dot_block<bytes, 1, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
   }
 }
 
@@ -140,16 +150,28 @@ BDL_ALWAYS_INLINE void add_dot_columns(const T* a, Index a_cols, Index a_ld, con
 template <int bytes, class T>
 BDL_ALWAYS_INLINE void add_dots(const T* a, Index a_cols, Index a_ld, const double* b, Index b_cols,
                                 Index b_ld, Index rows, bool symmetric, double* out, Index out_ld) {
-  for (Index j = 0; j < b_cols; j += 2) {
-    const Index first = symmetric ? j / 4 * 4 : 0;
-    if (j + 1 == b_cols) {
-      const double* const column[1] = {b + j * b_ld};
-      add_dot_columns<bytes>(a, a_cols, a_ld, column, rows, first, out + j * out_ld, out_ld);
-    } else {
-      const double* const columns[2] = {b + j * b_ld, b + (j + 1) * b_ld};
-      add_dot_columns<bytes>(a, a_cols, a_ld, columns, rows, first, out + j * out_ld, out_ld);
-    }
+  constexpr int wide = bytes == 64 ? 4 : 2;  // sums that fit the registers: 4 x 4 of 32, 4 x 2 of 16
+  Index j = 0;
+  const auto first = [&] { return symmetric ? j / 4 * 4 : 0; };
+  for (; j + wide <= b_cols; j += wide)
+    add_dot_columns<bytes, wide>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
+                                 out_ld);
+  if (wide > 2 && j + 2 <= b_cols) {
+    add_dot_columns<bytes, 2>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+    j += 2;
   }
+  if (j < b_cols)
+    add_dot_columns<bytes, 1>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+}
+
+/// out += U^T diag(scale)^2 U for a block of U, its lower triangle at least; `work` receives the scaled
+/// block.
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void add_gram(ConstMatrixView<T> block, const double* scale, Index ld, double* work,
+                                double* out) {
+  load_block(block, scale, ld, work);
+  add_dots<bytes>(work, block.cols, ld, work, block.cols, ld, padded(block.rows, row_multiple), true, out,
+                  block.cols);
 }
 
 /// y_q = u c_q for `columns` columns q and `vectors` vectors of rows, in the type of all of them.

@@ -1,5 +1,6 @@
 #include "linalg/tall_step.hpp"
 
+#include "linalg/blas.hpp"
 #include "linalg/tall_blocks.hpp"
 
 namespace bdl {
@@ -35,9 +36,10 @@ BDL_ALWAYS_INLINE void add_squares(const double* a, Index columns, Index count, 
 
 }  // namespace
 
-Index tall_step_bytes(Index rows, Index columns) {
-  return std::max(TallScratch::bytes(rows, 2 * columns + 1, 0),
-                  TallScratch::bytes(rows, columns, columns + 1));
+Index tall_step_bytes(Index rows, Index rank, Index columns) {
+  return std::max({TallScratch::bytes(rows, 2 * columns + 1, 0),
+                   TallScratch::bytes(rows, columns, 2 * columns + 1),
+                   TallScratch::block_bytes(rows, rank, columns, rank + 1, 2 * rank * rank)});
 }
 
 template <class T>
@@ -105,57 +107,115 @@ void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, Cons
   }
 }
 
-/// d += lost, and the mean's step with the old d; `lost` becomes 1 / d.
+/// d += lost, and the mean's step with the old d.
 template <class T>
-BDL_ALWAYS_INLINE void correct_rows(const double* combined, const T* m, Index count, T* d, T* step,
-                                    double* lost) {
+BDL_ALWAYS_INLINE void correct_rows(const double* lost, const double* combined, const T* m, Index count, T* d,
+                                    T* step) {
   for (Index i = 0; i < count; ++i) {
-    const double old = static_cast<double>(d[i]), next = old + std::max(lost[i], 0.0);
+    const double old = static_cast<double>(d[i]);
     step[i] = static_cast<T>((static_cast<double>(m[i]) - combined[i]) / old);
-    d[i] = static_cast<T>(next);
-    lost[i] = 1 / next;
+    d[i] = static_cast<T>(old + std::max(lost[i], 0.0));
   }
 }
 
-template <class T>
-void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& to, TallScratch& scratch) {
-  const Index cols = a.cols(), rank = to.u.cols;
-  scratch.reserve(a.rows(), cols, rank + 1);
-  const Index ld = scratch.block_rows();
-  clear_products(a.rows(), rank * rank, scratch);
-  for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
-    with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      const Index rows = padded(count, row_multiple);
-      load_columns(a, first, count, nullptr, ld, part.u);
-      combine<width()>(part.u, cols, to.c.data, to.c.ld, to.c.cols, part.x, rows, ld);
-      double* const lost = part.scale;
-      std::fill_n(lost, count, 0.0);
-      add_squares(part.u, cols, count, ld, 1, lost);
-      add_squares(part.x, rank, count, ld, -1, lost);
-      correct_rows(part.x + rank * ld, to.m.data() + first, count, to.d.data() + first,
-                   to.step.data() + first, lost);
-      for (Index k = 0; k < rank; ++k) {
-        T* const u = to.u.column_data(k) + first;
-        double *const from = part.x + k * ld, *const divided = part.u + k * ld;
-        prefetch_writes_after(u, count);
-        for (Index i = 0; i < count; ++i) {
-          u[i] = static_cast<T>(from[i]);
-          divided[i] = from[i] * lost[i];
-        }
-      }
-      add_dots<width()>(part.x, rank, ld, part.u, rank, ld, rows, true, part.product, rank);
-    });
-  });
-  add_products(a.rows(), rank, to.weighted, scratch);
+/// The block's u = T(value(i)), and in `held` what u then is, as load_block would load it.
+template <class T, class Value>
+BDL_ALWAYS_INLINE void store_column(Index count, T* u, double* held, const Value& value) {
+  prefetch_writes_after(u, count);
+  for (Index i = 0; i < count; ++i) {
+    u[i] = static_cast<T>(value(i));
+    held[i] = static_cast<double>(u[i]);
+  }
 }
 
-#define BDL_INSTANTIATE(T)                                                                        \
-  template void tall_grams(const TallColumns<T>&, ConstSpan<T>, ConstSpan<T>, MatrixView<double>, \
-                           MatrixView<double>, std::span<double>, TallScratch&);                  \
-  template void tall_cross(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, ConstSpan<T>,    \
-                           MatrixView<double>, MatrixView<double>, TallScratch&);                 \
-  template void tall_project_columns(const TallColumns<T>&, const TallProjection<T>&, TallScratch&);
+/// For each block of rows: make(first row, rows, part, width) writes U, also into the part's u, and d. Their
+/// Gram matrices are taken while they are in the cache, as tall_gram would take them.
+template <class T, class Make>
+void update_blocks(Index columns, const TallUpdate<T>& to, TallScratch& scratch, const Make& make) {
+  const Index rows = to.u.rows, rank = to.u.cols;
+  scratch.reserve_blocks(rows, rank, columns, rank + 1, 2 * rank * rank);
+  const Index ld = scratch.block_rows();
+  clear_products(rows, 2 * rank * rank, scratch);
+  for_blocks(rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      make(first, count, part, width);
+      const Index padded_rows = padded(count, row_multiple);
+      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.product, rank);
+      fill_scale(part_of(ConstSpan<T>(to.d), first, count), Divide::by_root_d, part.scale);
+      for (Index k = 0; k < rank; ++k)
+        for (Index i = 0; i < count; ++i) part.u[i + k * ld] *= part.scale[i];
+      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.product + rank * rank,
+                        rank);
+    });
+  });
+  add_products(rows, rank, 0, to.gram, scratch);
+  add_products(rows, rank, rank * rank, to.weighted, scratch);
+  mirror_lower(to.gram);
+  mirror_lower(to.weighted);
+}
+
+template <class T>
+void tall_rotate(const TallColumns<T>& a, ConstMatrixView<double> c, const TallUpdate<T>& to,
+                 TallScratch& scratch) {
+  const Index cols = a.cols(), rank = to.u.cols;
+  update_blocks(
+      cols, to, scratch, [&](Index first, Index count, const auto& part, auto width) BDL_INLINE_LAMBDA {
+        const Index ld = scratch.block_rows();
+        load_columns(a, first, count, nullptr, ld, part.u);
+        combine<width()>(part.u, cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
+        std::fill_n(part.scale, count, 0.0);
+        add_squares(part.u, cols, count, ld, 1, part.scale);
+        add_squares(part.x, rank, count, ld, -1, part.scale);
+        correct_rows(part.scale, part.x + rank * ld, to.m.data() + first, count, to.d.data() + first,
+                     to.step.data() + first);
+        for (Index k = 0; k < rank; ++k)
+          store_column(count, to.u.column_data(k) + first, part.u + k * ld,
+                       [from = part.x + k * ld](Index i) BDL_INLINE_LAMBDA { return from[i]; });
+      });
+}
+
+/// H = I - 2 v v^T / v^T v with v = q + sign(q_m) e_m, so that A H = A - (A v) (2 / v^T v) v^T; its last
+/// column is -+A q = -+(A v - sign(q_m) a_m).
+template <class T>
+void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c, const TallUpdate<T>& to,
+               TallScratch& scratch) {
+  const Index cols = a.cols(), rank = to.u.cols, last = cols - 1;
+  const double sign = q[static_cast<std::size_t>(last)] < 0 ? -1 : 1;
+  double both[2 * most_dropping_columns];  // v and c
+  std::ranges::copy(q, both);
+  std::ranges::copy(c, both + cols);
+  both[last] += sign;
+  const double factor = 1 / (1 + std::abs(q[static_cast<std::size_t>(last)]));
+  update_blocks(
+      cols, to, scratch, [&](Index first, Index count, const auto& part, auto width) BDL_INLINE_LAMBDA {
+        const Index ld = scratch.block_rows();
+        double *const av = part.x, *const ac = part.x + ld;
+        load_columns(a, first, count, nullptr, ld, part.u);
+        combine<width()>(part.u, cols, both, cols, 2, part.x, padded(count, row_multiple), ld);
+        const double* const a_m = part.u + last * ld;
+        for (Index i = 0; i < count; ++i) {
+          const double dropped = av[i] - sign * a_m[i];
+          part.scale[i] = dropped * dropped;
+          av[i] *= factor;
+        }
+        correct_rows(part.scale, ac, to.m.data() + first, count, to.d.data() + first, to.step.data() + first);
+        for (Index k = 0; k < rank; ++k)
+          store_column(count, to.u.column_data(k) + first, part.u + k * ld,
+                       [from = part.u + k * ld, v = both[k], av](Index i)
+                           BDL_INLINE_LAMBDA { return from[i] - v * av[i]; });
+      });
+}
+
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void tall_grams(const TallColumns<T>&, ConstSpan<T>, ConstSpan<T>, MatrixView<double>,            \
+                           MatrixView<double>, std::span<double>, TallScratch&);                             \
+  template void tall_cross(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, ConstSpan<T>,               \
+                           MatrixView<double>, MatrixView<double>, TallScratch&);                            \
+  template void tall_rotate(const TallColumns<T>&, ConstMatrixView<double>, const TallUpdate<T>&,            \
+                            TallScratch&);                                                                   \
+  template void tall_drop(const TallColumns<T>&, ConstSpan<double>, ConstSpan<double>, const TallUpdate<T>&, \
+                          TallScratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

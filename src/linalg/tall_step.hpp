@@ -30,21 +30,31 @@ template <class T>
 void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
                 MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch);
 
-/// What the second pass does to each row i, for the small matrix C = [Q, c] (m x (L + 1)).
+/// Columns that tall_drop takes at most.
+inline constexpr Index most_dropping_columns = 64;
+
+/// What the second pass makes of the rows i of A, besides U.
 template <class T>
-struct TallProjection {
-  ConstMatrixView<double> c;
-  MatrixView<T> u;  ///< U = A Q
-  std::span<T> d;   ///< d += rowsums(A^2) - rowsums(U^2), which is not negative
+struct TallUpdate {
+  MatrixView<T> u;
+  std::span<T> d;  ///< d += rowsums(A^2) - rowsums(U^2), which is not negative
   ConstSpan<T> m;
-  std::span<T> step;            ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
-  MatrixView<double> weighted;  ///< lower triangle of U^T diag(1/d) U with the new d
+  std::span<T> step;                  ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
+  MatrixView<double> gram, weighted;  ///< U^T U and U^T diag(1/d) U with the new d: the bits of tall_gram
 };
 
+/// U = A Q for C = [Q, c] (m x (L + 1)).
 template <class T>
-void tall_project_columns(const TallColumns<T>& a, const TallProjection<T>& projection, TallScratch& scratch);
+void tall_rotate(const TallColumns<T>& a, ConstMatrixView<double> c, const TallUpdate<T>& update,
+                 TallScratch& scratch);
+
+/// A has one column more than U and loses the unit direction q: U = A H without its last column, for a
+/// reflection H that takes the last unit vector to +-q. Two products a row in place of L.
+template <class T>
+void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c, const TallUpdate<T>& update,
+               TallScratch& scratch);
 
 /// Memory for all of them.
-Index tall_step_bytes(Index rows, Index columns);
+Index tall_step_bytes(Index rows, Index rank, Index columns);
 
 }  // namespace bdl

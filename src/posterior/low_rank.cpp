@@ -27,7 +27,7 @@ void LowRankPosterior<T>::set_precision(ConstMatrixView<T> u, ConstSpan<T> d) {
 template <class T>
 void LowRankPosterior<T>::factorize(TallScratch& scratch) {
   const StageTimer timer(Stage::solve);
-  is_orthogonal_ = false;
+  has_gram_ = false;
   if (!woodbury_.factorize(u(), d(), scratch))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
 }
@@ -47,14 +47,14 @@ void LowRankPosterior<T>::swap(Posterior<T>& other) {
   u_.swap(that.u_);
   d_.swap(that.d_);
   std::swap(woodbury_, that.woodbury_);
-  squares_.swap(that.squares_);
-  std::swap(is_orthogonal_, that.is_orthogonal_);
+  gram_.swap(that.gram_);
+  std::swap(has_gram_, that.has_gram_);
 }
 
 template <class T>
 Index LowRankPosterior<T>::bytes() const {
   return this->dimension_ * (rank_ + 2) * static_cast<Index>(sizeof(T)) + Woodbury<T>::bytes(rank_) +
-         rank_ * static_cast<Index>(sizeof(double));
+         rank_ * rank_ * static_cast<Index>(sizeof(double));
 }
 
 template <class T>
@@ -62,7 +62,7 @@ void LowRankPosterior<T>::set_isotropic(double precision) {
   const T d = static_cast<T>(precision);
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
   std::fill_n(d_.data(), this->dimension_, d);
-  is_orthogonal_ = false;
+  has_gram_ = false;
   woodbury_.set_isotropic(this->dimension_, rank_, static_cast<double>(d));
 }
 

@@ -64,8 +64,8 @@ class LowRankPosterior final : public Posterior<T> {
   Index rank_;
   Buffer<T> u_, d_;
   Woodbury<T> woodbury_;
-  Buffer<double> squares_;  // of the columns' lengths, where the last step left them orthogonal
-  bool is_orthogonal_ = false;
+  Buffer<double> gram_;  // U^T U, where the last step has left it: the bits of tall_gram
+  bool has_gram_ = false;
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

@@ -141,14 +141,11 @@ void LowRankPosterior<T>::mix_diagonal(const PosteriorStep<T>& step) {
                  [=](Index i) BDL_INLINE_LAMBDA { d[i] = keep * old[i] + rate * prior[i]; });
 }
 
-/// Lower triangle of U^T U; known up to rounding if a step left its columns orthogonal.
+/// U^T U, its lower triangle.
 template <class T>
 void LowRankPosterior<T>::write_gram(MatrixView<double> gram, TallScratch& scratch) const {
-  if (!is_orthogonal_) return tall_gram<T>(u(), {}, gram, scratch);
-  for (Index j = 0; j < rank_; ++j) {
-    std::ranges::fill(gram.column(j), 0.0);
-    gram(j, j) = squares_.data()[j];
-  }
+  if (!has_gram_) return tall_gram<T>(u(), {}, gram, scratch);
+  for (Index j = 0; j < rank_; ++j) std::copy_n(gram_.data() + j * rank_, rank_, gram.column_data(j));
 }
 
 /// tall_grams for A = [U, X] with what is known of U: one thin pass.
@@ -209,21 +206,28 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
   if (!cholesky(weighted))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
   cholesky_solve(weighted, c.columns(rank_, 1));
-  if (rank_ > 0) {
-    workspace.eigen.reserve(cols, rank_);
-    workspace.eigen.compute(gram, rank_);
-    for (Index k = 0; k < rank_; ++k)
-      std::ranges::copy(workspace.eigen.vectors().column(k), c.column_data(k));
-  }
+  gram_.reserve(rank_ * rank_);
   const MatrixView<double> core(c.data + cols * (rank_ + 1), rank_, rank_);
-  tall_project_columns<T>(
-      a, {c, u_.matrix(this->dimension_, rank_), d_.first(this->dimension_), step.m, this->mean(), core},
-      scratch);
+  const TallUpdate<T> update{u_.matrix(this->dimension_, rank_),
+                             d_.first(this->dimension_),
+                             step.m,
+                             this->mean(),
+                             gram_.matrix(rank_, rank_),
+                             core};
+  // Where one direction is lost, it is cheaper to know that one than those that stay.
+  const bool drops = cols == rank_ + 1 && rank_ > 0 && cols <= most_dropping_columns;
+  const Index wanted = drops ? cols : rank_;
+  workspace.eigen.reserve(cols, wanted);
+  if (rank_ > 0) workspace.eigen.compute(gram, wanted);
+  const auto vectors = workspace.eigen.vectors();
+  for (Index k = 0; k < rank_; ++k) std::ranges::copy(vectors.column(k), c.column_data(k));
+  if (drops)
+    tall_drop<T>(a, vectors.column(rank_), c.column(rank_), update, scratch);
+  else
+    tall_rotate<T>(a, c, update, scratch);
   if (!woodbury_.factorize(core, d()))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
-  squares_.reserve(rank_);
-  std::copy_n(workspace.eigen.values().data(), rank_, squares_.data());
-  is_orthogonal_ = true;
+  has_gram_ = true;
   if (step.mean_update == MeanUpdate::projected)
     move_mean(step, workspace.scratch);
   else
