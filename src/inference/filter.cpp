@@ -123,7 +123,9 @@ template <class T>
 Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const {
   const auto rule = static_cast<Rule>(options.rule);
   const Index beliefs = has_kl(rule) && options.iterations > 1 ? 3 : 2, t = sizeof(T);
-  return beliefs * q.bytes() + t * q.dimension() * (3 + 2 * cost.count) + t * cost.count * cost.count;
+  const bool is_diagonal = q.rank() == 0 && mean_update(options, q, true) == MeanUpdate::projected;
+  const Index columns = is_diagonal ? 0 : cost.count;  // diagonals take sums of the rows only
+  return beliefs * q.bytes() + t * q.dimension() * (3 + 2 * columns) + t * columns * columns;
 }
 
 #define BDL_INSTANTIATE(T)                                     \

@@ -1,56 +1,9 @@
 // Memory of a training step: what the optimizer states against what it allocates, and that later steps
-// allocate nothing. operator new is replaced for this program; BLAS keeps its own buffers, outside of it.
-#include <cstdlib>
-#include <new>
-
+// allocate nothing.
+#include "support/counting_allocator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
-
-namespace {
-
-std::size_t live_bytes = 0, calls = 0;
-
-// The size stands in front of the memory, as far in front as the alignment asks.
-void* allocate(std::size_t size, std::size_t alignment) {
-  const std::size_t rounded_up = (size + alignment - 1) / alignment * alignment;
-  char* const block = static_cast<char*>(std::aligned_alloc(alignment, rounded_up + alignment));
-  if (!block) throw std::bad_alloc();
-  *reinterpret_cast<std::size_t*>(block) = size;
-  live_bytes += size;
-  ++calls;
-  return block + alignment;
-}
-
-void release(void* memory, std::size_t alignment) {
-  if (!memory) return;
-  char* const block = static_cast<char*>(memory) - alignment;
-  live_bytes -= *reinterpret_cast<std::size_t*>(block);
-  std::free(block);
-}
-
-constexpr std::size_t plain = 16;
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return allocate(size, plain);
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  release(memory, plain);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  release(memory, plain);
-}
-void operator delete(void* memory, std::align_val_t alignment) noexcept {
-  release(memory, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
-  release(memory, static_cast<std::size_t>(alignment));
-}
 
 namespace {
 
@@ -118,10 +71,10 @@ void workspace_is_what_the_optimizer_states(void**) {
     const Data data = data_for(item, random);
     const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, item.sizes.back()));
     const auto q = posterior_for<T>(item, model->parameters());
-    const std::size_t before = live_bytes;
+    const std::size_t before = counting::live_bytes;
     const auto optimizer = optimizer_for<T>(item, model, q, 1);
     for (int step = 0; step < 3; ++step) step_on(*optimizer, data.x, data.y);
-    const double held = static_cast<double>(live_bytes - before);
+    const double held = static_cast<double>(counting::live_bytes - before);
     const double stated = static_cast<double>(optimizer->workspace_bytes(item.examples));
     if (!(std::abs(stated / held - 1) < 0.1))
       fail_msg("%s: %.0f bytes stated, %.0f held (%+.1f %%)", item.name, stated, held,
@@ -139,10 +92,10 @@ void later_steps_allocate_nothing(void**) {
     for (int step = 1; step <= 10; ++step) {
       fill(optimizer->x_to_fill(item.examples), data.x);
       fill(optimizer->y_to_fill(item.examples), data.y);
-      const std::size_t before = calls;
+      const std::size_t before = counting::calls;
       optimizer->step(item.examples);
-      if (step > 2 && calls != before)
-        fail_msg("%s: %zu allocations in step %d", item.name, calls - before, step);
+      if (step > 2 && counting::calls != before)
+        fail_msg("%s: %zu allocations in step %d", item.name, counting::calls - before, step);
     }
   }
 }
@@ -159,9 +112,10 @@ void learning_and_smaller_minibatches_allocate_nothing(void**) {
     const Index examples = step > 3 ? 12 - step % 2 : 12;
     fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
     fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
-    const std::size_t before = calls;
+    const std::size_t before = counting::calls;
     optimizer->step(examples);
-    if (step > 2 && calls != before) fail_msg("%zu allocations in step %d", calls - before, step);
+    if (step > 2 && counting::calls != before)
+      fail_msg("%zu allocations in step %d", counting::calls - before, step);
   }
 }
 
@@ -172,9 +126,9 @@ void steps_on_rows_allocate_nothing(void**) {
     const Dense rows = Random(54).normal(500, 20);
     for (int step = 1; step <= 6; ++step) {
       fill(optimizer.rows_to_fill(20), rows);
-      const std::size_t before = calls;
+      const std::size_t before = counting::calls;
       optimizer.step_rows();
-      assert_true(step <= 2 || calls == before);
+      assert_true(step <= 2 || counting::calls == before);
     }
   }
 }

@@ -1,0 +1,51 @@
+// Replaces the program's operator new by one that counts. Include in one source file of a program:
+// replacements may not be inline. BLAS keeps its own buffers, outside of it.
+#pragma once
+
+#include <cstdlib>
+#include <new>
+
+namespace counting {
+
+inline std::size_t live_bytes = 0, calls = 0;
+
+// The size stands in front of the memory, as far in front as the alignment asks.
+inline void* allocate(std::size_t size, std::size_t alignment) {
+  const std::size_t rounded_up = (size + alignment - 1) / alignment * alignment;
+  char* const block = static_cast<char*>(std::aligned_alloc(alignment, rounded_up + alignment));
+  if (!block) throw std::bad_alloc();
+  *reinterpret_cast<std::size_t*>(block) = size;
+  live_bytes += size;
+  ++calls;
+  return block + alignment;
+}
+
+inline void release(void* memory, std::size_t alignment) {
+  if (!memory) return;
+  char* const block = static_cast<char*>(memory) - alignment;
+  live_bytes -= *reinterpret_cast<std::size_t*>(block);
+  std::free(block);
+}
+
+inline constexpr std::size_t plain = 16;
+
+}  // namespace counting
+
+void* operator new(std::size_t size) {
+  return counting::allocate(size, counting::plain);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counting::allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  counting::release(memory, counting::plain);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  counting::release(memory, counting::plain);
+}
+void operator delete(void* memory, std::align_val_t alignment) noexcept {
+  counting::release(memory, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  counting::release(memory, static_cast<std::size_t>(alignment));
+}
