@@ -226,7 +226,8 @@ const Case changes[] = {
     {"bdl_optimizer_forecast", [](trained& t) { return bdl_optimizer_forecast(t.optimizer, 2); }},
     {"bdl_optimizer_set_process_noise",
      [](trained& t) { return bdl_optimizer_set_process_noise(t.optimizer, in(1, t.parameters)); }},
-    {"bdl_optimizer_set_draws", [](trained& t) { return bdl_optimizer_set_draws(t.optimizer, no_draws, nullptr); }},
+    {"bdl_optimizer_set_draws",
+     [](trained& t) { return bdl_optimizer_set_draws(t.optimizer, no_draws, nullptr); }},
     {"bdl_load",
      [](trained&) {
        bdl_model* model = nullptr;

@@ -24,11 +24,11 @@ struct Row {
 };
 
 /// Outputs must stay as they were, too.
-void observe_refused(StreamLearner& learner, bdl_status expected, const char* fragment, bdl_matrix x, bdl_matrix y) {
+void observe_refused(StreamLearner& learner, bdl_status expected, const char* fragment, bdl_matrix x,
+                     bdl_matrix y) {
   double score[2] = {-77, -77};
-  refused(&learner, "bdl_optimizer_observe", expected, fragment, [&] {
-    return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64(score, x.rows, 1));
-  });
+  refused(&learner, "bdl_optimizer_observe", expected, fragment,
+          [&] { return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64(score, x.rows, 1)); });
   assert_true(score[0] == -77 && score[1] == -77);
 }
 
@@ -38,7 +38,8 @@ void test_null(void**) {
   const char* const null = "optimizer is NULL";
   refused(nullptr, "bdl_optimizer_observe", invalid, null,
           [&] { return bdl_optimizer_observe(nullptr, x, y, bdl_none()); });
-  refused(nullptr, "bdl_optimizer_forecast", invalid, null, [] { return bdl_optimizer_forecast(nullptr, 1); });
+  refused(nullptr, "bdl_optimizer_forecast", invalid, null,
+          [] { return bdl_optimizer_forecast(nullptr, 1); });
   refused(nullptr, "bdl_optimizer_set_process_noise", invalid, null,
           [&] { return bdl_optimizer_set_process_noise(nullptr, x); });
   refused(nullptr, "bdl_optimizer_set_draws", invalid, null,
@@ -85,8 +86,8 @@ void test_data(void**) {
       const auto good_y = [&] { return bdl_f64(row.y, 1, 2); };
       observe_refused(learner, BDL_ERROR_SHAPE, "x has 1 columns", bdl_f64(row.x, 2, 1), good_y());
       observe_refused(learner, BDL_ERROR_SHAPE, "y has 1 columns", good_x(), bdl_f64(row.y, 1, 1));
-      observe_refused(learner, BDL_ERROR_SHAPE, "y has 1 rows, expected 2", bdl_strided(row.x, BDL_F64, 2, 2, 0, 1),
-                      good_y());
+      observe_refused(learner, BDL_ERROR_SHAPE, "y has 1 rows, expected 2",
+                      bdl_strided(row.x, BDL_F64, 2, 2, 0, 1), good_y());
       observe_refused(learner, BDL_ERROR_SHAPE, "x is empty", bdl_none(), good_y());
       double score = -77;
       refused(&learner, "bdl_optimizer_observe", BDL_ERROR_SHAPE, "log_density has 1 rows, expected 2", [&] {
@@ -96,7 +97,8 @@ void test_data(void**) {
       assert_true(score == -77);
       for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
         row.x[1] = bad;
-        observe_refused(learner, BDL_ERROR_NOT_FINITE, "x is not finite at row 0, column 1", good_x(), good_y());
+        observe_refused(learner, BDL_ERROR_NOT_FINITE, "x is not finite at row 0, column 1", good_x(),
+                        good_y());
         row.x[1] = 0;
       }
       row.y[1] = -static_cast<double>(INFINITY);
@@ -107,7 +109,8 @@ void test_data(void**) {
 void test_labels(void**) {
   for (const bdl_likelihood likelihood : {BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON})
     blank_and_later(likelihood, StreamFamily::low_rank, [&](StreamLearner& learner) {
-      for (const double bad : {-1.0, 0.5, likelihood == BDL_POISSON ? -3.0 : 3.0, static_cast<double>(INFINITY)}) {
+      for (const double bad :
+           {-1.0, 0.5, likelihood == BDL_POISSON ? -3.0 : 3.0, static_cast<double>(INFINITY)}) {
         Row row;
         row.y[0] = bad;
         observe_refused(learner, BDL_ERROR_LABEL, "y is ", bdl_f64(row.x, 1, 2),
@@ -163,7 +166,8 @@ void test_unsupported(void**) {
     for (const char* rule : {"bong", "bog"}) {
       learner.set("rule", rule);
       bdl_optimizer* const o = learner.optimizer.get();
-      refused(&learner, "bdl_optimizer_step", BDL_ERROR_UNSUPPORTED, rule, [&] { return bdl_optimizer_step(o, x, y); });
+      refused(&learner, "bdl_optimizer_step", BDL_ERROR_UNSUPPORTED, rule,
+              [&] { return bdl_optimizer_step(o, x, y); });
       refused(&learner, "bdl_optimizer_fit", BDL_ERROR_UNSUPPORTED, rule,
               [&] { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); });
       const Vector gradient(static_cast<std::size_t>(bdl_model_parameters(learner.model.get())), 1.0);
@@ -214,7 +218,8 @@ void test_draws(void**) {
       bdl_optimizer* const o = learner.optimizer.get();
       learner.set("curvature", "mc-ggn");
       OK(bdl_optimizer_set_draws(
-          o, [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) { return 42; }, nullptr));
+          o, [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) { return 42; },
+          nullptr));
       observe_refused(learner, BDL_ERROR_CALLBACK, "returned 42, expected 0", x, y);
       OK(bdl_optimizer_set_draws(
           o,
@@ -266,12 +271,16 @@ void test_errors_in_the_middle(void**) {
 }  // namespace
 
 int main() {
-  const CMUnitTest tests[] = {
-      cmocka_unit_test(test_null),        cmocka_unit_test(test_without_model),
-      cmocka_unit_test(test_data),        cmocka_unit_test(test_labels),
-      cmocka_unit_test(test_forecast_and_noise), cmocka_unit_test(test_diverging_forecasts),
-      cmocka_unit_test(test_unsupported), cmocka_unit_test(test_user_models),
-      cmocka_unit_test(test_draws),       cmocka_unit_test(test_indefinite),
-      cmocka_unit_test(test_errors_in_the_middle)};
+  const CMUnitTest tests[] = {cmocka_unit_test(test_null),
+                              cmocka_unit_test(test_without_model),
+                              cmocka_unit_test(test_data),
+                              cmocka_unit_test(test_labels),
+                              cmocka_unit_test(test_forecast_and_noise),
+                              cmocka_unit_test(test_diverging_forecasts),
+                              cmocka_unit_test(test_unsupported),
+                              cmocka_unit_test(test_user_models),
+                              cmocka_unit_test(test_draws),
+                              cmocka_unit_test(test_indefinite),
+                              cmocka_unit_test(test_errors_in_the_middle)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -98,8 +98,10 @@ static void test_other_families(void** state) {
   OK(bdl_posterior_create_full_moment(BDL_F64, D, &moment));
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &diagonal));
   watch(NULL);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment", bdl_posterior_set_diagonal_moment(low_rank, mean, given(1, D)));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment", bdl_posterior_set_diagonal_moment(moment, mean, given(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment",
+          bdl_posterior_set_diagonal_moment(low_rank, mean, given(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment",
+          bdl_posterior_set_diagonal_moment(moment, mean, given(1, D)));
   REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(diagonal, mean, s));
   REFUSED(BDL_ERROR_UNSUPPORTED, "full family", bdl_posterior_set_full(diagonal, mean, s));
   REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",

@@ -125,9 +125,8 @@ static void example_moment_checkpoint(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_full_moment_posterior), cmocka_unit_test(example_families_agree),
-      cmocka_unit_test(example_moment_update),
-      cmocka_unit_test(example_diagonal_moment_posterior), cmocka_unit_test(example_diagonal_moment_update),
-      cmocka_unit_test(example_moment_checkpoint)};
+      cmocka_unit_test(example_full_moment_posterior),  cmocka_unit_test(example_families_agree),
+      cmocka_unit_test(example_moment_update),          cmocka_unit_test(example_diagonal_moment_posterior),
+      cmocka_unit_test(example_diagonal_moment_update), cmocka_unit_test(example_moment_checkpoint)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

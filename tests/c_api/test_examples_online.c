@@ -118,8 +118,8 @@ static void example_prequential(void** state) {
   stream_free(&s);
 }
 
-/* A moment family's covariance step 1 - x^2 would be negative for x = 2: it is shortened so that half is left,
- * and counted. */
+/* A moment family's covariance step 1 - x^2 would be negative for x = 2: it is shortened so that half is
+ * left, and counted. */
 static void example_shortened_steps(void** state) {
   const double zero = 0, one = 1, two = 2;
   stream s = stream_create("bong");
@@ -130,9 +130,8 @@ static void example_shortened_steps(void** state) {
   OK(bdl_posterior_set_full_moment(s.q, bdl_f64(&zero, 1, 1), bdl_f64(&one, 1, 1)));
   OK(bdl_optimizer_create(s.model, s.q, "bong", 1, &s.optimizer));
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "error"));
-  assert_int_equal(
-      bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none()),
-      BDL_ERROR_DIVERGED);
+  assert_int_equal(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none()),
+                   BDL_ERROR_DIVERGED);
   assert_true(variance_of(&s) == 1 && bdl_optimizer_shortened_steps(s.optimizer) == 0);
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "shorten"));
   OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none()));
@@ -206,7 +205,8 @@ static void example_probes(void** state) {
   OK(bdl_optimizer_observe(optimizer, bdl_f64(x, 1, 2), bdl_f64(&y, 1, 1), bdl_none()));
   OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
   assert_int_equal(calls, 1);
-  /* H = [1 2; 2 4] and z = (1, -1): z * (H z) = (-1, 2). The first precision would be 1 - 1 = 0: a half is left. */
+  /* H = [1 2; 2 4] and z = (1, -1): z * (H z) = (-1, 2). The first precision would be 1 - 1 = 0: a half is
+   * left. */
   assert_true(fabs(variance[0] - 2) < 1e-12 && fabs(variance[1] - 1.0 / 3) < 1e-12);
   assert_int_equal(bdl_optimizer_shortened_steps(optimizer), 1);
   bdl_optimizer_free(optimizer);
@@ -216,8 +216,8 @@ static void example_probes(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_observe),     cmocka_unit_test(example_forecast),
-      cmocka_unit_test(example_process_noise), cmocka_unit_test(example_prequential),
+      cmocka_unit_test(example_observe),         cmocka_unit_test(example_forecast),
+      cmocka_unit_test(example_process_noise),   cmocka_unit_test(example_prequential),
       cmocka_unit_test(example_shortened_steps), cmocka_unit_test(example_draws),
       cmocka_unit_test(example_probes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
