@@ -93,8 +93,8 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
   state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
-  state.prequential.log_density = record.real("state.scored_log_density");
-  state.prequential.error = record.real("state.scored_error");
+  state.prequential.log_density = record.sum("state.scored_log_density");
+  state.prequential.error = record.sum("state.scored_error");
   state.running_log_likelihood = record.real("state.running_log_likelihood");
   state.start_weight = record.real("state.start_weight");
   check_state(state);

@@ -43,9 +43,15 @@ Index RecordReader::integer(const std::string& key, Index low, Index high) const
 }
 
 double RecordReader::real(const std::string& key) const {
+  const double value = sum(key);
+  if (!std::isfinite(value)) fail(Status::ERROR_FORMAT, "field %s is not a finite number", key.c_str());
+  return value;
+}
+
+double RecordReader::sum(const std::string& key) const {
   double value = 0;
-  if (!parse(text(key), value) || !std::isfinite(value))
-    fail(Status::ERROR_FORMAT, "field %s is not a finite number", key.c_str());
+  if (!parse(text(key), value) || std::isnan(value))
+    fail(Status::ERROR_FORMAT, "field %s is not a number", key.c_str());
   return value;
 }
 

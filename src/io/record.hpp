@@ -37,6 +37,8 @@ class RecordReader {
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index low, Index high) const;
   double real(const std::string& key) const;
+  /// May be infinite: of scores, say.
+  double sum(const std::string& key) const;
   /// Position of the text among the words.
   Index word(const std::string& key, std::span<const char* const> words) const;
   /// Whitespace-separated integers.

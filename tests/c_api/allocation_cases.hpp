@@ -36,6 +36,10 @@ int32_t no_outputs(void*, bdl_matrix, bdl_matrix, bdl_matrix) {
   return 0;
 }
 
+int32_t no_draws(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) {
+  return 1;
+}
+
 constexpr int64_t sizes[] = {2, 3, 1};
 constexpr int64_t indices[] = {0, 5, 2};
 
@@ -75,6 +79,12 @@ const Case creations[] = {
      [](trained&) {
        return created<bdl_posterior>(bdl_posterior_free, [](bdl_posterior** q) {
          return bdl_posterior_create_full_moment(BDL_F64, 9, q);
+       });
+     }},
+    {"bdl_posterior_create_diagonal_moment",
+     [](trained&) {
+       return created<bdl_posterior>(bdl_posterior_free, [](bdl_posterior** q) {
+         return bdl_posterior_create_diagonal_moment(BDL_F64, 9, q);
        });
      }},
     {"bdl_posterior_copy",
@@ -247,6 +257,13 @@ const Case changes[] = {
            bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 1, nullptr, nullptr);
        return status == BDL_STOPPED ? BDL_OK : status;
      }},
+    {"bdl_optimizer_observe",
+     [](trained& t) { return bdl_optimizer_observe(t.optimizer, in(1, 2), in(1, 2), out(1, 1)); }},
+    {"bdl_optimizer_forecast", [](trained& t) { return bdl_optimizer_forecast(t.optimizer, 2); }},
+    {"bdl_optimizer_set_process_noise",
+     [](trained& t) { return bdl_optimizer_set_process_noise(t.optimizer, in(1, t.parameters)); }},
+    {"bdl_optimizer_set_draws",
+     [](trained& t) { return bdl_optimizer_set_draws(t.optimizer, no_draws, nullptr); }},
     {"bdl_load",
      [](trained&) {
        bdl_model* model = nullptr;

@@ -23,6 +23,8 @@ trained make(const Setting& s) {
   trained t = s.blank ? untrained_create(s.dtype, BDL_GAUSSIAN, s.rank)
                       : trained_create(s.dtype, BDL_GAUSSIAN, s.rank);
   OK(bdl_optimizer_set_choice(t.optimizer, "eigen_method", s.eigen_method));
+  OK(bdl_optimizer_set_double(t.optimizer, "process_noise", 0.1));  // of observations
+  OK(bdl_optimizer_set_int(t.optimizer, "iterations", 2));
   return t;
 }
 

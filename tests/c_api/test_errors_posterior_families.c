@@ -14,6 +14,12 @@ static void test_create(void** state) {
           bdl_posterior_create_full_moment(BDL_F64, INT64_MAX, &out.posterior));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_full_moment(BDL_F32, 3, NULL));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_full_moment(NULL, given(1, D), given(D, D)));
+  REFUSED(INVALID, "dtype is 0", bdl_posterior_create_diagonal_moment((bdl_dtype)0, 3, &out.posterior));
+  REFUSED(INVALID, "dtype is 3", bdl_posterior_create_diagonal_moment(BDL_I32, 3, &out.posterior));
+  REFUSED(INVALID, "dimension is 0", bdl_posterior_create_diagonal_moment(BDL_F64, 0, &out.posterior));
+  REFUSED(INVALID, "dimension is -3", bdl_posterior_create_diagonal_moment(BDL_F64, -3, &out.posterior));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_diagonal_moment(BDL_F32, 3, NULL));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_diagonal_moment(NULL, given(1, D), given(1, D)));
 }
 
 /* What a posterior says of itself, to see that refused calls leave it alone. */
@@ -61,16 +67,45 @@ static void test_set_full_moment(void** state) {
   }
 }
 
+static void test_set_diagonal_moment(void** state) {
+  const bdl_dtype dtypes[] = {BDL_F32, BDL_F64};
+  const double mean_values[D] = {1, 2, 3, 4, 5}, variance_values[D] = {5, 4, 3, 2, 1};
+  const bdl_matrix mean = bdl_f64(mean_values, 1, D), variance = bdl_f64(variance_values, 1, D);
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    bdl_posterior* q;
+    OK(bdl_posterior_create_diagonal_moment(dtypes[k], D, &q));
+    OK(bdl_posterior_set_diagonal_moment(q, mean, variance));
+    const belief before = belief_of(q);
+    watch(NULL);
+    REFUSES_INPUTS("mean", 1, D, bdl_posterior_set_diagonal_moment(q, wrong, variance));
+    REFUSES_PRECISIONS("variance", D, bdl_posterior_set_diagonal_moment(q, mean, wrong));
+    REFUSED(BDL_ERROR_SHAPE, "variance has 2 rows", bdl_posterior_set_diagonal_moment(q, mean, given(2, D)));
+    const belief after = belief_of(q);
+    assert_memory_equal(&before, &after, sizeof before);
+    bdl_posterior_free(q);
+  }
+}
+
 static void test_other_families(void** state) {
   double zeros[D] = {0}, identity[D * D] = {0};
   const bdl_matrix mean = bdl_f64(zeros, 1, D), s = bdl_f64(identity, D, D);
-  bdl_posterior *low_rank, *full, *moment;
+  bdl_posterior *low_rank, *full, *moment, *diagonal;
   (void)state;
   for (int i = 0; i < D; ++i) identity[i * D + i] = 1;
   OK(bdl_posterior_create_low_rank(BDL_F64, D, 2, &low_rank));
   OK(bdl_posterior_create_full(BDL_F64, D, &full));
   OK(bdl_posterior_create_full_moment(BDL_F64, D, &moment));
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &diagonal));
   watch(NULL);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment",
+          bdl_posterior_set_diagonal_moment(low_rank, mean, given(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "diagonal-moment",
+          bdl_posterior_set_diagonal_moment(moment, mean, given(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(diagonal, mean, s));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "full family", bdl_posterior_set_full(diagonal, mean, s));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",
+          bdl_posterior_set_low_rank(diagonal, mean, bdl_none(), given(1, D)));
   REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(low_rank, mean, s));
   REFUSED(BDL_ERROR_UNSUPPORTED, "full-moment", bdl_posterior_set_full_moment(full, mean, s));
   REFUSED(BDL_ERROR_UNSUPPORTED, "full family", bdl_posterior_set_full(moment, mean, s));
@@ -80,10 +115,12 @@ static void test_other_families(void** state) {
   bdl_posterior_free(low_rank);
   bdl_posterior_free(full);
   bdl_posterior_free(moment);
+  bdl_posterior_free(diagonal);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_set_full_moment),
+                                     cmocka_unit_test(test_set_diagonal_moment),
                                      cmocka_unit_test(test_other_families)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

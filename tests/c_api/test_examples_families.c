@@ -63,6 +63,43 @@ static void example_moment_update(void** state) {
   bdl_posterior_free(q);
 }
 
+/* Independent parameters, by their variances. */
+static void example_diagonal_moment_posterior(void** state) {
+  const double mean[] = {1, 2}, variance[] = {4, 0.25}, vectors[] = {1, 1};
+  double read[2], solution[2], log_det;
+  bdl_posterior* q;
+  (void)state;
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, 2, &q));
+  OK(bdl_posterior_set_diagonal_moment(q, bdl_f64(mean, 1, 2), bdl_f64(variance, 1, 2)));
+  assert_true(bdl_posterior_dimension(q) == 2 && bdl_posterior_rank(q) == 0);
+  OK(bdl_posterior_mean(q, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 1 && read[1] == 2);
+  OK(bdl_posterior_marginal_variance(q, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 4 && read[1] == 0.25);
+  OK(bdl_posterior_precision_diagonal(q, bdl_f64(read, 1, 2)));
+  assert_true(read[0] == 0.25 && read[1] == 4);
+  OK(bdl_posterior_solve(q, bdl_f64(vectors, 1, 2), bdl_f64(solution, 1, 2)));
+  assert_true(solution[0] == 4 && solution[1] == 0.25);
+  OK(bdl_posterior_log_det_covariance(q, &log_det));
+  assert_true(fabs(log_det) < 1e-14);
+  bdl_posterior_free(q);
+}
+
+/* The step v <- v - b v^2 (g^2 + 1 - 1 / v) of each parameter: what full-moment does to N(0, 1). */
+static void example_diagonal_moment_update(void** state) {
+  const double rows[] = {2, 0}, prior = 1;
+  double variance[2], mean[2];
+  bdl_posterior* q;
+  (void)state;
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, 2, &q));
+  OK(bdl_posterior_update(q, bdl_f64(rows, 1, 2), 1, 1, 0.1, bdl_f64(&prior, 1, 1)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
+  OK(bdl_posterior_mean(q, bdl_f64(mean, 1, 2)));
+  assert_true(fabs(variance[0] - 0.6) < 1e-14 && variance[1] == 1);
+  assert_true(fabs(mean[0] + 2) < 1e-14 && mean[1] == 0);
+  bdl_posterior_free(q);
+}
+
 /* A checkpoint holds the family. */
 static void example_moment_checkpoint(void** state) {
   const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1};
@@ -88,7 +125,8 @@ static void example_moment_checkpoint(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_full_moment_posterior), cmocka_unit_test(example_families_agree),
-      cmocka_unit_test(example_moment_update), cmocka_unit_test(example_moment_checkpoint)};
+      cmocka_unit_test(example_full_moment_posterior),  cmocka_unit_test(example_families_agree),
+      cmocka_unit_test(example_moment_update),          cmocka_unit_test(example_diagonal_moment_posterior),
+      cmocka_unit_test(example_diagonal_moment_update), cmocka_unit_test(example_moment_checkpoint)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,12 +28,12 @@ void later_observations_allocate_nothing(void**) {
           for (const Index probes : {0, 2}) {
             if (!exists(kind, estimate) || (probes > 0 && estimate != EstimateKind::mc_hess)) continue;
             Options options = stream_options(rule, estimate);
-            options.process_noise = 0.01;
+            options.process_noise = 1e-6;
             options.iterations = 3;
             options.learning_rate = 0.002;  // the first shortened step takes memory, too
             options.probes = probes;
             const auto model = network(likelihood);
-            Optimizer<double> optimizer(model, random_prior<double>(kind, model->parameters(), 95, 4),
+            Optimizer<double> optimizer(model, random_prior<double>(kind, model->parameters(), 95, 1000),
                                         find_method("bong"), 1);
             optimizer.set_options(options);
             const StreamData data(likelihood, 4, 5, 96);

@@ -35,11 +35,12 @@ std::shared_ptr<Posterior<T>> random_prior(const FamilyKind& kind, Index size, s
   Random random(seed);
   const double unit = 1 / std::sqrt(static_cast<double>(size));
   const Dense mean = random.normal(size, 1, 0.5), d = precision * random.uniform(size, 1, 0.6, 1.4);
-  const Dense root = random.normal(size, size, 0.7 * unit * std::sqrt(precision));
-  const Dense matrix = root * transposed(root) + diagonal_matrix(d);
+  const bool full = kind.family == Family::full || kind.family == Family::full_moment;
+  const Dense root = random.normal(size, full ? size : kind.rank, 0.7 * unit * std::sqrt(precision));
+  const Dense matrix = full ? root * transposed(root) + diagonal_matrix(d) : Dense();
   std::unique_ptr<Posterior<T>> q;
   if (kind.family == Family::low_rank) {
-    q = low_rank_of<T>(columns_of(root, 0, kind.rank), d);
+    q = low_rank_of<T>(root, d);
   } else if (kind.family == Family::full) {
     q = full_of<T>(matrix);
   } else if (kind.family == Family::full_moment) {
