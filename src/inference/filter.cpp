@@ -52,7 +52,9 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
   const bool noisy = fixed_ > 0 || options.process_noise > 0;
   if (steps == 0 || (gamma == 1 && factor == 1 && !noisy)) return q;
   const double count = static_cast<double>(steps);
-  const double repeats = factor == 1 ? count : (std::pow(factor, count) - 1) / (factor - 1);
+  const double repeats = factor == 1   ? count
+                         : factor == 0 ? 1
+                                       : std::expm1(count * std::log(factor)) / (factor - 1);
   Drift<T> drift{std::pow(gamma, count), std::pow(factor, count), {}};
   if (noisy) {
     noise_.reserve(q.dimension());
