@@ -84,7 +84,7 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
   double least = 1;
-  for (Index i = 0; i < iterations; ++i, from = to) {
+  for (Index i = 0; !to || i < iterations; ++i, from = to) {
     to = &spare(prior, &prior, from);
     const Evidence<T> seen = evidence.assess(*from, x, y, options, 1, draws, {step, i}, workspace_.scratch);
     least = std::min(least, iterate(prior, *from, seen, options, *to));
