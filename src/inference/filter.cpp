@@ -45,12 +45,17 @@ Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, 
   fail(Status::ERROR_INTERNAL, "no spare belief");
 }
 
+template <class T>
+bool Filter<T>::is_static(const Options& options) const {
+  return options.transition == 1 && options.forgetting == 1 && fixed_ == 0 && options.process_noise == 0;
+}
+
 /// k steps at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
 template <class T>
 Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options) {
   const double gamma = options.transition, factor = gamma * gamma / options.forgetting;
   const bool noisy = fixed_ > 0 || options.process_noise > 0;
-  if (steps == 0 || (gamma == 1 && factor == 1 && !noisy)) return q;
+  if (steps == 0 || is_static(options)) return q;
   const double count = static_cast<double>(steps);
   const double repeats = factor == 1   ? count
                          : factor == 0 ? 1
@@ -81,7 +86,7 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
   double least = 1;
-  for (Index i = 0; i < iterations; ++i, from = to) {
+  for (Index i = 0; !to || i < iterations; ++i, from = to) {
     to = &spare(prior, &prior, from);
     const Evidence<T> seen = evidence.assess(*from, x, y, options, 1, draws, {step, i}, workspace_.scratch);
     least = std::min(least, iterate(prior, *from, seen, options, *to));
@@ -124,10 +129,17 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
 template <class T>
 Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const {
   const auto rule = static_cast<Rule>(options.rule);
-  const Index beliefs = has_kl(rule) && options.iterations > 1 ? 3 : 2, t = sizeof(T);
+  const bool several = has_kl(rule) && options.iterations > 1;
+  const Index beliefs = (is_static(options) ? 0 : 1) + (several ? 2 : 1), t = sizeof(T);
   const bool is_diagonal = q.rank() == 0 && mean_update(options, q, true) == MeanUpdate::projected;
-  const Index columns = is_diagonal ? 0 : cost.count;  // diagonals take sums of the rows only
-  return beliefs * q.bytes() + t * q.dimension() * (3 + 2 * columns) + t * columns * columns;
+  Index columns = is_diagonal ? 0 : 2 * cost.count;  // diagonals take sums of the rows only
+  if (q.family() == Family::low_rank && descent_of(rule) == Descent::plain)
+    columns += (several ? 4 : 2) * q.rank();
+  const bool dense_steps =
+      several || (descent_of(rule) == Descent::natural && estimate_kind(options) == EstimateKind::mc_hess);
+  const bool squares = q.family() == Family::full_moment && dense_steps;
+  return beliefs * q.bytes() + t * q.dimension() * (3 + columns) + t * cost.count * cost.count +
+         (squares ? q.update_bytes(cost, {}) : 0);
 }
 
 #define BDL_INSTANTIATE(T)                                     \

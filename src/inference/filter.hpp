@@ -26,6 +26,7 @@ class Filter {
  private:
   double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
                  const Options& options, Posterior<T>& to);
+  bool is_static(const Options& options) const;
   Posterior<T>& spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b);
   std::unique_ptr<Posterior<T>> beliefs_[3];
   Index fixed_ = 0;

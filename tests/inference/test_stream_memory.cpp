@@ -122,7 +122,7 @@ void workspace_is_what_the_optimizer_states(void**) {
         }
         const double held = static_cast<double>(counting::live_bytes - before);
         const double stated = static_cast<double>(optimizer->workspace_bytes(item.block));
-        if (!(std::abs(stated / held - 1) < 0.35))
+        if (!(std::abs(stated / held - 1) < 0.25))
           fail_msg("%s, block %ld, rule %d, estimate %d: %.0f bytes stated, %.0f held (%+.1f %%)",
                    item.kind.name, static_cast<long>(item.block), static_cast<int>(rule),
                    static_cast<int>(estimate), stated, held, 100 * (stated / held - 1));
