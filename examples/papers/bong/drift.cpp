@@ -15,7 +15,7 @@
 namespace bong {
 namespace {
 
-constexpr int64_t window = 50, refit_every = 100;
+constexpr int64_t window = 50, refit_every = 50, recent = 100;
 constexpr int64_t tuning_seed = 100;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
@@ -87,7 +87,7 @@ const std::vector<Method>& methods() {
       for (const char* dynamics : {"none", "process_noise", "forgetting"})
         list.push_back({filter.name, filter.family, dynamics});
     list.push_back({"batch", "low-rank-5", "all"});
-    list.push_back({"batch", "low-rank-5", "last 200"});
+    list.push_back({"batch", "low-rank-5", "last 100"});
     list.push_back({"truth", "none", "none"});
     return list;
   }();
@@ -128,14 +128,14 @@ Windows filter(const Stream& stream, const Method& method, double amount) {
   return windows;
 }
 
-/// Fitted from scratch every 100 observations, it predicts the next 100.
+/// Fitted from scratch again and again, it predicts what comes until the next time.
 Windows batch(const Stream& stream, const Method& method) {
   Windows windows;
   const Data& data = stream.data;
   windows.nlpd.assign(refit_every / window, nothing);
   windows.error = windows.nlpd;
   for (int64_t now = refit_every; now < data.rows(); now += refit_every) {
-    const int64_t first = method.dynamics == "all" ? 0 : std::max<int64_t>(0, now - 200);
+    const int64_t first = method.dynamics == "all" ? 0 : std::max<int64_t>(0, now - recent);
     Algorithm algorithm{"slang-ggn", "mc-ggn", method.family, 0.03, 1, 4, stream.prior_precision, now};
     const Learner learner(stream.network, algorithm, "none", now - first);
     check(bdl_optimizer_fit(learner.optimizer(), data.inputs_of(first, now - first),

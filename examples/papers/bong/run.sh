@@ -1,16 +1,24 @@
 #!/bin/sh
-# The experiments of "Bayesian Online Natural Gradient" and two drifting streams. examples/papers/bong/run.sh [--quick]
-# [RESULTS] fills RESULTS (default build/bong; --quick: a temporary folder) with one CSV for each experiment and
-# report.md with the tables. What is there already is not done again. Data: BDL_DATA (default ../shared/data).
+# The experiments of "Bayesian Online Natural Gradient" and two drifting streams. examples/papers/bong/run.sh [RESULTS]
+# fills RESULTS (default build/bong) with one CSV for each experiment and report.md with all tables; what is there
+# already is not done again. Data: BDL_DATA (default ../shared/data). run.sh --quick [RESULTS] does a little of
+# everything with random numbers in place of the data.
 set -eu
 here=examples/papers/bong
 cd "$(dirname "$0")/../../.."
-data=${BDL_DATA:-../shared/data}
-quick=no
-[ "${1-}" = --quick ] && { quick=yes; shift; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if [ $quick = yes ]; then results=${1-$work/results}; else results=${1-build/bong}; fi
+quick=no
+data=${BDL_DATA:-../shared/data}
+results=build/bong
+if [ "${1-}" = --quick ]; then
+  shift
+  quick=yes
+  data=$work/data
+  results=$work/results
+  python3 $here/stand_in.py "$data"
+fi
+results=${1-$results}
 for folder in mnist sarcos; do
   [ -d "$data/$folder" ] || { echo "run.sh: no folder $data/$folder; set BDL_DATA" >&2; exit 1; }
 done
@@ -22,7 +30,7 @@ fi
 mkdir -p "$results"
 gzip -dc "$data/sarcos/sarcos_inv_test.csv.gz" >"$work/sarcos.csv"
 for part in train t10k; do
-  gzip -dc "$data/mnist/$part-images-idx3-ubyte.gz" | head -c 9000000 >"$work/$part-images"
+  gzip -dc "$data/mnist/$part-images-idx3-ubyte.gz" >"$work/$part-images"
   gzip -dc "$data/mnist/$part-labels-idx1-ubyte.gz" >"$work/$part-labels"
 done
 # Runs go in parallel, so BLAS itself stays on one thread. Only the timing has the machine to itself.

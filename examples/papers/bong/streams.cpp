@@ -65,8 +65,10 @@ void run_stream(const Run& run, const Judgement& judgement, Table& table) {
   bool alive = true;
   double seconds = 0;
   int64_t seen = 0;
-  for (const int64_t n : judgement.after) {
-    if (n > run.length) break;
+  std::vector<int64_t> after = judgement.after;
+  std::erase_if(after, [&](int64_t n) { return n >= run.length; });
+  after.push_back(run.length);
+  for (const int64_t n : after) {
     const double start = seconds_now();
     alive = alive && learner.observe(data, seen, n - seen);
     seconds += seconds_now() - start;

@@ -14,7 +14,7 @@ struct Run {
 };
 
 struct Judgement {
-  std::vector<int64_t> after;  ///< numbers of examples
+  std::vector<int64_t> after;  ///< numbers of examples, besides all of them
   const Data* held_out;
   int64_t samples;  ///< of the Monte-Carlo predictives; 0: only the plug-in is computed
 };
