@@ -41,6 +41,12 @@ int64_t length_of(const Task& task, const Row& names, int64_t seed) {
 std::vector<Task> read_tasks(const Settings& settings) {
   std::vector<Task> tasks;
   for (const char* name : {"sarcos", "mnist"}) tasks.push_back(read_task(settings.data, name));
+  if (settings.quick)
+    for (Task& task : tasks)
+      for (Data* held_out : {&task.validation, &task.test}) {
+        held_out->y.resize(50);
+        held_out->x.resize(held_out->y.size() * static_cast<std::size_t>(held_out->inputs));
+      }
   return tasks;
 }
 
@@ -95,7 +101,7 @@ std::pair<double, double> chosen(const Choice& choice, const Row& names) {
 
 void tune(const Settings& settings) {
   const std::vector<Task> tasks = read_tasks(settings);
-  const int64_t length = settings.quick ? 30 : 500;
+  const int64_t length = settings.quick ? 12 : 500;
   const Judgement judgement{{length}, nullptr, 0};
   const std::string priors = settings.results + "/prior.csv";
   std::vector<Run> runs;
@@ -127,7 +133,7 @@ void stream(const Settings& settings) {
   for (int64_t seed = seeds; seed > 0; --seed)
     for_each_algorithm(tasks, [&](const Task& task, const Row& names) {
       runs.push_back({&task, algorithm_of(task, names, chosen(choice, names), seed),
-                      settings.quick ? 60 : length_of(task, names, seed)});
+                      settings.quick ? 20 : length_of(task, names, seed)});
     });
   const Judgement judgement{{100, 500, 1000}, nullptr, settings.quick ? 3 : 30};
   Table table(settings.results + "/stream.csv", run_header, run_keys);
@@ -137,7 +143,7 @@ void stream(const Settings& settings) {
 void sensitivity(const Settings& settings) {
   const Task task = read_task(settings.data, "sarcos");
   const Choice prior = best_of(settings.results + "/prior.csv");
-  const int64_t length = settings.quick ? 60 : 1000, seeds = settings.quick ? 1 : 3;
+  const int64_t length = settings.quick ? 20 : 1000, seeds = settings.quick ? 1 : 3;
   std::vector<Run> runs;
   const auto add = [&](const char* rule, const char* curvature, double rate, int iterations) {
     const double precision = chosen(prior, {task.name, "bong", curvature, "low-rank-10"}).first;

@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""Figures of the experiments on streams: plot.py RESULTS FOLDER writes FOLDER/bong-*.svg. Needs python3-matplotlib."""
+"""Figures of the experiments on streams: plot.py RESULTS FOLDER writes FOLDER/bong-*.svg.
+
+Needs matplotlib: sh tests/packages.sh plot.
+"""
 import math
 import pathlib
 import sys
@@ -102,9 +105,9 @@ def drift(folder, output):
             axes.plot(*zip(*sorted(points)), lw=1.2, **style)
         axes.set(title=stream, xlabel="observations")
     panels[0].set_yscale("log")
-    panels[1].set_ylim(0, 1.2)
+    panels[1].set_ylim(0, 1.6)
     panels[0].set_ylabel("one-step-ahead NLPD")
-    panels[0].legend(fontsize=7)
+    panels[1].legend(fontsize=7, ncols=2, loc="upper right")
     save(figure, output, "drift")
 
 

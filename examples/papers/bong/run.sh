@@ -43,4 +43,4 @@ for experiment in tune stream sensitivity drift cost; do
   echo "$experiment: done after $(($(date +%s) - start)) s"
 done
 python3 $here/report.py "$results" >"$results/report.md"
-[ $quick = yes ] || echo "tables: $results/report.md; figures: python3 $here/plot.py $results docs/papers"
+[ $quick = yes ] || echo "tables: $results/report.md; figures: sh tests/packages.sh plot; /usr/bin/python3 $here/plot.py $results docs/papers"
