@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "experiments.hpp"
 #include "streams.hpp"
@@ -117,9 +118,12 @@ void tune(const Settings& settings) {
   const Choice prior = best_of(priors);
   runs.clear();
   for_each_algorithm(tasks, [&](const Task& task, const Row& names) {
-    const double precision = chosen(prior, {names[0], "bong", names[2], names[3]}).first;
-    for (const double rate : rates_of(names, precision))
-      runs.push_back({&task, algorithm_of(task, names, {precision, rate}, tuning_seed), length});
+    const double bongs = chosen(prior, {names[0], "bong", names[2], names[3]}).first;
+    std::set<double> precisions = {bongs};
+    if (names[1] != "bong") precisions.insert({30, 100});
+    for (const double precision : precisions)
+      for (const double rate : rates_of(names, precision))
+        runs.push_back({&task, algorithm_of(task, names, {precision, rate}, tuning_seed), length});
   });
   Table table(settings.results + "/tune.csv", run_header, run_keys);
   run_all(settings, runs, judgement, true, table);
@@ -142,11 +146,11 @@ void stream(const Settings& settings) {
 
 void sensitivity(const Settings& settings) {
   const Task task = read_task(settings.data, "sarcos");
-  const Choice prior = best_of(settings.results + "/prior.csv");
+  const Choice choice = best_of(settings.results + "/tune.csv");
   const int64_t length = settings.quick ? 20 : 1000, seeds = settings.quick ? 1 : 3;
   std::vector<Run> runs;
   const auto add = [&](const char* rule, const char* curvature, double rate, int iterations) {
-    const double precision = chosen(prior, {task.name, "bong", curvature, "low-rank-10"}).first;
+    const double precision = chosen(choice, {task.name, rule, curvature, "low-rank-10"}).first;
     for (int64_t seed = 1; seed <= seeds; ++seed)
       runs.push_back(
           {&task, {rule, curvature, "low-rank-10", rate, iterations, 10, precision, seed}, length});

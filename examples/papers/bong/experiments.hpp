@@ -12,8 +12,8 @@ struct Settings {
   bool quick = false;
 };
 
-/// prior.csv and tune.csv: the prior precision by bong, then the learning rates of the other rules, on
-/// validation rows.
+/// prior.csv and tune.csv: bong's prior precision, then prior precisions and learning rates of the other
+/// rules, on validation rows.
 void tune(const Settings& settings);
 
 /// stream.csv: rule x curvature x family on MNIST and SARCOS with the rates of tune.csv.
