@@ -1,11 +1,15 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: with argument "build" those that building needs, else also those
-# that checking needs. Root or sudo.
+# Installs the Debian packages that are missing: with argument "build" those that building needs, with "plot" those of the
+# figures' scripts, else all that building and checking need. Root or sudo.
 set -eu
 wanted='build-essential cmake ninja-build
   libopenblas-dev liblapacke-dev librandom123-dev nlohmann-json3-dev libcmocka-dev'
-[ "${1-}" = build ] || wanted="$wanted pkg-config python3
-  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg"
+case "${1-}" in
+  build) ;;
+  plot) wanted='python3 python3-matplotlib' ;;
+  *) wanted="$wanted pkg-config python3
+  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg" ;;
+esac
 
 missing=
 for package in $wanted; do

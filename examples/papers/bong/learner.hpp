@@ -1,0 +1,83 @@
+// A network, a belief and an optimizer that learns online: libbdl's handles, owned.
+#ifndef BONG_LEARNER_HPP
+#define BONG_LEARNER_HPP
+
+#include <bdl/bdl.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bong {
+
+/// Ends the program with libbdl's message.
+void check(bdl_status status);
+
+/// Row-major examples; y has one column.
+struct Data {
+  std::vector<double> x, y;
+  int64_t inputs = 0;
+
+  int64_t rows() const { return static_cast<int64_t>(y.size()); }
+  bdl_matrix inputs_of(int64_t first, int64_t count) const;
+  bdl_matrix targets_of(int64_t first, int64_t count) const;
+  void append(const double* example, double target);
+};
+
+struct Network {
+  std::vector<int64_t> sizes;
+  bdl_likelihood likelihood;
+  double noise_precision;
+  bdl_dtype dtype;
+  const char* initialization = "uniform_fan_in";
+};
+
+/// One of the paper's algorithms. Family: "diagonal", "diagonal-moment", "full", "full-moment" or
+/// "low-rank-R". The rule may be any method of the library.
+struct Algorithm {
+  std::string rule, curvature, family;
+  double rate = 1;
+  int iterations = 1, samples = 10;
+  double prior_precision = 1;
+  int64_t seed = 1;
+};
+
+class Learner {
+ public:
+  /// data_size matters to batch methods only.
+  Learner(const Network& network, const Algorithm& algorithm, const char* score, int64_t data_size = 1);
+
+  bdl_model* model() const { return model_.get(); }
+  bdl_posterior* belief() const { return belief_.get(); }
+  bdl_optimizer* optimizer() const { return optimizer_.get(); }
+  bool regression() const { return regression_; }
+  void set(const char* option, double value) const {
+    check(bdl_optimizer_set_double(optimizer_.get(), option, value));
+  }
+  /// False where the algorithm left the numbers it can live with.
+  bool observe(const Data& data, int64_t first, int64_t count) const;
+
+ private:
+  struct Free {
+    void operator()(bdl_model* handle) const { bdl_model_free(handle); }
+    void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
+    void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
+  };
+  bool regression_;
+  std::unique_ptr<bdl_model, Free> model_;
+  std::unique_ptr<bdl_posterior, Free> belief_;
+  std::unique_ptr<bdl_optimizer, Free> optimizer_;
+};
+
+/// Means over a test set: minus the log predictive density, and the share of errors or the root mean squared
+/// error.
+struct Score {
+  double nlpd, error;
+};
+
+Score evaluate(const Learner& learner, const Data& test, bdl_predict_method method, int64_t samples);
+
+}  // namespace bong
+
+#endif
