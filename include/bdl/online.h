@@ -3,16 +3,20 @@
  * Streams: an optimizer that learns from one observation (or one block of them) after the other, as a
  * Bayesian filter does. What was believed before an observation is its prior; time may pass in between.
  *
- * Every rule x curvature estimate x family works (Jones, Chang, Murphy 2024, "Bayesian Online Natural
- * Gradient"):
+ * Every rule, curvature estimate and family works with every other (Jones, Chang, Murphy 2024, "Bayesian
+ * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together.
  *
- *   option "rule"       bong  one natural-gradient step on the expected log likelihood, step length 1: exact
- * Bayes in conjugate models blr   `iterations` natural-gradient steps on that minus KL(q || prior), of
- * `learning_rate` bog   one plain gradient step on the expected log likelihood, of `learning_rate` bbb
- * `iterations` plain gradient steps on the expected log likelihood minus KL option "curvature"  mc-ef,
- * mc-ggn, mc-hess: at `samples` posterior samples; lin-hess, lin-ef: linearised at the mean, without samples.
- * mc-hess (exact Hessians) needs a network, and no low-rank posterior the posterior       low rank (rank 0:
- * diagonal), full, full-moment, diagonal-moment
+ *   option "rule"
+ *     bong  one natural-gradient step on the expected log likelihood, of length 1: exact Bayes in
+ *           conjugate models with a full posterior
+ *     blr   `iterations` natural-gradient steps on that minus KL(q || prior), of length `learning_rate`
+ *     bog   one plain gradient step on the expected log likelihood, of length `learning_rate`
+ *     bbb   `iterations` plain gradient steps on that minus KL(q || prior), of length `learning_rate`
+ *   option "curvature"
+ *     mc-ef, mc-ggn, mc-hess  at `samples` posterior samples; mc-hess (exact Hessians) needs a network
+ *     lin-hess, lin-ef        linearised at the mean, without samples
+ *   the posterior
+ *     low rank (rank 0: diagonal), full, full-moment, diagonal-moment
  *
  * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess,
  * full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong,

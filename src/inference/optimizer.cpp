@@ -87,6 +87,24 @@ void Optimizer<T>::remember_start() {
   posterior_->precision_diagonal(initial_precision_.first(posterior_->dimension()));
 }
 
+/// Online, the start is the prior; in batches, first samples are to stay near the mean.
+template <class T>
+void Optimizer<T>::start_precision() {
+  const bool given = options_.initial_precision >= 1e-30;  // what a float holds
+  if (!method_.is_online)
+    return posterior_->set_isotropic(given ? options_.initial_precision
+                                           : 10 * static_cast<double>(data_size_));
+  slope_.reserve(posterior_->dimension());
+  const auto precision = slope_.first(posterior_->dimension());
+  std::ranges::copy(prior_.precision(), precision.begin());
+  if (given) std::ranges::fill(precision, static_cast<T>(options_.initial_precision));
+  const bool plain = descent_of(static_cast<Rule>(options_.rule)) == Descent::plain;
+  const auto start = posterior_->clone();
+  start->set_diagonal(precision,
+                      plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
+  posterior_->swap(*start);
+}
+
 template <class T>
 void Optimizer<T>::initialize() {
   gradient_.reserve(posterior_->dimension());
@@ -97,18 +115,7 @@ void Optimizer<T>::initialize() {
   else
     std::ranges::fill(mean, T(0));
   if (!prior_.is_fixed()) prior_.reset(blocks(), options_);
-  // Online, the start is the prior; in batches, first samples are to stay near the mean.
-  const double automatic =
-      method_.is_online ? options_.prior_precision : 10 * static_cast<double>(data_size_);
-  const double precision =
-      options_.initial_precision >= 1e-30 /* what a float holds */ ? options_.initial_precision : automatic;
-  if (method_.is_online && descent_of(static_cast<Rule>(options_.rule)) == Descent::plain) {
-    const auto start = posterior_->clone();
-    start->set_spread(precision, static_cast<std::uint64_t>(options_.seed));
-    posterior_->swap(*start);
-  } else {
-    posterior_->set_isotropic(precision);
-  }
+  start_precision();
   // From here on nothing can fail.
   std::ranges::copy(mean, posterior_->mean().begin());
   posterior_->set_blank(false);

@@ -100,6 +100,7 @@ class Optimizer {
 
  private:
   DrawSource<T>& draws();
+  void start_precision();
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
   ConstSpan<T> slope(ConstSpan<T> gradient);

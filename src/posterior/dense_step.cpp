@@ -216,6 +216,18 @@ double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, Poster
   return trace;
 }
 
+template <class T>
+Buffer<double> diagonal_matrix(ConstSpan<T> values, bool inverse) {
+  const auto size = static_cast<Index>(values.size());
+  Buffer<double> out(size * size);
+  std::fill_n(out.data(), size * size, 0.0);
+  for (Index i = 0; i < size; ++i) {
+    const auto value = static_cast<double>(values[static_cast<std::size_t>(i)]);
+    out.data()[i * (size + 1)] = inverse ? 1 / value : value;
+  }
+  return out;
+}
+
 #define BDL_INSTANTIATE(T)                                                                            \
   template void check_curvature(const Curvature<T>&);                                                 \
   template void add_curvature(const Curvature<T>&, double, MatrixView<double>, UpdateWorkspace<T>&);  \
@@ -226,6 +238,7 @@ double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, Poster
   template void store_mean(const double*, std::span<T>);                                              \
   template void scale_mean(ConstSpan<T>, double, std::span<T>);                                       \
   template void inflate(const Drift<T>&, MatrixView<double>);                                         \
+  template Buffer<double> diagonal_matrix(ConstSpan<T>, bool);                                        \
   template void add_mean(ConstSpan<T>, const double*, std::span<T>);                                  \
   template double trace_of_product(ConstMatrixView<double>, const Posterior<T>&, PosteriorScratch<T>&);
 BDL_INSTANTIATE(float)

@@ -85,4 +85,8 @@ Index dense_step_bytes(Index dimension, Index rows) {
 
 [[noreturn]] void fail_not_positive();
 
+/// diag(values) as a matrix, or of their inverses.
+template <class T>
+Buffer<double> diagonal_matrix(ConstSpan<T> values, bool inverse);
+
 }  // namespace bdl

@@ -57,6 +57,12 @@ void DiagonalMomentPosterior<T>::set_isotropic(double precision) {
 }
 
 template <class T>
+void DiagonalMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t>) {
+  std::ranges::transform(precision, variance_.data(), [](T p) { return 1 / p; });
+  finish();
+}
+
+template <class T>
 double DiagonalMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const auto& old = dynamic_cast<const DiagonalMomentPosterior&>(step.from);
   const auto variance = variance_.first(this->dimension_);

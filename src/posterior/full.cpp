@@ -71,6 +71,11 @@ void FullPosterior<T>::set_isotropic(double precision) {
   unsymmetric_ = false;
 }
 
+template <class T>
+void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t>) {
+  set_precision(diagonal_matrix<T>(precision, false).matrix(this->dimension_, this->dimension_));
+}
+
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
 void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {

@@ -53,6 +53,11 @@ void FullMomentPosterior<T>::set_isotropic(double precision) {
     fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
 }
 
+template <class T>
+void FullMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t>) {
+  set_covariance(diagonal_matrix<T>(precision, true).matrix(this->dimension_, this->dimension_));
+}
+
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
 void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {

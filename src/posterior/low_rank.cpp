@@ -82,17 +82,21 @@ void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorS
   woodbury_.color(u(), d(), mean, eps, scratch.tall, scratch.small);
 }
 
-/// U = +-sqrt(0.1 precision / L), d = 0.9 precision: the diagonal of Sigma^-1 is the precision exactly.
+/// U = +-sqrt(0.1 precision / L) and d = 0.9 precision, or U = 0 and d = precision.
 template <class T>
-void LowRankPosterior<T>::set_spread(double precision, std::uint64_t seed) {
-  if (rank_ == 0) return set_isotropic(precision);
-  constexpr double share = 0.1;
-  const T size = static_cast<T>(std::sqrt(share * precision / static_cast<double>(rank_)));
-  std::fill_n(d_.data(), this->dimension_, static_cast<T>((1 - share) * precision));
-  for (Index k = 0; k < rank_; ++k) {
+void LowRankPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) {
+  const bool spread = spread_seed && rank_ > 0;
+  const double share = spread ? 0.1 : 0;
+  std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
+  std::ranges::transform(precision, d_.data(), [share](T p) { return static_cast<T>(1 - share) * p; });
+  for (Index k = 0; spread && k < rank_; ++k) {
     const auto column = u_.matrix(this->dimension_, rank_).column(k);
-    fill_uniform({seed, Stream::initialization, 1, static_cast<std::uint32_t>(k)}, 0, column, T(-1), T(1));
-    for (T& value : column) value = value < 0 ? -size : size;
+    fill_uniform({*spread_seed, Stream::initialization, 1, static_cast<std::uint32_t>(k)}, 0, column, T(-1),
+                 T(1));
+    std::ranges::transform(column, precision, column.begin(), [&](T sign, T p) {
+      const T size = std::sqrt(static_cast<T>(share / static_cast<double>(rank_)) * p);
+      return sign < 0 ? -size : size;
+    });
   }
   TallScratch scratch;
   factorize(scratch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "curvature/curvature.hpp"
 #include "linalg/low_rank_projection.hpp"
@@ -104,9 +105,10 @@ class Posterior {
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
-  /// As set_isotropic; a low-rank part starts at small random values instead of 0, from which plain gradients
-  /// would never move it (spec/bong.md section 8.3).
-  virtual void set_spread(double precision, std::uint64_t) { set_isotropic(precision); }
+  /// Sigma^-1 = diag(precision) (> 0), but with a seed, a tenth of it comes
+  /// from a low-rank part of random signs, which plain gradients would never move from 0 (spec/bong.md
+  /// section 8.3); diag(Sigma^-1) is the precision exactly. The mean stays.
+  virtual void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
   /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay
   /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not

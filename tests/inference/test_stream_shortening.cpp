@@ -23,7 +23,8 @@ struct Problem {
         data(likelihood, 2, 3, seed + 1),
         options(stream_options(rule, estimate)) {
     Random random(seed);
-    if (seed % 2 == 0) prior->set_spread(1, seed);
+    if (seed % 2 == 0)
+      prior->set_diagonal(std::vector<T>(static_cast<std::size_t>(prior->dimension()), T(1)), seed);
     options.learning_rate = std::pow(10, random.uniform() * 2 - 1);  // 0.1 .. 10
     if (rule == Rule::blr) options.learning_rate = random.uniform();
     options.iterations = 1 + static_cast<Index>(seed % 3);

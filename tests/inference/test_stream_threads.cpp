@@ -14,7 +14,7 @@ std::shared_ptr<Posterior<T>> belief_of(const FamilyKind& kind, Index size) {
   if (kind.family == Family::full) q = std::make_shared<FullPosterior<T>>(size);
   if (kind.family == Family::full_moment) q = std::make_shared<FullMomentPosterior<T>>(size);
   if (kind.family == Family::diagonal_moment) q = std::make_shared<DiagonalMomentPosterior<T>>(size);
-  q->set_spread(1000, 5);
+  q->set_diagonal(std::vector<T>(static_cast<std::size_t>(size), T(1000)), 5);
   Random random(102);
   for (T& value : q->mean()) value = static_cast<T>(0.2 * random.normal());
   q->set_blank(false);
