@@ -66,7 +66,7 @@ void cost(const Settings& settings) {
           const Learner learner(network, {rule, curvature, family, rate, 1, 10, 100, 1}, "none");
           Row row = key;
           row.push_back(number(settings.quick ? seconds_per_observation(learner, data, 1e-4, 1)
-                                              : seconds_per_observation(learner, data, 0.02, 3)));
+                                              : seconds_per_observation(learner, data, 0.02, 7)));
           table.add({row});
         }
   }
