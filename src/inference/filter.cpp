@@ -6,12 +6,17 @@
 
 #include "base/error.hpp"
 #include "linalg/parallel.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace bdl {
 
 template <class T>
 void check_mean_finite(const Posterior<T>& q, Index step) {
   const auto mean = q.mean();
+  T square = 0;
+  with_simd([&](auto width)
+                BDL_INLINE_LAMBDA { square = dot<width()>(mean.data(), mean.data(), q.dimension()); });
+  if (std::isfinite(square)) return;
   const auto diverged = std::ranges::find_if_not(mean, [](T value) { return std::isfinite(value); });
   if (diverged != mean.end())
     fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after step %lld",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/simd.hpp"
+#include "linalg/matrix_vector.hpp"
 
 namespace bdl {
 namespace {
@@ -52,6 +53,8 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
 #define BDL_DEFINE(T, gemm_, gemv_, syrk_)                                                               \
   static void multiply(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index step, T beta, T* y,       \
                        Index y_step) {                                                                   \
+    if (step == 1 && y_step == 1 && suits_matrix_vector(a.rows, a.cols))                                 \
+      return matrix_vector(op, alpha, a, x, beta, y);                                                    \
     gemv_(CblasColMajor, cblas(op), to_int(a.rows), to_int(a.cols), alpha, a.data, stride(a), x,         \
           to_int(step), beta, y, to_int(y_step));                                                        \
   }                                                                                                      \

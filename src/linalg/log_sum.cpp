@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "base/simd.hpp"
+#include "linalg/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -38,25 +38,40 @@ BDL_ALWAYS_INLINE double log_of_product(const T* values, std::size_t count) {
   return sum;
 }
 
+template <class T>
+BDL_ALWAYS_INLINE double sum_of_part(ConstSpan<T> values) {
+  double sum = 0;
+  for (std::size_t first = 0; first < values.size(); first += block) {
+    const std::size_t count = std::min(block, values.size() - first);
+    const T* from = values.data() + first;
+    std::size_t ordinary = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      ordinary += static_cast<double>(from[i]) >= std::numeric_limits<double>::min() &&
+                  static_cast<double>(from[i]) <= std::numeric_limits<double>::max();
+    if (ordinary == count)
+      sum += log_of_product(from, count);
+    else
+      for (std::size_t i = 0; i < count; ++i) sum += std::log(static_cast<double>(from[i]));
+  }
+  return sum;
+}
+
 }  // namespace
 
 template <class T>
 double sum_of_logs(ConstSpan<T> values) {
-  double sum = 0;
-  with_simd([&](auto) BDL_INLINE_LAMBDA {
-    for (std::size_t first = 0; first < values.size(); first += block) {
-      const std::size_t count = std::min(block, values.size() - first);
-      const T* from = values.data() + first;
-      std::size_t ordinary = 0;
-      for (std::size_t i = 0; i < count; ++i)
-        ordinary += static_cast<double>(from[i]) >= std::numeric_limits<double>::min() &&
-                    static_cast<double>(from[i]) <= std::numeric_limits<double>::max();
-      if (ordinary == count)
-        sum += log_of_product(from, count);
-      else
-        for (std::size_t i = 0; i < count; ++i) sum += std::log(static_cast<double>(from[i]));
-    }
+  constexpr std::size_t most_parts = 64;
+  const auto size = static_cast<Index>(values.size());
+  const Index part =
+      static_cast<Index>(block) * std::max<Index>(16, (size / static_cast<Index>(most_parts * block)) + 1);
+  double sums[most_parts] = {}, sum = 0;
+  parallel_blocks(size, part, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      sums[first / part] =
+          sum_of_part(values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+    });
   });
+  for (const double each : sums) sum += each;
   return sum;
 }
 

@@ -134,9 +134,10 @@ void LowRankPosterior<T>::mix_diagonal(const PosteriorStep<T>& step) {
   const T* old = dynamic_cast<const LowRankPosterior&>(step.from).d().data();
   const T* prior = step.prior ? dynamic_cast<const LowRankPosterior&>(*step.prior).d().data()
                               : step.prior_precision.data();
-  if (!step.has_kl() || step.at_prior()) return void(std::copy_n(old, this->dimension_, d_.data()));
-  const T keep = static_cast<T>(1 - step.curvature_rate), rate = static_cast<T>(step.curvature_rate);
   T* d = d_.data();
+  if (!step.has_kl() || step.at_prior())
+    return for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { d[i] = old[i]; });
+  const T keep = static_cast<T>(1 - step.curvature_rate), rate = static_cast<T>(step.curvature_rate);
   for_each_index(this->dimension_,
                  [=](Index i) BDL_INLINE_LAMBDA { d[i] = keep * old[i] + rate * prior[i]; });
 }
