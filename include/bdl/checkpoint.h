@@ -19,13 +19,13 @@ extern "C" {
 /**
  * Writes a checkpoint: to a temporary file beside it, flushed, then renamed, so that a failure leaves
  * an older file intact. Since 0.1.
- * @param path      file to write
+ * @param path      file to write; a symbolic link is replaced, not followed
  * @param model     may be NULL
  * @param posterior may be NULL
  * @param optimizer may be NULL; if given, its own model and posterior are saved, and the former two
  *                  arguments must be NULL or those handles. Not all three may be NULL
- *                   A symbolic link is replaced, not followed
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
+ *         BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
  *         BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,

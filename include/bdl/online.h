@@ -37,21 +37,22 @@ extern "C" {
 #endif
 
 /**
- * Observes rows of x and y in their order, option "block" of them at a time (default 1). A posterior that is
- * blank is initialised as the prior first. Before each block one step of time passes, as the options
- * "transition", "process_noise" and "forgetting" say, unless bdl_optimizer_forecast() has moved time on since
- * the last observation.
+ * Observes rows of x and y in their order, option "block" of them at a time (default 1); a block is one
+ * observation, which holds as many gradient vectors as it has rows and outputs. A posterior that is blank is
+ * initialised first (bdl_optimizer_initialize()): by the methods for streams as the prior. Before each block
+ * one step of time passes, as the options "transition", "process_noise" and "forgetting" say, unless
+ * bdl_optimizer_forecast() has moved time on since the last observation.
  *
  * A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
  * targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
  *
  * Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
- * schedules and the learning of scales play no part, nor does the data size. Since 0.1.
+ * schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
  * @param optimizer   an optimizer with a model, of any method
  * @param x           n x inputs
  * @param y           n x targets
- * @param log_density receives n x 1, in nats, NaN for rows that were not used: log p(y_t | x_t, what came
- * before). May be bdl_none()
+ * @param log_density receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
+ *                    used. May be bdl_none()
  * @return BDL_OK or an error; an error leaves the state after the last block that was used whole, and
  *         log_density unwritten
  */
@@ -61,7 +62,8 @@ BDL_API bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x,
 /**
  * Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,
  * and precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time.
- * Predictions made in between are forecasts. Since 0.1.
+ * Predictions made in between are forecasts. A blank posterior is initialised first. An error changes
+ * nothing. Since 0.1.
  * @param optimizer an optimizer
  * @param steps     >= 0; 0: the next observation is made at the time of the last
  */
@@ -71,7 +73,7 @@ BDL_API bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t step
  * Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer
  * matters. Since 0.1.
  * @param optimizer an optimizer
- * @param variance  1 x 1 or 1 x D, >= 0, per step of time
+ * @param variance  1 x 1 or 1 x D, >= 0, per step of time; bdl_none(): option "process_noise" again
  */
 BDL_API bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance);
 
@@ -81,8 +83,8 @@ BDL_API bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl
  * @param optimizer   an optimizer with a model
  * @param count       receives the number of rows scored
  * @param log_density receives the mean log density of a row, in nats; NaN if count is 0
- * @param error       receives the share of misclassified targets, or the root mean squared error of the mean
- * at the posterior mean of theta (Gaussian, Poisson); NaN if count is 0
+ * @param error       receives the share of misclassified targets, or (Gaussian, Poisson) the root mean
+ *                    squared error of the prediction at the mean of theta; NaN if count is 0
  */
 BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count,
                                              double* log_density, double* error);
@@ -113,10 +115,13 @@ typedef int32_t (*bdl_draws_fn)(void* user_data, bdl_draw_kind kind, int64_t ste
 /**
  * Sets the source of random draws. It is not part of a checkpoint. Since 0.1.
  * @param optimizer an optimizer
- * @param draws     NULL: the library's own streams again
+ * @param draws     NULL: the library's own streams again (destroy is not called then)
  * @param user_data handed to the callback
+ * @param destroy   called once with user_data when another source is set or the optimizer is freed; may be
+ *                  NULL. If the call fails, it is not called
  */
-BDL_API bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data);
+BDL_API bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data,
+                                           void (*destroy)(void* user_data));
 
 #ifdef __cplusplus
 }

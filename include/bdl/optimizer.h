@@ -7,6 +7,9 @@
  *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
  *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples: the curvature does not
  *                depend on the residuals, so it needs no tuning on small data (docs/training.md)
+ *   "von", "vogn"  the same step with a diagonal posterior and one sample: exact Hessians, or outer
+ *                products of gradients (Khan et al. 2018)
+ * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
  */
 #ifndef BDL_OPTIMIZER_H
 #define BDL_OPTIMIZER_H
@@ -37,9 +40,10 @@ BDL_API const char* bdl_method_name(int64_t index);
  * if it is learned, the model's noise precision. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
- * @param method     "slang" or "slang-ggn"
+ * @param method     a method's name; "von", "vogn", "vd-ekf", "ekf", "cm-ekf", "rvga", "lo-fi" are for one
+ *                   family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
- *                   the prior
+ *                   the prior. It plays no part in streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
  */
 BDL_API bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,

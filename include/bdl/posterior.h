@@ -66,8 +66,7 @@ BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 /** Number of parameters D; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
-/** Rank L of a low-rank posterior, 0 of a diagonal-moment one, D of a full or full-moment one; 0 for NULL.
- * Since 0.1. */
+/** Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
 /**
@@ -175,7 +174,9 @@ BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior*
  *   Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
  *   mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
  * and for a full-moment posterior, with the bracket as H (Jones, Chang, Murphy 2024, "fc_mom"),
- *   Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma.
+ *   Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
+ * likewise with diagonals for a diagonal-moment one; a step that would not leave a covariance is refused
+ * with BDL_ERROR_DIVERGED.
  * Momentum, schedules and randomized projections: bdl_optimizer_step_rows(). Since 0.1.
  * @param posterior       q, changed
  * @param rows            n x D, n >= 1

@@ -62,8 +62,8 @@ typedef enum bdl_predict_method {
 
 /**
  * Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
- * one-hot vector. The probit approximation p of BDL_LINEARIZED implies E_q[Var[y | x, theta]] = kappa p (1 -
- * p): the derivative of E_q[p] with respect to the mean of f. Since 0.1.
+ * one-hot vector. The probit approximation p of BDL_LINEARIZED implies
+ * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
  * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
  * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood

@@ -15,6 +15,12 @@ template <class T>
 class CallerDraws final : public DrawSource<T> {
  public:
   CallerDraws(bdl_draws_fn draws, void* user_data) : draws_(draws), user_data_(user_data) {}
+  ~CallerDraws() override {
+    if (destroy_) destroy_(user_data_);
+  }
+  CallerDraws(const CallerDraws&) = delete;
+  CallerDraws& operator=(const CallerDraws&) = delete;
+  void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
   void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
                   PosteriorScratch<T>&) override {
     call(BDL_DRAW_PARAMETERS, q, place, thetas);
@@ -41,6 +47,7 @@ class CallerDraws final : public DrawSource<T> {
   }
   bdl_draws_fn draws_;
   void* user_data_;
+  void (*destroy_)(void*) = nullptr;
 };
 
 template <class T>
@@ -94,6 +101,7 @@ bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix 
     with(optimizer, "optimizer", [&](auto& o) {
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
       const Index dimension = o.posterior()->dimension();
+      if (!given(variance)) return o.filter().set_process_noise({});
       o.filter().set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
     });
   });
@@ -120,11 +128,14 @@ int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer) {
                    : 0;
 }
 
-bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data) {
+bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data,
+                                   void (*destroy)(void* user_data)) {
   return guard("bdl_optimizer_set_draws", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      o.set_draws(draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr);
+      const auto source = draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr;
+      if (source) source->set_destroy(destroy);  // from here on nothing can fail
+      o.set_draws(source);
     });
   });
 }

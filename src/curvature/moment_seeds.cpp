@@ -1,5 +1,7 @@
 #include "curvature/moment_seeds.hpp"
 
+#include <cmath>
+
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
@@ -26,6 +28,8 @@ void MomentSeeds::compute(const T* f, const T* y) {
     covariance(i, i) += jitter_;
     const bool hit = categorical ? i == static_cast<Index>(y[0]) : y[i] > 0;
     coefficients_.data()[i] = p[i] - (hit ? 1 : 0);
+    if (categorical || !std::isnan(y[i])) continue;
+    coefficients_.data()[i] = root(i, i) = 0;  // missing
   }
   if (!cholesky(covariance)) fail(Status::ERROR_DIVERGED, "the covariance of the class labels is not finite");
   solve_lower_right(Op::transpose, covariance, root);

@@ -11,7 +11,7 @@
 namespace bdl {
 
 template <class T>
-void check_mean_finite(const Posterior<T>& q, Index step) {
+void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
   const auto mean = q.mean();
   T square = 0;
   with_simd([&](auto width)
@@ -19,8 +19,8 @@ void check_mean_finite(const Posterior<T>& q, Index step) {
   if (std::isfinite(square)) return;
   const auto diverged = std::ranges::find_if_not(mean, [](T value) { return std::isfinite(value); });
   if (diverged != mean.end())
-    fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after step %lld",
-         static_cast<long long>(diverged - mean.begin()), static_cast<long long>(step) + 1);
+    fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after %s %lld",
+         static_cast<long long>(diverged - mean.begin()), event, static_cast<long long>(number));
 }
 
 template <class T>
@@ -39,6 +39,12 @@ void Filter<T>::set_process_noise(ConstSpan<T> noise) {
   std::ranges::copy(noise, fixed_noise_.data());
 }
 
+template <class T>
+bool Filter<T>::is_noisy(const Options& options) const {
+  if (fixed_ == 0) return options.process_noise > 0;
+  return std::ranges::any_of(process_noise(), [](T value) { return value > 0; });
+}
+
 /// A belief that is none of those in use.
 template <class T>
 Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b) {
@@ -52,21 +58,20 @@ Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, 
 
 template <class T>
 bool Filter<T>::is_static(const Options& options) const {
-  return options.transition == 1 && options.forgetting == 1 && fixed_ == 0 && options.process_noise == 0;
+  return options.transition == 1 && options.forgetting == 1 && !is_noisy(options);
 }
 
 /// k steps at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
 template <class T>
 Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options) {
   const double gamma = options.transition, factor = gamma * gamma / options.forgetting;
-  const bool noisy = fixed_ > 0 || options.process_noise > 0;
   if (steps == 0 || is_static(options)) return q;
   const double count = static_cast<double>(steps);
   const double repeats = factor == 1   ? count
                          : factor == 0 ? 1
                                        : std::expm1(count * std::log(factor)) / (factor - 1);
   Drift<T> drift{std::pow(gamma, count), std::pow(factor, count), {}};
-  if (noisy) {
+  if (is_noisy(options)) {
     noise_.reserve(q.dimension());
     for (Index i = 0; i < q.dimension(); ++i)
       noise_.data()[i] = static_cast<T>(
@@ -75,6 +80,7 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
   }
   Posterior<T>& later = spare(q, &q, nullptr);
   later.drift(q, drift, workspace_);
+  check_mean_finite(later, "time", steps);
   later.set_blank(false);
   return later;
 }
@@ -92,10 +98,12 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
   Posterior<T>* to = nullptr;
   double least = 1;
   for (Index i = 0; !to || i < iterations; ++i, from = to) {
+    const StreamKey random{static_cast<std::uint64_t>(options.seed), Stream::range_finder,
+                           static_cast<std::uint64_t>(step), static_cast<std::uint32_t>(i) << 20};
     to = &spare(prior, &prior, from);
     const Evidence<T> seen = evidence.assess(*from, x, y, options, 1, draws, {step, i}, workspace_.scratch);
-    least = std::min(least, iterate(prior, *from, seen, options, *to));
-    check_mean_finite(*to, step);
+    least = std::min(least, iterate(prior, *from, seen, options, random, *to));
+    check_mean_finite(*to, "observation", step + 1);
   }
   if (least < 1) ++shortened;
   to->set_blank(false);
@@ -105,7 +113,7 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
 /// m = gradient + [KL] Lambda_0 (mu - mu_0), then the family's map.
 template <class T>
 double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-                          const Options& options, Posterior<T>& to) {
+                          const Options& options, const StreamKey& random, Posterior<T>& to) {
   const auto rule = static_cast<Rule>(options.rule);
   const double rate = rule == Rule::bong ? 1 : options.learning_rate;
   const bool away = has_kl(rule) && &from != &prior;
@@ -128,6 +136,8 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   step.mean_update = mean_update(options, from, true);
   step.unsymmetric = options.matrix_gradient == 1;
   step.shorten = options.indefinite == 0;
+  step.projection = projection_options(options);
+  step.random = random;
   return to.take(step, workspace_);
 }
 
@@ -147,9 +157,9 @@ Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Option
          (squares ? q.update_bytes(cost, {}) : 0);
 }
 
-#define BDL_INSTANTIATE(T)                                     \
-  template class Filter<T>;                                    \
-  template void check_mean_finite(const Posterior<T>&, Index); \
+#define BDL_INSTANTIATE(T)                                                  \
+  template class Filter<T>;                                                 \
+  template void check_mean_finite(const Posterior<T>&, const char*, Index); \
   template MeanUpdate mean_update(const Options&, const Posterior<T>&, bool);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -25,7 +25,8 @@ class Filter {
 
  private:
   double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-                 const Options& options, Posterior<T>& to);
+                 const Options& options, const StreamKey& random, Posterior<T>& to);
+  bool is_noisy(const Options& options) const;
   bool is_static(const Options& options) const;
   Posterior<T>& spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b);
   std::unique_ptr<Posterior<T>> beliefs_[3];
@@ -34,9 +35,9 @@ class Filter {
   UpdateWorkspace<T> workspace_;
 };
 
-/// Fails with ERROR_DIVERGED, naming the parameter, unless the mean is finite.
+/// Fails with ERROR_DIVERGED, naming the parameter and what has happened, unless the mean is finite.
 template <class T>
-void check_mean_finite(const Posterior<T>& q, Index step);
+void check_mean_finite(const Posterior<T>& q, const char* event, Index number);
 
 /// What option "mean_update" means for a posterior.
 template <class T>

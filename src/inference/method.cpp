@@ -48,9 +48,8 @@ constexpr Method table[] = {
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
     {"bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
     {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
-    {"cm-ekf", Suits::full, true,
-     online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp et al. 2018, Ollivier 2018
-    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},         // the same
+    {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
+    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // the same
     {"vd-ekf", Suits::diagonal, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2022
     {"lo-fi", Suits::low_rank, true, online<Rule::bong, EstimateKind::lin_hess>},   // Chang et al. 2023
 };
@@ -58,9 +57,9 @@ constexpr Method table[] = {
 bool suits(Suits wanted, Family family, Index rank) {
   switch (wanted) {
     case Suits::full:
-      return family == Family::full || family == Family::full_moment;
+      return family == Family::full;
     case Suits::diagonal:
-      return family == Family::diagonal_moment || (family == Family::low_rank && rank == 0);
+      return family == Family::low_rank && rank == 0;
     case Suits::low_rank:
       return family == Family::low_rank && rank > 0;
     default:

@@ -22,6 +22,7 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   step.mean_rate = learning_rate;
   step.curvature_rate = curvature_rate;
   step.prior_precision = prior_precision;
+  step.shorten = false;  // nobody would hear of it
   step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
   UpdateWorkspace<T> workspace;
   const auto next = q.clone();

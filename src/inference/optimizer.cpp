@@ -12,10 +12,6 @@
 namespace bdl {
 namespace {
 
-ProjectionOptions projection_options(const Options& options) {
-  return {static_cast<EigenMethod>(options.eigen_method), options.eigen_passes, options.eigen_oversampling};
-}
-
 bool same_prior(const Options& a, const Options& b) {
   return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
          a.prior_groups == b.prior_groups;
@@ -87,22 +83,28 @@ void Optimizer<T>::remember_start() {
   posterior_->precision_diagonal(initial_precision_.first(posterior_->dimension()));
 }
 
-/// Online, the start is the prior; in batches, first samples are to stay near the mean.
+/// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at
+/// all.
 template <class T>
-void Optimizer<T>::start_precision() {
+void Optimizer<T>::start_precision(ConstSpan<T> prior) {
   const bool given = options_.initial_precision >= 1e-30;  // what a float holds
-  if (!method_.is_online)
-    return posterior_->set_isotropic(given ? options_.initial_precision
-                                           : 10 * static_cast<double>(data_size_));
+  const double isotropic = given ? options_.initial_precision : 10 * static_cast<double>(data_size_);
+  const auto start = initial_precision_.first(posterior_->dimension());
+  if (!method_.is_online) {
+    posterior_->set_isotropic(isotropic);
+    std::ranges::fill(start, static_cast<T>(isotropic));
+    return;
+  }
   slope_.reserve(posterior_->dimension());
   const auto precision = slope_.first(posterior_->dimension());
-  std::ranges::copy(prior_.precision(), precision.begin());
-  if (given) std::ranges::fill(precision, static_cast<T>(options_.initial_precision));
+  std::ranges::copy(prior, precision.begin());
+  if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
   const bool plain = descent_of(static_cast<Rule>(options_.rule)) == Descent::plain;
-  const auto start = posterior_->clone();
-  start->set_diagonal(precision,
-                      plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
-  posterior_->swap(*start);
+  const auto belief = posterior_->clone();
+  belief->set_diagonal(precision,
+                       plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
+  posterior_->swap(*belief);
+  std::ranges::copy(precision, start.begin());
 }
 
 template <class T>
@@ -114,16 +116,25 @@ void Optimizer<T>::initialize() {
                         static_cast<std::uint64_t>(options_.seed), mean);
   else
     std::ranges::fill(mean, T(0));
-  if (!prior_.is_fixed()) prior_.reset(blocks(), options_);
-  start_precision();
+  std::optional<Prior<T>> prior;
+  if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
+  start_precision((prior ? *prior : prior_).precision());
   // From here on nothing can fail.
+  if (prior) prior_ = std::move(*prior);
   std::ranges::copy(mean, posterior_->mean().begin());
+  std::ranges::copy(mean, initial_mean_.data());
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   state = {};
   state.plan = {0, options_.total_steps};
-  remember_start();
+}
+
+template <class T>
+void Optimizer<T>::forget_start() noexcept {
+  posterior_->reset();
+  std::fill_n(initial_mean_.data(), posterior_->dimension(), T(0));
+  std::fill_n(initial_precision_.data(), posterior_->dimension(), T(1));
 }
 
 template <class T>
@@ -160,156 +171,6 @@ template <class T>
 DrawSource<T>& Optimizer<T>::draws() {
   streams_.set_seed(static_cast<std::uint64_t>(options_.seed));
   return caller_draws_ ? *caller_draws_ : streams_;
-}
-
-/// Without the KL divergence to a fixed prior, a data set seen again would count again.
-template <class T>
-void Optimizer<T>::check_batch_rule() const {
-  if (!has_kl(static_cast<Rule>(options_.rule)))
-    fail(Status::ERROR_UNSUPPORTED,
-         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
-         "bdl_optimizer_observe()",
-         options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
-}
-
-template <class T>
-void Optimizer<T>::step(Index examples) {
-  check_batch_rule();
-  const ThreadLimit threads(options_.threads);
-  if (posterior_->is_blank()) initialize();
-  const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
-  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
-  scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
-  const Evidence<T> evidence =
-      evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
-  take(evidence);
-  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
-  learn_scales(y, epoch_steps);
-  commit();
-  const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
-  state.running_log_likelihood +=
-      weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
-}
-
-template <class T>
-void Optimizer<T>::step_rows() {
-  check_batch_rule();
-  const ThreadLimit threads(options_.threads);
-  if (posterior_->is_blank()) initialize();
-  const Index count = caller_rows_.count(), dimension = posterior_->dimension();
-  c_.reserve(count);
-  gradient_.reserve(dimension);
-  const auto c = c_.first(count);
-  std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
-  scales_.prior.clear();
-  scales_.noise.clear();
-  {
-    const StageTimer timer(Stage::sums);
-    caller_rows_.sum(c, gradient_.first(dimension));
-  }
-  take({gradient_.first(dimension), {&caller_rows_, c, {}, {}}});
-  commit();
-}
-
-/// Computes the step into next_ and next_momentum_; nothing of the current state changes.
-template <class T>
-void Optimizer<T>::take(const Evidence<T>& evidence) {
-  if (!next_) next_ = posterior_->clone();
-  const double factor = rate_factor(options_, state.plan, state.step + 1);
-  PosteriorStep<T> step{*posterior_};
-  step.descent = descent_of(static_cast<Rule>(options_.rule));
-  step.m = slope(evidence.gradient);
-  step.curvature = evidence.curvature;
-  step.mean_rate = factor * options_.learning_rate;
-  step.curvature_rate = factor * options_.curvature_rate;
-  step.prior_precision = prior_.precision();
-  step.mean_update = mean_update(options_, *posterior_, false);
-  step.unsymmetric = options_.matrix_gradient == 1;
-  step.shorten = options_.indefinite == 0;
-  step.projection = projection_options(options_);
-  step.random = {static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
-                 static_cast<std::uint64_t>(state.step), 0};
-  part_ = next_->take(step, workspace_);
-  check_mean_finite(*next_, state.step);
-}
-
-/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
-template <class T>
-ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
-  const Index dimension = posterior_->dimension();
-  slope_.reserve(dimension);
-  next_momentum_.reserve(dimension);
-  const double gamma = options_.momentum,
-               unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.step + 1)));
-  const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
-  const T *old = momentum_.data(), *from = gradient.data();
-  T *next = next_momentum_.data(), *slope = slope_.data();
-  const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
-  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
-    next[i] = keep * old[i] + add * from[i];
-    slope[i] = scale * next[i] + lambda[i] * mean[i];
-  });
-  return slope_.first(dimension);
-}
-
-template <class T>
-void Optimizer<T>::observe(Index examples, std::span<double> scores) {
-  const ThreadLimit threads(options_.threads);
-  if (posterior_->is_blank()) initialize();
-  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
-  Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
-  const PrequentialSums sums =
-      prequential_->score(prior, x, y, static_cast<ScoreKind>(options_.score), scores);
-  Index shortened = state.shortened_steps;
-  Posterior<T>& next = filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
-  posterior_->swap(next);
-  state.shortened_steps = shortened;
-  state.is_ahead = false;
-  state.start_weight = 0;
-  state.prequential += sums;
-  ++state.step;
-}
-
-template <class T>
-void Optimizer<T>::forecast(Index steps) {
-  const ThreadLimit threads(options_.threads);
-  if (posterior_->is_blank()) initialize();
-  Posterior<T>& later = filter_.predict(*posterior_, steps, options_);
-  if (&later != posterior_.get()) posterior_->swap(later);
-  state.is_ahead = true;
-}
-
-template <class T>
-void Optimizer<T>::skip() {
-  if (!state.is_ahead) forecast(1);
-  state.is_ahead = false;
-}
-
-template <class T>
-void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
-  scales_.prior.clear();
-  scales_.noise.clear();
-  if (!learning_due(epoch_steps) || is_linearized(estimate_kind(options_))) return;  // without samples
-  const Index first = state.learning_step ? state.learning_step : state.step + 1;
-  const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (options_.learn_prior && !prior_.is_fixed())
-    learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
-  if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
-    learn_noise<T>(model_->likelihood, evidence_->rows(), y, weight, scales_);
-  state.learning_step = first;
-}
-
-template <class T>
-void Optimizer<T>::commit() {
-  next_->set_blank(false);
-  posterior_->swap(*next_);
-  momentum_.swap(next_momentum_);
-  if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
-  if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
-  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
-  state.start_weight *= std::max(0.0, 1 - rate);
-  if (part_ < 1) ++state.shortened_steps;
-  ++state.step;
 }
 
 template <class T>

@@ -30,6 +30,7 @@ struct TrainingState {
   double running_log_likelihood = 0;  ///< moving average, scaled to N
   Index running_steps = 0;
   double start_weight = 1;    ///< share of the initial precision in the present one: product of (1 - beta_t)
+  Index momentum_steps = 0;   ///< gradients in the moving average
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   bool is_ahead = false;      ///< time has been moved on since the last observation
   PrequentialSums prequential;
@@ -95,12 +96,13 @@ class Optimizer {
   void restore(ConstSpan<T> momentum, ConstSpan<T> initial_mean, ConstSpan<T> initial_precision);
   const std::vector<ParameterBlock>& blocks() const;
 
-  /// Takes the posterior's present moments as the start that the diagnostic compares with.
-  void remember_start();
+  /// The posterior is blank again, as if initialize() had not been called.
+  void forget_start() noexcept;
 
  private:
+  void remember_start();
   DrawSource<T>& draws();
-  void start_precision();
+  void start_precision(ConstSpan<T> prior);
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
   ConstSpan<T> slope(ConstSpan<T> gradient);

@@ -11,8 +11,7 @@ enum class ScoreKind { none = 0, plug_in = 1, linearized = 2 };  // words of opt
 struct PrequentialSums {
   Index examples = 0, targets = 0;  ///< a class number is one target
   double log_density = 0;           ///< over the examples, in nats
-  double error =
-      0;  ///< over the targets: squared error of the mean at the parameters' mean, 1 for a wrong class
+  double error = 0;  ///< over the targets: squared error at the parameters' mean, or 1 for a wrong class
   PrequentialSums& operator+=(const PrequentialSums& other);
 };
 

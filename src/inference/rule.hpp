@@ -1,6 +1,7 @@
 // The four rules: two losses, two descents (spec/bong.md section 4).
 #pragma once
 
+#include "inference/options.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -14,6 +15,10 @@ inline bool has_kl(Rule rule) {
 
 inline Descent descent_of(Rule rule) {
   return rule == Rule::bong || rule == Rule::blr ? Descent::natural : Descent::plain;
+}
+
+inline ProjectionOptions projection_options(const Options& options) {
+  return {static_cast<EigenMethod>(options.eigen_method), options.eigen_passes, options.eigen_oversampling};
 }
 
 }  // namespace bdl

@@ -22,9 +22,7 @@ class Undo {
     if (!optimizer_) return;
     optimizer_->state = state_;
     if (likelihood_) optimizer_->model()->likelihood = std::move(*likelihood_);
-    if (!blank_) return;
-    optimizer_->posterior()->reset();
-    optimizer_->remember_start();
+    if (blank_) optimizer_->forget_start();
   }
   void keep() { optimizer_ = nullptr; }
 

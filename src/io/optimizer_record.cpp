@@ -21,6 +21,7 @@ void for_state(State& state, Visit&& visit) {
   visit("state.batches", state.batches);
   visit("state.fit_end_epoch", state.fit_end_epoch);
   visit("state.running_steps", state.running_steps);
+  visit("state.momentum_steps", state.momentum_steps);
   visit("state.shortened_steps", state.shortened_steps);
   visit("state.scored_examples", state.prequential.examples);
   visit("state.scored_targets", state.prequential.targets);

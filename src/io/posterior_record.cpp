@@ -57,26 +57,36 @@ void write_full(RecordWriter& record, const Posterior<T>& posterior) {
          "the posterior's covariance is not symmetric, as unsymmetrised gradient steps make it: there is no "
          "checkpoint format for that");
   write_square(record, "posterior.precision", q.precision());
+  write_square(record, "posterior.factor", q.factor());
 }
 
 template <class T>
 std::shared_ptr<Posterior<T>> read_full(const RecordReader& record, Index dimension) {
   const Buffer<double> precision = read_square(record, "posterior.precision", dimension);
   auto q = std::make_shared<FullPosterior<T>>(dimension);
-  q->set_precision(precision.matrix(dimension, dimension));
+  if (record.archive().contains("posterior.factor"))
+    q->restore(precision.matrix(dimension, dimension),
+               read_square(record, "posterior.factor", dimension).matrix(dimension, dimension));
+  else
+    q->set_precision(precision.matrix(dimension, dimension));
   return q;
 }
 
 template <class T>
 void write_full_moment(RecordWriter& record, const Posterior<T>& posterior) {
   write_square(record, "posterior.covariance", as_full_moment(posterior).covariance());
+  write_square(record, "posterior.factor", as_full_moment(posterior).factor());
 }
 
 template <class T>
 std::shared_ptr<Posterior<T>> read_full_moment(const RecordReader& record, Index dimension) {
   const Buffer<double> covariance = read_square(record, "posterior.covariance", dimension);
   auto q = std::make_shared<FullMomentPosterior<T>>(dimension);
-  q->set_covariance(covariance.matrix(dimension, dimension));
+  if (record.archive().contains("posterior.factor"))
+    q->restore(covariance.matrix(dimension, dimension),
+               read_square(record, "posterior.factor", dimension).matrix(dimension, dimension));
+  else
+    q->set_covariance(covariance.matrix(dimension, dimension));
   return q;
 }
 

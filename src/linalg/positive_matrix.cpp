@@ -27,6 +27,21 @@ bool PositiveMatrix::accept_factor() {
   return std::isfinite(log_det_);
 }
 
+bool PositiveMatrix::restore(ConstMatrixView<double> kept, ConstMatrixView<double> factor) {
+  const auto a = matrix(), c = lower();
+  for (Index j = 0; j < size_; ++j)
+    for (Index i = 0; i < size_; ++i) {
+      a(i, j) = i < j ? kept(j, i) : kept(i, j);
+      c(i, j) = i < j ? 0 : factor(i, j);
+    }
+  for (Index i = 0; i < size_; ++i) {
+    double square = 0;
+    for (Index k = 0; k <= i; ++k) square += c(i, k) * c(i, k);
+    if (!(c(i, i) > 0 && std::abs(square - a(i, i)) <= 1e-6 * a(i, i))) return false;
+  }
+  return accept_factor();
+}
+
 void PositiveMatrix::copy(const PositiveMatrix& other) {
   std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
   std::copy_n(other.lower_.data(), size_ * size_, lower_.data());

@@ -25,6 +25,10 @@ class PositiveMatrix {
   /// From the lower triangle of A and a C that belongs to it.
   [[nodiscard]] bool accept_factor();
 
+  /// From lower triangles of A and C that somebody has kept. False unless C belongs to A, as far as its rows'
+  /// lengths tell.
+  [[nodiscard]] bool restore(ConstMatrixView<double> matrix, ConstMatrixView<double> lower);
+
   void copy(const PositiveMatrix& other);
   void swap(PositiveMatrix& other) noexcept;
   /// A = factor I; false unless the factor is positive and finite.

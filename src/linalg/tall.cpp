@@ -69,11 +69,6 @@ Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
          part_size(block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
 }
 
-Index TallScratch::block_bytes(Index rows, Index rank, Index u_columns, Index x_columns, Index product) {
-  return static_cast<Index>(sizeof(double)) * part_count(rows) *
-         part_size(block_rows_for(rank), u_columns, x_columns, product);
-}
-
 void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
   columns_ = u_columns;
   other_columns_ = x_columns;

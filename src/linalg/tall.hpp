@@ -18,7 +18,6 @@ class TallScratch {
   /// Blocks of the size that tall_gram has for L = rank, of u_columns and x_columns, and a product of that
   /// size.
   void reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product);
-  static Index block_bytes(Index rows, Index rank, Index u_columns, Index x_columns, Index product);
   static Index bytes(Index rows, Index columns, Index other_columns);
   Part part(Index number);
   Index block_rows() const { return block_rows_; }

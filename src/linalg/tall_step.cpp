@@ -36,12 +36,6 @@ BDL_ALWAYS_INLINE void add_squares(const double* a, Index columns, Index count, 
 
 }  // namespace
 
-Index tall_step_bytes(Index rows, Index rank, Index columns) {
-  return std::max({TallScratch::bytes(rows, 2 * columns + 1, 0),
-                   TallScratch::bytes(rows, columns, 2 * columns + 1),
-                   TallScratch::block_bytes(rows, rank, columns, rank + 1, 2 * rank * rank)});
-}
-
 template <class T>
 void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
                 MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch) {

@@ -54,7 +54,4 @@ template <class T>
 void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c, const TallUpdate<T>& update,
                TallScratch& scratch);
 
-/// Memory for all of them.
-Index tall_step_bytes(Index rows, Index rank, Index columns);
-
 }  // namespace bdl

@@ -22,12 +22,6 @@ double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixV
 /// Whether a factor is sooner updated by this many rank-one terms than computed anew.
 bool suits_rotations(Index size, Index columns, FactorUpdate choice);
 
-/// Whether the step's loss has a KL whose derivative is not zero.
-template <class T>
-bool leaves_prior(const PosteriorStep<T>& step) {
-  return step.has_kl() && step.prior != &step.from;
-}
-
 /// Fails with ERROR_UNSUPPORTED unless the curvature has off-diagonal elements.
 template <class T>
 void check_curvature(const Curvature<T>& curvature);
@@ -46,7 +40,7 @@ MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, I
 template <class T>
 void add_prior_diagonal(ConstSpan<T> prior_precision, double factor, MatrixView<double> out);
 
-/// workspace.dense.vector becomes a double copy of the values.
+/// workspace.small becomes a double copy of the values.
 template <class T>
 double* in_double(ConstSpan<T> values, UpdateWorkspace<T>& workspace);
 

@@ -68,10 +68,10 @@ double DiagonalMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWork
   const auto variance = variance_.first(this->dimension_);
   curvature_diagonal(step.curvature, variance);
   ConstSpan<T> prior = step.prior_precision;
-  if (step.prior) {
+  if (step.prior && !step.at_prior()) {
     workspace.vectors.reserve(this->dimension_);
     step.prior->precision_diagonal(workspace.vectors.first(this->dimension_));
-    prior = step.at_prior() ? ConstSpan<T>() : workspace.vectors.first(this->dimension_);
+    prior = workspace.vectors.first(this->dimension_);
   }
   const double part =
       take_diagonal<T>({DiagonalParameter::variance, step.descent, step.mean_rate, step.curvature_rate,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "linalg/parallel.hpp"
@@ -55,12 +56,13 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
         const double part = (1 - shortened_to) / (1 - kept);
         to = moved<kind, descent>(old, slope, part * step.mean_rate, part * step.curvature_rate);
-        if (!(kept >= least)) least = kept;
+        if (!(kept >= least) && !std::isnan(least)) least = kept;
       }
       mean[k] = static_cast<T>(to.mean);
       next[k] = static_cast<T>(to.value);
     }
-    for (double seen = smallest.load(); !(least >= seen) && !smallest.compare_exchange_weak(seen, least);) {
+    for (double seen = smallest.load();
+         !(least >= seen) && !std::isnan(seen) && !smallest.compare_exchange_weak(seen, least);) {
     }
   });
   return smallest.load();

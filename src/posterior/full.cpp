@@ -34,6 +34,13 @@ void FullPosterior<T>::reserve_unsymmetric() {
 }
 
 template <class T>
+void FullPosterior<T>::restore(ConstMatrixView<double> precision, ConstMatrixView<double> factor) {
+  if (!precision_.restore(precision, factor))
+    fail(Status::ERROR_INVALID_ARGUMENT, "precision and factor do not belong together");
+  unsymmetric_ = false;
+}
+
+template <class T>
 std::unique_ptr<Posterior<T>> FullPosterior<T>::clone() const {
   auto copy = std::make_unique<FullPosterior>(this->dimension_);
   copy->copy_base(*this);

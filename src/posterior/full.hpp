@@ -17,6 +17,10 @@ class FullPosterior final : public Posterior<T> {
   ConstMatrixView<double> precision() const { return precision_.matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
+  /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
+  ConstMatrixView<double> factor() const { return precision_.lower(); }
+  /// Both as they were kept; fails with ERROR_INVALID_ARGUMENT unless they belong together.
+  void restore(ConstMatrixView<double> precision, ConstMatrixView<double> factor);
   /// After an unsymmetric step, P and Sigma are not symmetric: solve(), marginal_variance() and
   /// multiply_precision() use them as they are, everything else the symmetric part of P.
   bool is_unsymmetric() const { return unsymmetric_; }

@@ -28,6 +28,12 @@ void FullMomentPosterior<T>::set_covariance(ConstMatrixView<double> covariance) 
 }
 
 template <class T>
+void FullMomentPosterior<T>::restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor) {
+  if (!covariance_.restore(covariance, factor))
+    fail(Status::ERROR_INVALID_ARGUMENT, "covariance and factor do not belong together");
+}
+
+template <class T>
 std::unique_ptr<Posterior<T>> FullMomentPosterior<T>::clone() const {
   auto copy = std::make_unique<FullMomentPosterior>(this->dimension_);
   copy->copy_base(*this);

@@ -15,6 +15,10 @@ class FullMomentPosterior final : public Posterior<T> {
   ConstMatrixView<double> covariance() const { return covariance_.matrix(); }
   /// Sets Sigma from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_covariance(ConstMatrixView<double> covariance);
+  /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
+  ConstMatrixView<double> factor() const { return covariance_.lower(); }
+  /// Both as they were kept; fails with ERROR_INVALID_ARGUMENT unless they belong together.
+  void restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor);
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void swap(Posterior<T>& other) override;

@@ -27,7 +27,7 @@ double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspac
   check_curvature(step.curvature);
   const bool few = step.curvature.rows && step.curvature.rows->count() < this->dimension_;
   double part;
-  if (few && !leaves_prior(step))
+  if (few && !step.leaves_prior())
     part = reduce(old, step, workspace);
   else
     part = step.descent == Descent::natural ? take_natural(old, step, workspace)
@@ -67,7 +67,7 @@ template <class T>
 double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step,
                                             UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
-  const bool kl = leaves_prior(step);
+  const bool kl = step.leaves_prior();
   workspace.dense.square.reserve(size * size);
   workspace.dense.product.reserve(size * size);
   const auto inner = workspace.dense.square.matrix(size, size),
@@ -95,7 +95,7 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
   const auto next = covariance_.matrix();
   std::copy_n(old.matrix().data, next.size(), next.data);
   add_curvature(step.curvature, -half, next, workspace);
-  if (leaves_prior(step)) {
+  if (step.leaves_prior()) {
     workspace.dense.square.reserve(size * size);
     const auto square = workspace.dense.square.matrix(size, size);
     if (step.prior)

@@ -1,8 +1,8 @@
-// Steps in the natural parameters of the full family (spec/bong.md sections 5 and 6), with 2 M = H +
-// [KL] (Lambda_0 - Lambda), a and b the rates of mean and curvature:
-//   natural gradient  Lambda' = Lambda + 2 b M                                        mu' = mu - a Sigma' m
-//   gradient          Lambda' = Lambda + 4 b sym(Sigma m mu^T) + 4 b Sigma M Sigma    mu' = Sigma' (Lambda mu
-//   - a Sigma m)
+// Steps in the natural parameters of the full family (spec/bong.md sections 5 and 6), a and b the rates of
+// mean and curvature, 2 M = H + [KL] (Lambda_0 - Lambda):
+//   natural gradient  Lambda' = Lambda + 2 b M, mu' = mu - a Sigma' m
+//   gradient          Lambda' = Lambda + 4 b sym(Sigma m mu^T) + 4 b Sigma M Sigma,
+//                     mu' = Sigma' (Lambda mu - a Sigma m)
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +49,7 @@ double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& 
 template <class T>
 double FullPosterior<T>::take_natural(const FullPosterior& from, const PosteriorStep<T>& step,
                                       UpdateWorkspace<T>& workspace) {
-  const bool kl = leaves_prior(step);
+  const bool kl = step.leaves_prior();
   const double rate = step.curvature_rate;
   DenseScratch& scratch = workspace.dense;
   double part;
@@ -76,8 +76,8 @@ double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorSt
   double* u = in_double(step.m, workspace);
   from.precision_.solve(u);
   const bool few = step.curvature.rows && step.curvature.rows->count() + 2 < size;
-  const double part = few && !leaves_prior(step) ? plain_by_columns(from, step, u, workspace)
-                                                 : plain_by_products(from, step, u, workspace);
+  const double part = few && !step.leaves_prior() ? plain_by_columns(from, step, u, workspace)
+                                                  : plain_by_products(from, step, u, workspace);
   workspace.dense.product.reserve(2 * size);
   double *mean = workspace.dense.product.data(), *target = mean + size;
   std::ranges::copy(from.mean(), mean);
@@ -120,11 +120,11 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
   const auto lower = from.precision_.lower();
   std::fill_n(next.data, next.size(), 0.0);
   add_curvature(step.curvature, 1, next, workspace);
-  if (leaves_prior(step)) add_prior(step, 1, next);
+  if (step.leaves_prior()) add_prior(step, 1, next);
   mirror_lower(next);
   solve_lower_left(Op::none, lower, next);
   solve_lower_right(Op::transpose, lower, next);
-  if (leaves_prior(step))
+  if (step.leaves_prior())
     for (Index i = 0; i < size; ++i) next(i, i) -= 1;
   solve_lower_left(Op::transpose, lower, next);
   solve_lower_right(Op::none, lower, next);

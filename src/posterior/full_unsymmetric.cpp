@@ -21,7 +21,7 @@ void FullPosterior<T>::twice_gradient(const FullPosterior& from, const Posterior
   std::fill_n(out.data, out.size(), 0.0);
   add_curvature(step.curvature, 1, out, workspace);
   mirror_lower(out);
-  if (!leaves_prior(step)) return;
+  if (!step.leaves_prior()) return;
   const auto add = [&](ConstMatrixView<double> matrix, double factor) {
     for (Index k = 0; k < out.size(); ++k) out.data[k] += factor * matrix.data[k];
   };

@@ -26,10 +26,9 @@ void add_row_products(ConstMatrixView<T> a, ConstMatrixView<T> b, double factor,
   }
 }
 
-/// Y (+)= A (A^T B).
+/// Y = A (A^T B).
 template <class T>
-void apply_outer(ConstMatrixView<T> a, ConstMatrixView<T> b, bool add, MatrixView<T> y,
-                 UpdateWorkspace<T>& workspace) {
+void apply_outer(ConstMatrixView<T> a, ConstMatrixView<T> b, MatrixView<T> y, UpdateWorkspace<T>& workspace) {
   const Index size = a.cols * b.cols;
   workspace.small.reserve(size);
   workspace.mixing.reserve(size);
@@ -37,7 +36,7 @@ void apply_outer(ConstMatrixView<T> a, ConstMatrixView<T> b, bool add, MatrixVie
   tall_project<T>(a, b, {}, Divide::by_d, product, workspace.scratch.tall);
   const auto mixing = workspace.mixing.matrix(a.cols, b.cols);
   std::transform(product.data, product.data + size, mixing.data, [](double v) { return static_cast<T>(v); });
-  tall_combine<T>(a, mixing, add, y, workspace.scratch.tall);
+  tall_combine<T>(a, mixing, false, y, workspace.scratch.tall);
 }
 
 }  // namespace
@@ -98,7 +97,7 @@ template <class T>
 double LowRankPosterior<T>::descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const auto& old = dynamic_cast<const LowRankPosterior&>(step.from);
   const auto* prior = step.at_prior() ? nullptr : dynamic_cast<const LowRankPosterior*>(step.prior);
-  const bool has_kl = step.has_kl() && !step.at_prior();
+  const bool has_kl = step.leaves_prior();
   const ConstSpan<T> prior_d = prior ? prior->d() : step.prior_precision;
   const Index dimension = this->dimension_, prior_rank = prior ? prior->rank_ : 0;
   const Index count = step.curvature.rows->count() + prior_rank;
@@ -117,7 +116,7 @@ double LowRankPosterior<T>::descend(const PosteriorStep<T>& step, UpdateWorkspac
   if (has_kl) old.add_diagonal_kl(prior_d, y, b, twice, workspace);
   copy<T>(old.u(), y);
   old.solve(y, workspace.scratch);  // Sigma U
-  apply_outer<T>(f, y, false, b, workspace);
+  apply_outer<T>(f, y, b, workspace);
   if (has_kl) add_scaled(prior_d, y, b);
   old.solve(b, workspace.scratch);
   return finish_descent(step, has_kl ? y : MatrixView<T>(), b, workspace);
@@ -143,7 +142,7 @@ double LowRankPosterior<T>::finish_descent(const PosteriorStep<T>& step, ConstMa
   double kept = 1;
   for (Index i = 0; i < dimension; ++i)
     if (const double ratio = 1 + static_cast<double>(half * d_.data()[i] / old.d_.data()[i]);
-        !(ratio >= kept))
+        !(ratio >= kept) && !std::isnan(kept))
       kept = ratio;
   const double part = shortened(kept, step.shorten);
   const T rate = static_cast<T>(part * step.curvature_rate), length = static_cast<T>(part * step.mean_rate);
@@ -165,8 +164,8 @@ double LowRankPosterior<T>::finish_descent(const PosteriorStep<T>& step, ConstMa
   return part;
 }
 
-/// Sigma_0 = k Sigma + diag(q) stays in the family: d_0 = 1 / (k / d + q), r = d_0 / d and U_0 = sqrt(k)
-/// diag(r) U L^-T with L L^T = I + U^T diag(q r) U.
+/// Sigma_0 = k Sigma + diag(q) stays in the family: with d_0 = 1 / (k / d + q) and r = d_0 / d,
+/// U_0 = sqrt(k) diag(r) U L^-T, L L^T = I + U^T diag(q r) U.
 template <class T>
 void LowRankPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift,
                                 UpdateWorkspace<T>& workspace) {

@@ -135,7 +135,7 @@ void LowRankPosterior<T>::mix_diagonal(const PosteriorStep<T>& step) {
   const T* prior = step.prior ? dynamic_cast<const LowRankPosterior&>(*step.prior).d().data()
                               : step.prior_precision.data();
   T* d = d_.data();
-  if (!step.has_kl() || step.at_prior())
+  if (!step.leaves_prior())
     return for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { d[i] = old[i]; });
   const T keep = static_cast<T>(1 - step.curvature_rate), rate = static_cast<T>(step.curvature_rate);
   for_each_index(this->dimension_,
@@ -185,7 +185,7 @@ void LowRankPosterior<T>::known_grams(const LowRankPosterior& old, ConstMatrixVi
 template <class T>
 void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const auto& old = dynamic_cast<const LowRankPosterior&>(step.from);
-  const bool mixed = step.has_kl() && !step.at_prior();
+  const bool mixed = step.leaves_prior();
   const double rate = step.curvature_rate, keep = mixed ? 1 - rate : 1;
   const ConstMatrixView<T> prior = mixed && step.prior
                                        ? dynamic_cast<const LowRankPosterior&>(*step.prior).u()

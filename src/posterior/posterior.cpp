@@ -67,16 +67,21 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 
 template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
+  constexpr Index together = 32;
   const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
-  workspace.mixing.reserve(count * count);
+  workspace.mixing.reserve(count * together);
   workspace.factor.reserve(dimension * count);
-  const auto weights = workspace.mixing.matrix(count, count);
-  std::fill_n(weights.data, weights.size(), T(0));
-  for (Index r = 0; r < count; ++r)
-    weights(r, r) =
-        static_cast<T>(std::sqrt(rate * static_cast<double>(curvature.w[static_cast<std::size_t>(r)])));
   const auto columns = workspace.factor.matrix(dimension, count);
-  curvature.rows->combine(weights, columns);
+  for (Index first = 0; first < count; first += together) {
+    const Index some = std::min(together, count - first);
+    const auto weights = workspace.mixing.matrix(count, some);
+    std::fill_n(weights.data, weights.size(), T(0));
+    for (Index r = 0; r < some; ++r) {
+      const auto w = static_cast<double>(curvature.w[static_cast<std::size_t>(first + r)]);
+      weights(first + r, r) = static_cast<T>(std::sqrt(rate * w));
+    }
+    curvature.rows->combine(weights, columns.columns(first, some));
+  }
   return columns;
 }
 

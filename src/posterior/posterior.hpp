@@ -57,6 +57,7 @@ struct PosteriorStep {
   bool has_kl() const { return prior || !prior_precision.empty(); }
   /// Lambda_0 = Lambda, as in the first inner iteration of an observation.
   bool at_prior() const { return prior == &from; }
+  bool leaves_prior() const { return has_kl() && !at_prior(); }
 };
 
 /// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
@@ -105,9 +106,9 @@ class Posterior {
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
-  /// Sigma^-1 = diag(precision) (> 0), but with a seed, a tenth of it comes
-  /// from a low-rank part of random signs, which plain gradients would never move from 0 (spec/bong.md
-  /// section 8.3); diag(Sigma^-1) is the precision exactly. The mean stays.
+  /// Sigma^-1 = diag(precision) (> 0); the mean stays. With a seed, a tenth of it comes from a low-rank part
+  /// of random signs, which plain gradients would never move from 0 (spec/bong.md section 8.3), and only
+  /// diag(Sigma^-1) is the precision.
   virtual void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
   /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay

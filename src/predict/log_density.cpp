@@ -29,16 +29,22 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
   return top + std::log(sum);
 }
 
-/// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] = e^{m
-/// + v / 2}.
+/// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] is
+/// e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k)
     sum += mixture.weight(k) * likelihood.log_density(mixture.f.column_data(k), y);
-  for (Index c = 0; mixture.is_gaussian() && c < mixture.f.rows; ++c)
-    sum -= likelihood.kind() == BDL_GAUSSIAN
-               ? likelihood.noise_precision(c) * mixture.variance(c) / 2
-               : std::exp(mixture.f(c, 0)) * std::expm1(mixture.variance(c) / 2);
+  const NoiseCovariance& noise = likelihood.noise_covariance();
+  for (Index c = 0; mixture.is_gaussian() && c < mixture.f.rows; ++c) {
+    if (likelihood.kind() != BDL_GAUSSIAN)
+      sum -= std::exp(mixture.f(c, 0)) * std::expm1(mixture.variance(c) / 2);
+    else if (!noise.given())
+      sum -= likelihood.noise_precision(c) * mixture.variance(c) / 2;
+    else
+      for (Index b = 0; b < mixture.f.rows; ++b)
+        sum -= noise.precision()(c, b) * mixture.covariance(b, c) / 2;
+  }
   return sum;
 }
 

@@ -263,7 +263,7 @@ const Case changes[] = {
     {"bdl_optimizer_set_process_noise",
      [](trained& t) { return bdl_optimizer_set_process_noise(t.optimizer, in(1, t.parameters)); }},
     {"bdl_optimizer_set_draws",
-     [](trained& t) { return bdl_optimizer_set_draws(t.optimizer, no_draws, nullptr); }},
+     [](trained& t) { return bdl_optimizer_set_draws(t.optimizer, no_draws, nullptr, nullptr); }},
     {"bdl_load",
      [](trained&) {
        bdl_model* model = nullptr;

@@ -162,12 +162,12 @@ static void example_draws(void** state) {
   stream s = stream_create("rvga");
   (void)state;
   OK(bdl_optimizer_set_int(s.optimizer, "samples", 2));
-  OK(bdl_optimizer_set_draws(s.optimizer, antithetic, &calls));
+  OK(bdl_optimizer_set_draws(s.optimizer, antithetic, &calls, NULL));
   OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 2, 1), bdl_f64(y, 2, 1), bdl_none()));
   assert_int_equal(calls, 2);
-  assert_true(fabs(variance_of(&s) - 1.0 / 6) < 1e-14); /* 1 + 1 + 4 */
-  assert_true(fabs(mean_of(&s) - 4.0 / 6) < 1e-14);     /* 2 + 2 */
-  OK(bdl_optimizer_set_draws(s.optimizer, NULL, NULL)); /* the library's own streams again */
+  assert_true(fabs(variance_of(&s) - 1.0 / 6) < 1e-14);       /* 1 + 1 + 4 */
+  assert_true(fabs(mean_of(&s) - 4.0 / 6) < 1e-14);           /* 2 + 2 */
+  OK(bdl_optimizer_set_draws(s.optimizer, NULL, NULL, NULL)); /* the library's own streams again */
   OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 1, 1), bdl_f64(y, 1, 1), bdl_none()));
   assert_int_equal(calls, 2);
   stream_free(&s);
@@ -201,7 +201,7 @@ static void example_probes(void** state) {
   OK(bdl_optimizer_create(model, q, "bong", 1, &optimizer));
   OK(bdl_optimizer_set_choice(optimizer, "curvature", "mc-hess"));
   OK(bdl_optimizer_set_int(optimizer, "probes", 1));
-  OK(bdl_optimizer_set_draws(optimizer, signs, &calls));
+  OK(bdl_optimizer_set_draws(optimizer, signs, &calls, NULL));
   OK(bdl_optimizer_observe(optimizer, bdl_f64(x, 1, 2), bdl_f64(&y, 1, 1), bdl_none()));
   OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
   assert_int_equal(calls, 1);

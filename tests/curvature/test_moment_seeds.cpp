@@ -52,6 +52,18 @@ void seeds_are_those_of_linearised_probabilities(void**) {
   }
 }
 
+/// A missing label neither pulls nor pushes, and takes its curvature with it.
+void missing_labels_are_left_out(void**) {
+  const Likelihood likelihood(BDL_BERNOULLI, 3);
+  const std::vector<double> f{0.3, -1, 2}, y{1, std::nan(""), 0};
+  MomentSeeds seeds(likelihood, 0.01);
+  seeds.compute(f.data(), y.data());
+  for (const Index i : {0, 1, 2}) {
+    assert_true((seeds.gradient(i) == 0) == (i == 1));
+    for (const Index k : {0, 1, 2}) assert_true((seeds.root(i, k) == 0) == (i != k || i == 1));
+  }
+}
+
 /// As jitter vanishes they become the seeds of the logits.
 void small_jitter_changes_little(void**) {
   const Likelihood likelihood(BDL_CATEGORICAL, 4);
@@ -70,6 +82,7 @@ void small_jitter_changes_little(void**) {
 
 int main() {
   const CMUnitTest tests[] = {cmocka_unit_test(seeds_are_those_of_linearised_probabilities),
+                              cmocka_unit_test(missing_labels_are_left_out),
                               cmocka_unit_test(small_jitter_changes_little)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

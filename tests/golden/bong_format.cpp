@@ -232,7 +232,7 @@ double replay_stream(const Json& file, const Json& problem, const Algorithm& alg
   const auto optimizer = make_optimizer(model, q, problem, algorithm, result.at("alpha").get<double>(), 1);
   bdl_optimizer* const o = optimizer.get();
   check(bdl_optimizer_set_int(o, "iterations", result.at("iters").get<std::int64_t>()));
-  check(bdl_optimizer_set_draws(o, supply, &draws));
+  check(bdl_optimizer_set_draws(o, supply, &draws, nullptr));
   if (algorithm.is("dyn")) {
     check(bdl_optimizer_set_double(o, "transition", file.at("gamma").get<double>()));
     check(bdl_optimizer_set_double(o, "process_noise", file.at("q").get<double>()));
@@ -263,7 +263,7 @@ double replay_batch(const Json& problem, const Algorithm& algorithm, const Json&
   check(bdl_optimizer_set_choice(o, "schedule", "power"));
   check(bdl_optimizer_set_choice(o, "mean_update", algorithm.family == "dlr" ? "unprojected" : "projected"));
   check(bdl_optimizer_set_prior(o, bdl_f64(&lambda, 1, 1)));
-  check(bdl_optimizer_set_draws(o, supply, &draws));
+  check(bdl_optimizer_set_draws(o, supply, &draws, nullptr));
   double worst = 0;
   std::size_t compared = 0;
   for (int k = 1; compared < result.at("after").size(); ++k) {

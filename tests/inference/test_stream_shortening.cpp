@@ -146,8 +146,9 @@ void two_thousand_random_problems_stay_proper(void**) {
 void shortened_minibatch_steps_count(void**) {
   const auto model = make_network<double>({2, 2, 1}, gaussian(1, {4}));
   const auto q = random_prior<double>(diagonal_moment_kind, model->parameters(), 91, 0.01);
-  Optimizer<double> optimizer(model, q, find_method("vogn"), 1000);
+  Optimizer<double> optimizer(model, q, find_method("slang"), 1000);
   Options options = optimizer.options();
+  options.samples = 1;
   options.curvature_rate = 0.9;
   options.learn_noise = options.learn_prior = 0;
   optimizer.set_options(options);

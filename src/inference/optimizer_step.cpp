@@ -1,0 +1,135 @@
+// Optimizers on data sets: one step on a minibatch or on the caller's rows, and the scales learned with it.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/profile.hpp"
+#include "inference/optimizer.hpp"
+#include "inference/rule.hpp"
+#include "linalg/parallel.hpp"
+
+namespace bdl {
+
+/// Without the KL divergence to a fixed prior, a data set seen again would count again.
+template <class T>
+void Optimizer<T>::check_batch_rule() const {
+  if (!has_kl(static_cast<Rule>(options_.rule)))
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
+         "bdl_optimizer_observe()",
+         options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
+}
+
+template <class T>
+void Optimizer<T>::step(Index examples) {
+  check_batch_rule();
+  const ThreadLimit threads(options_.threads);
+  if (posterior_->is_blank()) initialize();
+  const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
+  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
+  scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
+  const auto kept = caller_draws_;  // the caller's callback may replace them
+  const Evidence<T> evidence =
+      evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
+  take(evidence);
+  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
+  learn_scales(y, epoch_steps);
+  commit();
+  const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
+  state.running_log_likelihood +=
+      weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
+}
+
+template <class T>
+void Optimizer<T>::step_rows() {
+  check_batch_rule();
+  const ThreadLimit threads(options_.threads);
+  if (posterior_->is_blank()) initialize();
+  const Index count = caller_rows_.count(), dimension = posterior_->dimension();
+  c_.reserve(count);
+  gradient_.reserve(dimension);
+  const auto c = c_.first(count);
+  std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
+  scales_.prior.clear();
+  scales_.noise.clear();
+  {
+    const StageTimer timer(Stage::sums);
+    caller_rows_.sum(c, gradient_.first(dimension));
+  }
+  take({gradient_.first(dimension), {&caller_rows_, c, {}, {}}});
+  commit();
+}
+
+/// Computes the step into next_ and next_momentum_; nothing of the current state changes.
+template <class T>
+void Optimizer<T>::take(const Evidence<T>& evidence) {
+  if (!next_) next_ = posterior_->clone();
+  const double factor = rate_factor(options_, state.plan, state.step + 1);
+  PosteriorStep<T> step{*posterior_};
+  step.descent = descent_of(static_cast<Rule>(options_.rule));
+  step.m = slope(evidence.gradient);
+  step.curvature = evidence.curvature;
+  step.mean_rate = factor * options_.learning_rate;
+  step.curvature_rate = factor * options_.curvature_rate;
+  step.prior_precision = prior_.precision();
+  step.mean_update = mean_update(options_, *posterior_, false);
+  step.unsymmetric = options_.matrix_gradient == 1;
+  step.shorten = options_.indefinite == 0;
+  step.projection = projection_options(options_);
+  step.random = {static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
+                 static_cast<std::uint64_t>(state.step), 0};
+  part_ = next_->take(step, workspace_);
+  check_mean_finite(*next_, "step", state.step + 1);
+}
+
+/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
+template <class T>
+ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
+  const Index dimension = posterior_->dimension();
+  slope_.reserve(dimension);
+  next_momentum_.reserve(dimension);
+  const double gamma = options_.momentum,
+               unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
+  const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
+  const T *old = momentum_.data(), *from = gradient.data();
+  T *next = next_momentum_.data(), *slope = slope_.data();
+  const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
+    next[i] = keep * old[i] + add * from[i];
+    slope[i] = scale * next[i] + lambda[i] * mean[i];
+  });
+  return slope_.first(dimension);
+}
+
+template <class T>
+void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
+  scales_.prior.clear();
+  scales_.noise.clear();
+  if (!learning_due(epoch_steps) || is_linearized(estimate_kind(options_))) return;  // without samples
+  const Index first = state.learning_step ? state.learning_step : state.step + 1;
+  const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
+  if (options_.learn_prior && !prior_.is_fixed())
+    learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
+  if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
+    learn_noise<T>(model_->likelihood, evidence_->rows(), y, weight, scales_);
+  state.learning_step = first;
+}
+
+template <class T>
+void Optimizer<T>::commit() {
+  next_->set_blank(false);
+  posterior_->swap(*next_);
+  momentum_.swap(next_momentum_);
+  if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
+  if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
+  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
+  state.start_weight *= std::max(0.0, 1 - rate);
+  if (part_ < 1) ++state.shortened_steps;
+  ++state.momentum_steps;
+  ++state.step;
+}
+
+template class Optimizer<float>;
+template class Optimizer<double>;
+
+}  // namespace bdl
