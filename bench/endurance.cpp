@@ -42,16 +42,6 @@ void add_health(const bdl_posterior* q, int64_t d, int64_t rank, Record& line) {
       mean(diagonal.size());
   check(bdl_posterior_low_rank(q, matrix(u, d, rank), matrix(diagonal, 1, d)));
   check(bdl_posterior_mean(q, matrix(mean, 1, d)));
-  double worst = 0;
-  std::vector<double> gram(static_cast<std::size_t>(rank * rank));
-  for (int64_t i = 0; i < d; ++i)
-    for (int64_t k = 0; k < rank; ++k)
-      for (int64_t l = 0; l <= k; ++l)
-        gram[k * rank + l] += static_cast<double>(u[i * rank + k]) * static_cast<double>(u[i * rank + l]);
-  for (int64_t k = 0; k < rank; ++k)
-    for (int64_t l = 0; l < k; ++l)
-      worst =
-          std::max(worst, std::abs(gram[k * rank + l]) / std::sqrt(gram[k * rank + k] * gram[l * rank + l]));
   const Posterior fresh = make_posterior(dtype_of<T>, d, rank);
   check(bdl_posterior_set_low_rank(fresh.get(), matrix(mean, 1, d), matrix(u, d, rank),
                                    matrix(diagonal, 1, d)));
@@ -62,8 +52,7 @@ void add_health(const bdl_posterior* q, int64_t d, int64_t rank, Record& line) {
   line.set("least_d", static_cast<double>(least))
       .set("most_d", static_cast<double>(most))
       .set("log_det", held)
-      .set("log_det_error", std::abs(held - anew) / std::abs(anew))
-      .set("largest_cosine", worst);
+      .set("log_det_error", std::abs(held - anew) / std::abs(anew));
 }
 
 template <class T>

@@ -25,7 +25,7 @@ class Runs:
         self.threads = self.all("predict")[0]["threads"]
         if self.threads > 1:
             self.run("sample solve predict gemm stream --threads 1")
-        self.run("scaling")
+        self.run("scaling endurance")
 
     def run(self, arguments):
         self.commands.append(f"{self.program} {arguments}" + (" --quick" if self.quick else ""))
@@ -159,6 +159,23 @@ def predictions(runs):
                   for r in runs.all("predict")])
 
 
+def streams(runs):
+    return table(["dtype", "C", "rank", "D", "us an observation", "ns a parameter", "with score, us", "factor MB",
+                  "time over reading the factor", "over reading and writing it", "peak MB"],
+                 [[r["dtype"], r["C"], r["L"] or "diagonal", svg.number(r["parameters"]), f"{r['us_per_observation']:.4g}",
+                   f"{r['ns_per_parameter']:.3g}", f"{r['us_with_score']:.4g}", f"{r['factor_mb']:.3g}",
+                   f"{r['time_over_read']:.1f}", f"{r['time_over_read_and_write']:.1f}", f"{r['peak_mb']:.0f}"]
+                  for r in runs.all("online")])
+
+
+def endurance(runs):
+    return table(["dtype", "observations", "us an observation", "mean log density", "peak MB", "d: least", "most",
+                  "log det Sigma", "its error"],
+                 [[r["dtype"], svg.number(r["observations"]), f"{r['us_per_observation']:.4g}", f"{r['log_density']:.3f}",
+                   f"{r['peak_mb']:.1f}", f"{r['least_d']:.4g}", f"{r['most_d']:.4g}", f"{r['log_det']:.1f}",
+                   f"{r['log_det_error']:.1e}"] for r in runs.all("endurance")])
+
+
 def limits(runs):
     rows = []
     for count in sorted({r["threads"] for r in runs.all("gemm")}):
@@ -236,6 +253,16 @@ The same for tiny models on one thread, in microseconds:
 ## Predictions
 
 {predictions(runs)}
+## Streams
+
+One observation after the other through a network with 100 inputs and one hidden layer: `bong` with `lin-hess`, low rank
+(LO-FI) or diagonal, without and with the linearised one-step-ahead score.
+
+{streams(runs)}
+A long stream through `lo-fi`, a line for each tenth; the error of log det Sigma is that against a posterior set anew to
+the same U and d:
+
+{endurance(runs)}
 ## Scaling
 
 ![time of a step against D, n and L](scaling.svg)
