@@ -36,13 +36,13 @@ static void stream_free(stream* s) {
 }
 
 static double mean_of(const stream* s) {
-  double mean;
+  double mean = 0;
   OK(bdl_posterior_mean(s->q, bdl_f64(&mean, 1, 1)));
   return mean;
 }
 
 static double variance_of(const stream* s) {
-  double variance;
+  double variance = 0;
   OK(bdl_posterior_marginal_variance(s->q, bdl_f64(&variance, 1, 1)));
   return variance;
 }
@@ -143,7 +143,7 @@ static void example_shortened_steps(void** state) {
 /* mu + sigma and mu - sigma: with draws in pairs the estimates of linear models have no noise. */
 static int32_t antithetic(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                           const bdl_posterior* q, bdl_matrix draws) {
-  double mean, variance;
+  double mean = 0, variance = 0;
   (void)step;
   (void)iteration;
   if (kind != BDL_DRAW_PARAMETERS || bdl_posterior_mean(q, bdl_f64(&mean, 1, 1)) != BDL_OK ||
