@@ -9,6 +9,19 @@
 #include "linalg/vector_kernels.hpp"
 
 namespace bdl {
+namespace {
+
+/// What option "mean_update" means for a posterior.
+template <class T>
+MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool online) {
+  const auto option = static_cast<MeanUpdateOption>(options.mean_update);
+  if (option != MeanUpdateOption::automatic)
+    return option == MeanUpdateOption::projected ? MeanUpdate::projected : MeanUpdate::unprojected;
+  const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
+  return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
+}
+
+}  // namespace
 
 template <class T>
 void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
@@ -24,12 +37,16 @@ void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
 }
 
 template <class T>
-MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool online) {
-  const auto option = static_cast<MeanUpdateOption>(options.mean_update);
-  if (option != MeanUpdateOption::automatic)
-    return option == MeanUpdateOption::projected ? MeanUpdate::projected : MeanUpdate::unprojected;
-  const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
-  return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool online,
+                            const StreamKey& random) {
+  PosteriorStep<T> step{from};
+  step.descent = descent_of(static_cast<Rule>(options.rule));
+  step.mean_update = mean_update(options, from, online);
+  step.unsymmetric = options.matrix_gradient == 1;
+  step.shorten = options.indefinite == 0;
+  step.projection = projection_options(options);
+  step.random = random;
+  return step;
 }
 
 template <class T>
@@ -127,17 +144,11 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
     std::ranges::transform(m, evidence.gradient, m.begin(), std::plus<>());
     slope = m;
   }
-  PosteriorStep<T> step{from};
-  step.descent = descent_of(rule);
+  PosteriorStep<T> step = begin_step(from, options, true, random);
   step.m = slope;
   step.curvature = evidence.curvature;
   step.mean_rate = step.curvature_rate = rate;
   step.prior = has_kl(rule) ? &prior : nullptr;
-  step.mean_update = mean_update(options, from, true);
-  step.unsymmetric = options.matrix_gradient == 1;
-  step.shorten = options.indefinite == 0;
-  step.projection = projection_options(options);
-  step.random = random;
   return to.take(step, workspace_);
 }
 
@@ -153,14 +164,15 @@ Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Option
   const bool dense_steps =
       several || (descent_of(rule) == Descent::natural && estimate_kind(options) == EstimateKind::mc_hess);
   const bool squares = q.family() == Family::full_moment && dense_steps;
-  return beliefs * q.bytes() + t * q.dimension() * (3 + columns) + t * cost.count * cost.count +
+  return beliefs * q.bytes() + t * q.dimension() * (3 + columns) +
+         t * cost.count * std::min(cost.count, most_columns_together) +
          (squares ? q.update_bytes(cost, {}) : 0);
 }
 
 #define BDL_INSTANTIATE(T)                                                  \
   template class Filter<T>;                                                 \
   template void check_mean_finite(const Posterior<T>&, const char*, Index); \
-  template MeanUpdate mean_update(const Options&, const Posterior<T>&, bool);
+  template PosteriorStep<T> begin_step(const Posterior<T>&, const Options&, bool, const StreamKey&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -39,8 +39,9 @@ class Filter {
 template <class T>
 void check_mean_finite(const Posterior<T>& q, const char* event, Index number);
 
-/// What option "mean_update" means for a posterior.
+/// A step from this belief as the options want it: all but what the loss and the rates bring.
 template <class T>
-MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool online);
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool online,
+                            const StreamKey& random);
 
 }  // namespace bdl

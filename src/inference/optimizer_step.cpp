@@ -65,19 +65,14 @@ template <class T>
 void Optimizer<T>::take(const Evidence<T>& evidence) {
   if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
-  PosteriorStep<T> step{*posterior_};
-  step.descent = descent_of(static_cast<Rule>(options_.rule));
+  const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
+                         static_cast<std::uint64_t>(state.step), 0};
+  PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
   step.m = slope(evidence.gradient);
   step.curvature = evidence.curvature;
   step.mean_rate = factor * options_.learning_rate;
   step.curvature_rate = factor * options_.curvature_rate;
   step.prior_precision = prior_.precision();
-  step.mean_update = mean_update(options_, *posterior_, false);
-  step.unsymmetric = options_.matrix_gradient == 1;
-  step.shorten = options_.indefinite == 0;
-  step.projection = projection_options(options_);
-  step.random = {static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
-                 static_cast<std::uint64_t>(state.step), 0};
   part_ = next_->take(step, workspace_);
   check_mean_finite(*next_, "step", state.step + 1);
 }

@@ -67,13 +67,12 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 
 template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
-  constexpr Index together = 32;
   const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
-  workspace.mixing.reserve(count * together);
+  workspace.mixing.reserve(count * std::min(count, most_columns_together));
   workspace.factor.reserve(dimension * count);
   const auto columns = workspace.factor.matrix(dimension, count);
-  for (Index first = 0; first < count; first += together) {
-    const Index some = std::min(together, count - first);
+  for (Index first = 0; first < count; first += most_columns_together) {
+    const Index some = std::min(most_columns_together, count - first);
     const auto weights = workspace.mixing.matrix(count, some);
     std::fill_n(weights.data, weights.size(), T(0));
     for (Index r = 0; r < some; ++r) {

@@ -79,6 +79,9 @@ struct UpdateWorkspace {
   PosteriorScratch<T> scratch;
 };
 
+/// Columns that curvature_columns() makes at a time, by n weights each.
+inline constexpr Index most_columns_together = 32;
+
 /// The columns sqrt(rate w_r) b_r (D x n), in workspace.factor.
 template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace);

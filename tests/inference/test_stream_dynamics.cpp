@@ -113,7 +113,7 @@ void rows_of_a_block_are_outputs_of_one_row(void**) {
           step.curvature = {&rows, w.column(), {}, {}};
           step.mean_rate = step.curvature_rate = rate;
           step.prior = has_kl(rule) ? prior.get() : nullptr;
-          step.mean_update = mean_update(options, *by_hand, true);
+          step.mean_update = begin_step(*by_hand, options, true, {}).mean_update;
           std::shared_ptr<Posterior<double>> next(prior->clone());
           next->take(step, workspace);
           by_hand = next;
