@@ -29,26 +29,43 @@ EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
     : rows_(make_estimator(model)), model_(model), dimension_(model.parameters()) {}
 
 template <class T>
-void EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
-                                DrawPlace place, PosteriorScratch<T>& scratch) {
-  samples_ = batch_size(options, 1).samples;
+void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
+                                PosteriorScratch<T>& scratch) {
   thetas_.reserve(dimension_ * samples_);
-  const auto thetas = thetas_.matrix(dimension_, samples_);
-  if (is_linearized(estimate_kind(options)))
-    std::ranges::copy(q.mean(), thetas.data);
-  else
-    draws.parameters(q, place, thetas, scratch);
+  draws.parameters(q, place, thetas_.matrix(dimension_, samples_), scratch);
+}
+
+template <class T>
+void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options,
+                                  DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch) {
+  samples_ = options.samples;
+  draw(q, draws, place, scratch);
+  sampled_outputs_.reserve(model_.outputs() * x.cols * samples_);
+  const auto f = sampled_outputs_.matrix(model_.outputs(), x.cols * samples_);
+  for (Index s = 0; s < samples_; ++s) {
+    const auto of_sample = f.columns(s * x.cols, x.cols);
+    model_.forward(thetas().column(s), x, of_sample, forward_scratch_);
+    check_outputs_finite<T>(of_sample);
+  }
+  outputs_ = f;
 }
 
 template <class T>
 Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
-  draw(q, options, draws, place, scratch);
-  const double scale = weight / static_cast<double>(samples_);
   const EstimateKind kind = estimate_kind(options);
+  samples_ = batch_size(options, 1).samples;
+  if (is_linearized(kind)) {
+    thetas_.reserve(dimension_);
+    std::ranges::copy(q.mean(), thetas_.data());
+  } else {
+    draw(q, draws, place, scratch);
+  }
+  const double scale = weight / static_cast<double>(samples_);
   const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
   const Estimate<T> estimate = rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter});
+  outputs_ = rows_->outputs();
   gradient_.reserve(dimension_);
   const auto gradient = gradient_.first(dimension_);
   {

@@ -46,22 +46,27 @@ class EvidenceEstimator {
   Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
-  /// Parameters at which the last evidence was computed, one per column.
+  /// For estimates at the mean: posterior samples, and the outputs at them, in place of those of the last
+  /// evidence.
+  void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
+              DrawPlace place, PosteriorScratch<T>& scratch);
+  /// Parameters at which the last evidence was computed, one per column, or the last samples.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
-  const Estimator<T>& rows() const { return *rows_; }
+  /// At thetas(): C x M S, column s M + i.
+  ConstMatrixView<T> outputs() const { return outputs_; }
   Index bytes(const Options& options, Index examples, Family family) const;
   RowsCost cost(const Options& options, Index examples) const;
 
  private:
-  void draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
-            PosteriorScratch<T>& scratch);
+  void draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, diagonal_, probes_;
+  Buffer<T> thetas_, gradient_, diagonal_, probes_, sampled_outputs_, forward_scratch_;
+  ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
 };
 
