@@ -189,8 +189,12 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
-         vectors + t * cost.count + samples;
+  const Index averaged =  // eigenvectors of the minibatch beside U
+      options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
+          ? t * dimension * rank
+          : 0;
+  return averaged + posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) +
+         batch + vectors + t * cost.count + samples;
 }
 
 template <class T>
