@@ -31,6 +31,13 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
+/// Nothing random, so neither are there samples to learn scales from.
+template <EstimateKind kind>
+void deterministic(Options& options) {
+  batch<kind>(options);
+  options.learn_prior = options.learn_noise = 0;
+}
+
 template <EstimateKind kind>
 void one_sample(Options& options) {
   batch<kind>(options);
@@ -43,6 +50,7 @@ constexpr Method table[] = {
     {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},       // the same step with mc-ggn rows
     {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
+    {"slang-exact-hess", Suits::any, false, deterministic<EstimateKind::exact_hess>},
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},

@@ -100,7 +100,7 @@ template <class T>
 void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  if (!learning_due(epoch_steps) || is_linearized(estimate_kind(options_))) return;  // without samples
+  if (!learning_due(epoch_steps) || !is_sampled(estimate_kind(options_))) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
   if (options_.learn_prior && !prior_.is_fixed())
