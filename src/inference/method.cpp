@@ -53,6 +53,7 @@ constexpr Method table[] = {
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
     {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
     {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
+    {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},

@@ -179,7 +179,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   const BatchSize size = batch_size(options_, examples);
   const RowsCost cost =
       evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
-  const Index batch = evidence_ ? evidence_->bytes(options_, examples, posterior_->family()) +
+  const Index batch = evidence_ ? evidence_->bytes(options_, examples, *posterior_) +
                                       t * examples * (model_->inputs() + model_->likelihood.targets())
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
   const Index samples = posterior_->family() == Family::low_rank

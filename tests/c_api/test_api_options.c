@@ -102,6 +102,7 @@ static void test_methods(void** state) {
                  {"vogn", "blr", "mc-ef", 0, 1, 0},
                  {"von-full", "blr", "mc-hess", 1, 0, 0},
                  {"vogn-full", "blr", "mc-ef", 1, 0, 0},
+                 {"slang-exact-hess", "blr", "exact-hess", 1, 1, 1},
                  {"bong", "bong", "lin-hess", 1, 1, 1},
                  {"blr", "blr", "lin-hess", 1, 1, 1},
                  {"bog", "bog", "lin-hess", 1, 1, 1},
