@@ -15,7 +15,8 @@ enum class EstimateKind {
   mc_ggn = 1,
   mc_hess = 2,
   lin_hess = 3,
-  lin_ef = 4
+  lin_ef = 4,
+  mc_reparam = 5
 };  // words of "curvature"
 
 /// At the mean, without samples.
@@ -57,11 +58,12 @@ class EvidenceEstimator {
             PosteriorScratch<T>& scratch);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
+  Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, diagonal_, probes_;
+  Buffer<T> thetas_, gradient_, sample_gradient_, diagonal_, probes_;
   Buffer<double> matrix_;
 };
 
