@@ -18,9 +18,9 @@
  *   the posterior
  *     low rank (rank 0: diagonal), full, full-moment, diagonal-moment
  *
- * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess,
- * full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong,
- * lin-hess, low rank).
+ * Methods are names for combinations: "bong", "blr", "bog", "online-bbb" (with lin-hess), "rvga" (bong,
+ * mc-hess, full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi"
+ * (bong, lin-hess, low rank).
  *
  * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it.
  * Such a step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the

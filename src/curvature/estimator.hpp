@@ -16,6 +16,7 @@ enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
 struct BatchSize {
   Index examples = 0, samples = 0;
   CurvatureKind kind = CurvatureKind::empirical_fisher;
+  bool apart = false;  ///< rows of single-index models are not merged
 };
 
 /// Which seeds, and with which scale N / (M S).
@@ -25,6 +26,8 @@ struct SeedSpec {
   /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
   /// official BONG code does (spec/bong.md section 16, 11).
   double moment_jitter = 0;
+  /// One row per sample and example even where those of one example are multiples of each other.
+  bool apart = false;
 };
 
 /// What one minibatch under S parameter samples says.

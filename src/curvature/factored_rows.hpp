@@ -32,6 +32,7 @@ class FactoredRows final : public Rows<T> {
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
+  void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
