@@ -40,6 +40,7 @@ struct Course {
 /// No exception may pass through NLopt, which is C.
 double evaluate(unsigned size, const double* x, double* gradient, void* context) noexcept {
   auto& course = *static_cast<Course*>(context);
+  if (course.error) return 0;  // a line search still ends after the stop
   try {
     return course.evaluate({x, size}, {gradient, gradient ? size : 0});
   } catch (...) {
