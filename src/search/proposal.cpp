@@ -100,7 +100,7 @@ Observations observations_of(const Space& space, ConstSpan<Trial> trials) {
   std::ranges::sort(scores);
   const double best = scores.back(), median = scores[scores.size() / 2];
   const double worst =
-      best > median ? std::max(scores.front(), median - 5 * (best - median)) : scores.front();
+      best > median ? std::max(scores.front(), median - 2 * (best - median)) : scores.front();
 
   Observations out;
   out.coordinates = space.size();
