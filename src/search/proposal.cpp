@@ -16,6 +16,7 @@ constexpr Index candidates = 1000;
 constexpr Index ascents = 4;
 constexpr int most_evaluations = 200;
 constexpr double untouchable = 1e300;  // loss of a point that was tried
+constexpr double lowest = -1e100;      // of scores: their squares are finite
 
 /// Uses of the random streams of one trial.
 enum : std::uint32_t { point_stream = 0, candidate_stream = 1 };
@@ -96,7 +97,7 @@ std::vector<double> random_point(const Space& space, std::uint64_t seed, Index n
 Observations observations_of(const Space& space, ConstSpan<Trial> trials) {
   std::vector<double> scores;
   for (const Trial& trial : trials)
-    if (trial.has_score()) scores.push_back(trial.score);
+    if (trial.has_score()) scores.push_back(std::max(trial.score, lowest));
   std::ranges::sort(scores);
   const double best = scores.back(), median = scores[scores.size() / 2];
   const double worst =
