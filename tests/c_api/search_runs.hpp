@@ -5,13 +5,11 @@
 
 #include "handles.hpp"
 
-namespace {
-
-constexpr int64_t folds = 3, epochs = 4, samples = 7;
-constexpr uint64_t seed = 11;
+inline constexpr int64_t folds = 3, epochs = 4, samples = 7;
+inline constexpr uint64_t seed = 11;
 
 /// A network on the made-up data of c_api_test.h, with two options that learning would override.
-Learner prototype_for(bdl_dtype dtype, bdl_likelihood likelihood, int64_t threads = 0) {
+inline Learner prototype_for(bdl_dtype dtype, bdl_likelihood likelihood, int64_t threads = 0) {
   Learner l(make_mlp(dtype, {INPUTS, 3, outputs_for(likelihood)}, likelihood), dtype, 2, ROWS);
   l.set("learn_prior", 0);
   l.set("learn_noise", 0);
@@ -20,14 +18,14 @@ Learner prototype_for(bdl_dtype dtype, bdl_likelihood likelihood, int64_t thread
   return l;
 }
 
-Search make_search(const Learner& prototype) {
+inline Search make_search(const Learner& prototype) {
   bdl_search* search = nullptr;
   OK(bdl_search_create(prototype.optimizer.get(), folds, epochs, BDL_MONTE_CARLO, samples, seed, &search));
   return Search(search);
 }
 
 /// Of every type one option.
-Search search_of_three(const Learner& prototype) {
+inline Search search_of_three(const Learner& prototype) {
   Search search = make_search(prototype);
   OK(bdl_search_add_double(search.get(), "prior_precision", 0.01, 100, BDL_SCALE_LOG));
   OK(bdl_search_add_int(search.get(), "samples", 1, 6, BDL_SCALE_LINEAR));
@@ -41,7 +39,7 @@ struct TrialRecord {
   std::string message;
 };
 
-TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges) {
+inline TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges) {
   TrialRecord record{Vector(static_cast<std::size_t>(ranges)), 0, 0, {}};
   const char* message = nullptr;
   OK(bdl_search_trial(search.get(), trial, bdl_f64(record.values.data(), 1, ranges), &record.score,
@@ -51,7 +49,7 @@ TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges) {
 }
 
 /// All trials as numbers that can be compared bit for bit: a failed one has zeros for its scores.
-Vector all_trials(const Search& search, int64_t ranges) {
+inline Vector all_trials(const Search& search, int64_t ranges) {
   Vector all;
   for (int64_t k = 0; k < bdl_search_count(search.get()); ++k) {
     const TrialRecord record = trial_of(search, k, ranges);
@@ -63,5 +61,3 @@ Vector all_trials(const Search& search, int64_t ranges) {
   }
   return all;
 }
-
-}  // namespace
