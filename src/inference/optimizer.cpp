@@ -141,8 +141,9 @@ void Optimizer<T>::forget_start() noexcept {
 template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
-  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set() || !options_.learn_noise) return;
   const double option = options_.initial_noise_precision;
+  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
+  if (!options_.learn_noise && option == 0) return;
   const double precision = std::clamp(
       (option > 0 ? option : automatic_noise_precision(*model_)) / target_variance(y), 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});

@@ -58,8 +58,8 @@ class Optimizer {
 
   /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
-  /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has
-  /// set it.
+  /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
+  /// unless the caller has set it.
   void start_noise(const Array& y);
   /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example
   /// per column. Taken whole or not at all.
