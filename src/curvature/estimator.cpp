@@ -21,9 +21,7 @@ template <class T>
 class BatchEstimator : public Estimator<T> {
  public:
   explicit BatchEstimator(const Model<T>& model) : density_(model.likelihood) {}
-  void squared_errors(ConstMatrixView<T> y, std::span<double> out) const override {
-    sum_squared_errors<T>(outputs_.matrix(density_.outputs(), columns_), y, out);
-  }
+  ConstMatrixView<T> outputs() const override { return outputs_.matrix(density_.outputs(), columns_); }
 
  protected:
   Index rows(const BatchSize& size) const {
@@ -94,6 +92,9 @@ class NetworkEstimator final : public BatchEstimator<T> {
     }
     return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood};
   }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
+  }
 
  private:
   bool merges(const BatchSize& size) const { return network_.is_single_index() && !size.apart; }
@@ -144,6 +145,9 @@ class UserEstimator final : public BatchEstimator<T> {
                            rows.columns(first, x.cols));
     return {&rows_, this->c_.first(count), this->w_.first(count),
             expected_log_likelihood<T>(this->density_, f, y)};
+  }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
   }
 
  private:
