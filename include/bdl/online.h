@@ -4,7 +4,8 @@
  * Bayesian filter does. What was believed before an observation is its prior; time may pass in between.
  *
  * Every rule, curvature estimate and family works with every other (Jones, Chang, Murphy 2024, "Bayesian
- * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together.
+ * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together, and "mc-reparam" is
+ * for diagonal posteriors. Rule "map" is for batches.
  *
  *   option "rule"
  *     bong  one natural-gradient step on the expected log likelihood, of length 1: exact Bayes in

@@ -92,6 +92,9 @@ class NetworkEstimator final : public BatchEstimator<T> {
     }
     return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood};
   }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
+  }
 
  private:
   bool merges(const BatchSize& size) const { return network_.is_single_index() && !size.apart; }
@@ -142,6 +145,9 @@ class UserEstimator final : public BatchEstimator<T> {
                            rows.columns(first, x.cols));
     return {&rows_, this->c_.first(count), this->w_.first(count),
             expected_log_likelihood<T>(this->density_, f, y)};
+  }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
   }
 
  private:

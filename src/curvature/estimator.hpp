@@ -50,6 +50,9 @@ class Estimator {
   /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                const SeedSpec& seeds) = 0;
+  /// sum_r c_r b_r over the rows of sample s of S: of the last estimate, its samples apart and its seeds the
+  /// gradients.
+  virtual void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) = 0;
   /// Of the last estimate: C x M S, column s M + i.
   virtual ConstMatrixView<T> outputs() const = 0;
 };

@@ -1,4 +1,4 @@
-// Curvature rows b_r, r = 1..n, known through seven operations (spec/core.md section 1): no D x n matrix is
+// Curvature rows b_r, r = 1..n, known through six operations (spec/core.md section 1): no D x n matrix is
 // needed.
 #pragma once
 
@@ -32,9 +32,6 @@ class Rows {
 
   /// out = sum_r c_r b_r.
   virtual void sum(ConstSpan<T> c, std::span<T> out) = 0;
-  /// The same over part `part` of `parts` equal ones: the rows of one Monte-Carlo sample, where there is one
-  /// row per sample and example.
-  virtual void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out) = 0;
   /// Lower triangle of out = B^T B (n x n).

@@ -82,7 +82,7 @@ Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<
   choose_thetas(q, options, draws, place, scratch);
   const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
   gradient_.reserve(dimension_);
-  if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate);
+  if (estimate_kind(options) == EstimateKind::mc_reparam) return reparametrized(q, estimate);
   const auto gradient = gradient_.first(dimension_);
   {
     const StageTimer timer(Stage::sums);
@@ -105,7 +105,7 @@ Evidence<T> EvidenceEstimator<T>::reparametrized(const Posterior<T>& q, const Es
   const T *mean = q.mean().data(), *g = part.data();
   T *sum = gradient_.data(), *h = diagonal_.data();
   for (Index s = 0; s < samples_; ++s) {
-    estimate.rows->sum_part(s, samples_, estimate.c, part);
+    rows_->sum_sample(s, samples_, estimate.c, part);
     const T* theta = thetas().column_data(s);
     for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA {
       const T product = g[i] * (theta[i] - mean[i]);

@@ -32,11 +32,6 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
-void moving_average(Options& options) {
-  batch<EstimateKind::mc_ef>(options);
-  options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
-}
-
 /// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options) {
@@ -46,6 +41,11 @@ void first_order(Options& options) {
   if (rule != Rule::map) return;
   options.initial_precision = 1e12;
   options.learn_prior = 0;
+}
+
+void moving_average(Options& options) {
+  batch<EstimateKind::mc_ef>(options);
+  options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
 }
 
 void laplace(Options& options) {

@@ -136,7 +136,8 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Inde
   if (!learning_due(epoch_steps) || !(prior || noise)) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (!is_sampled(estimate_kind(options_)) && !is_mode)
+  const EstimateKind kind = estimate_kind(options_);
+  if (!is_sampled(kind) && !(is_mode && is_linearized(kind)))
     evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
   if (prior) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
   if (noise) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);

@@ -1,4 +1,4 @@
-// The seven row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and
+// The six row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and
 // without bias, several samples and seeds.
 #include "curvature/dense_rows.hpp"
 #include "curvature/factored_rows.hpp"
@@ -94,8 +94,8 @@ void check_products(Rows<T>& rows, const Dense& b, Random& random, double tolera
 }
 
 /// Parts of equal size: the rows of one sample and seed.
-template <class T>
-void check_parts(Rows<T>& rows, Index parts, const Dense& b, Random& random) {
+template <class T, template <class> class SomeRows>
+void check_parts(SomeRows<T>& rows, Index parts, const Dense& b, Random& random) {
   const Padded<T> c(random.normal(b.cols, 1));
   const Index size = b.cols / parts;
   for (Index part = 0; part < parts; ++part) {
@@ -125,7 +125,7 @@ void factored_rows_are_the_rows_written_out(void**) {
     Problem<T> problem(shape);
     rows.assign(problem.network, problem.tape, shape.seeds);
     check_all<T>(rows, problem.b, problem.random);
-    check_parts<T>(rows, shape.samples * shape.seeds, problem.b, problem.random);
+    check_parts(rows, shape.samples * shape.seeds, problem.b, problem.random);
   }
 }
 
@@ -140,7 +140,7 @@ void dense_rows_are_the_rows_written_out(void**) {
     for (Index j = 0; j < count; ++j)
       for (Index i = 0; i < dimension; ++i) matrix(i, j) = static_cast<T>(b(i, j));
     check_all<T>(rows, b, random);
-    for (const Index parts : {Index{1}, count}) check_parts<T>(rows, parts, b, random);
+    for (const Index parts : {Index{1}, count}) check_parts(rows, parts, b, random);
   }
 }
 
