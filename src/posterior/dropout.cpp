@@ -1,6 +1,7 @@
 #include "posterior/dropout.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.hpp"
 #include "linalg/parallel.hpp"
