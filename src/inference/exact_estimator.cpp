@@ -15,8 +15,10 @@ namespace {
 /// Elements of x_i and Sigma x_i held at a time: they should stay in the cache.
 constexpr Index together = Index{1} << 17;
 
+}  // namespace
+
 template <class T>
-const Network<T>& single_index(const Model<T>& model) {
+const Network<T>& exact_network(const Model<T>& model) {
   if (!model.is_single_index() || model.likelihood.kind() == BDL_CATEGORICAL)
     fail(Status::ERROR_UNSUPPORTED,
          "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
@@ -24,10 +26,8 @@ const Network<T>& single_index(const Model<T>& model) {
   return dynamic_cast<const Network<T>&>(model);
 }
 
-}  // namespace
-
 template <class T>
-ExactEstimator<T>::ExactEstimator(const Model<T>& model) : network_(single_index(model)), outputs_(model) {}
+ExactEstimator<T>::ExactEstimator(const Model<T>& model) : network_(exact_network(model)), outputs_(model) {}
 
 template <class T>
 Index ExactEstimator<T>::examples_together(Index examples) const {
@@ -85,5 +85,7 @@ Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
 
 template class ExactEstimator<float>;
 template class ExactEstimator<double>;
+template const Network<float>& exact_network(const Model<float>&);
+template const Network<double>& exact_network(const Model<double>&);
 
 }  // namespace bdl

@@ -8,10 +8,14 @@
 
 namespace bdl {
 
+/// The model as the network that it is; fails with ERROR_UNSUPPORTED unless its f is theta^T x.
+template <class T>
+const Network<T>& exact_network(const Model<T>& model);
+
 template <class T>
 class ExactEstimator {
  public:
-  /// Fails with ERROR_UNSUPPORTED unless it is such a model. The model must outlive it.
+  /// Likewise. The model must outlive it.
   explicit ExactEstimator(const Model<T>& model);
   /// Rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log likelihood.
   /// Fails with ERROR_DIVERGED, naming the example, where one is not finite. The view lives until the next

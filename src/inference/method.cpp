@@ -51,6 +51,9 @@ constexpr Method table[] = {
     {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
     {"slang-exact-hess", Suits::any, false, deterministic<EstimateKind::exact_hess>},
+    {"exact-full", Suits::full, false, deterministic<EstimateKind::exact_hess>, true},
+    {"exact-diagonal", Suits::diagonal, false, deterministic<EstimateKind::exact_hess>, true},
+    {"exact-low-rank", Suits::low_rank, false, deterministic<EstimateKind::exact_hess>, true},
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
@@ -98,6 +101,14 @@ void check_suits(const Method& method, Family family, Index rank) {
   if (!suits(method.suits, family, rank))
     fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for %s posterior", method.name,
          family_words[static_cast<int>(method.suits)]);
+}
+
+void check_has_steps(const Method& method) {
+  if (method.is_exact)
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "method \"%s\" takes no single steps: bdl_optimizer_fit() runs it on all data until it has converged",
+        method.name);
 }
 
 }  // namespace bdl
