@@ -39,6 +39,22 @@ ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
   return value;
 }
 
+std::vector<double> ExactElbo::typical_precision() const {
+  const DenseLayer& layer = model_->layers().front();
+  const bdl_likelihood kind = model_->likelihood.kind();
+  const auto x = x_.matrix(model_->inputs(), examples_);
+  std::vector<double> out(prior_.data(), prior_.data() + dimension());
+  for (Index i = 0; i < examples_; ++i) {
+    const double b = kind == BDL_BERNOULLI  ? 0.25
+                     : kind == BDL_GAUSSIAN ? model_->likelihood.noise_precision(0)
+                                            : std::max(1.0, y_.data()[i]);
+    for (Index j = 0; j < x.rows; ++j)
+      out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
+    if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;
+  }
+  return out;
+}
+
 template ExactElbo::ExactElbo(const Model<float>&, ConstSpan<float>, const Array&, const Array&);
 template ExactElbo::ExactElbo(const Model<double>&, ConstSpan<double>, const Array&, const Array&);
 

@@ -4,7 +4,7 @@
 
 #include "curvature/estimator.hpp"
 #include "curvature/factored_rows.hpp"
-#include "posterior/linearized_outputs.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
 
@@ -25,12 +25,13 @@ class ExactEstimator {
 
  private:
   Index examples_together(Index examples) const;
-  void integrate(ConstMatrixView<T> y, Index first, Index count, double weight);
+  void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
+  void integrate(ConstMatrixView<T> y, double weight);
   const Network<T>& network_;
-  LinearizedOutputs<T> outputs_;
   FactoredRows<T> rows_;
-  Buffer<T> c_, w_, ones_;
-  Buffer<double> losses_;
+  Buffer<T> f_, c_, w_, ones_, inputs_, scratch_;
+  Buffer<double> variances_, losses_;
+  PosteriorScratch<T> posterior_scratch_;
 };
 
 }  // namespace bdl

@@ -12,10 +12,10 @@
 namespace bdl {
 namespace {
 
-/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, and the gain
-/// (in nats) that makes one more worth taking.
+/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, the gain (in
+/// nats) that makes one more worth taking, and the smallest part of one.
 constexpr int most_first_steps = 30;
-constexpr double worthwhile = 1e-3;
+constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 template <class From, class To>
 void convert(ConstSpan<From> from, To* to) {
@@ -76,8 +76,14 @@ class Course {
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
   if (q.family() == Family::full) return converge(point, options.tolerance, q, iterated);
-  for (int steps = 0; steps < most_first_steps && point.step(1, worthwhile); ++steps)
+  for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
+    if (!point.step(part, worthwhile)) {
+      part /= 2;
+      continue;
+    }
+    ++steps;
     if (iterated(q, point.value())) return SearchEnd::stopped;
+  }
   return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
 }
 

@@ -7,28 +7,37 @@
 
 namespace bdl {
 
-LowRankChart::LowRankChart(Index dimension, Index rank)
-    : dimension_(dimension),
+LowRankChart::LowRankChart(Index rank, ConstSpan<double> least)
+    : dimension_(static_cast<Index>(least.size())),
       rank_(rank),
-      mean_(dimension),
-      u_(dimension * rank),
-      d_(dimension),
-      root_d_(dimension),
-      v_(dimension * rank),
+      least_(dimension_),
+      mean_(dimension_),
+      u_(dimension_ * rank),
+      root_d_(dimension_),
+      v_(dimension_ * rank),
+      start_(dimension_),
+      unit_(dimension_),
+      s_(dimension_),
       gram_(rank * rank),
       values_(rank),
       vectors_(rank * rank),
       inverse_root_(rank * rank),
       root_(rank * rank),
       products_(2 * rank * std::max<Index>(rank, 1)),
-      point_(dimension * (rank + 2)) {}
+      point_(dimension_ * (rank + 2)) {
+  std::ranges::copy(least, least_.data());
+}
 
 /// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2): M = R diag(1 / (1 + r)) R^T for the square root,
 /// -R diag(1 / (r (1 + r))) R^T for its inverse.
 void LowRankChart::center(const LowRankPosterior<double>& q) {
   std::ranges::copy(q.mean(), mean_.data());
-  std::ranges::copy(q.d(), d_.data());
-  std::ranges::transform(q.d(), root_d_.data(), [](double d) { return std::sqrt(d); });
+  for (Index i = 0; i < dimension_; ++i) {
+    const double least = least_.data()[i], d = std::max(least, q.d()[static_cast<std::size_t>(i)]);
+    root_d_.data()[i] = std::sqrt(d);
+    start_.data()[i] = s_.data()[i] = std::sqrt(d - least);
+    unit_.data()[i] = std::max(start_.data()[i], std::sqrt(least)) / 2;
+  }
   const auto v = v_.matrix(dimension_, rank_);
   for (Index k = 0; k < rank_; ++k) {
     std::ranges::copy(q.u().column(k), u_.data() + k * dimension_);
@@ -71,13 +80,14 @@ void LowRankChart::place(ConstSpan<double> z, double scale, LowRankPosterior<dou
     const double root = root_d_.data()[i];
     mean(i, 0) = mean_.data()[i] + mean(i, 0) / root;
     for (Index k = 0; k < rank_; ++k) u(i, k) = u_.data()[i + k * dimension_] + root * u(i, k);
-    d[i] = d_.data()[i] * std::exp(d[i]);
+    const double s = s_.data()[i] = start_.data()[i] + unit_.data()[i] * d[i];
+    d[i] = least_.data()[i] + s * s;
   }
   std::copy_n(point, dimension_, q.mean().data());
   q.set_precision(u, {d, static_cast<std::size_t>(dimension_)});
 }
 
-void LowRankChart::pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> log_d,
+void LowRankChart::pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> d,
                              std::span<double> out) {
   const MatrixView<double> e(out.data(), dimension_, 1), scaled(out.data() + dimension_, dimension_, rank_);
   for (Index i = 0; i < dimension_; ++i) {
@@ -87,7 +97,9 @@ void LowRankChart::pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, 
   }
   transform(square(inverse_root_), e);
   transform(square(root_), scaled);
-  std::ranges::copy(log_d, out.data() + dimension_ * (rank_ + 1));
+  double* const f = out.data() + dimension_ * (rank_ + 1);
+  for (Index i = 0; i < dimension_; ++i)
+    f[i] = 2 * s_.data()[i] * unit_.data()[i] * d[static_cast<std::size_t>(i)];
 }
 
 }  // namespace bdl

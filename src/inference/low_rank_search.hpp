@@ -1,41 +1,29 @@
-// The ELBO's maximum over low-rank posteriors of one rank (0: diagonal ones), by L-BFGS over (mu, U, log d).
+// The ELBO's maximum over low-rank posteriors of one rank (0: diagonal ones), by L-BFGS over (mu, U, d).
 #pragma once
 
 #include "inference/fixed_point.hpp"
 #include "inference/low_rank_chart.hpp"
+#include "inference/low_rank_gradient.hpp"
 
 namespace bdl {
 
-/// Derivatives of the loss -ELBO with respect to mu, U and log d.
-class LowRankGradient {
- public:
-  /// At q, where the ELBO has just been evaluated. O(N D L).
-  void compute(const ExactElbo& elbo, const LowRankPosterior<double>& q);
-  ConstSpan<double> mean() const { return mean_; }
-  ConstMatrixView<double> u() const { return u_; }
-  ConstSpan<double> log_d() const { return log_d_; }
-
- private:
-  void add_factor(const ExactElbo& elbo, const LowRankPosterior<double>& q);
-  ConstSpan<double> mean_;
-  ConstMatrixView<double> u_;
-  std::span<double> log_d_;
-  Buffer<double> diagonal_, scaled_, solved_, curved_, mixed_, projected_, weights_, small_;
-  PosteriorScratch<double> scratch_;
-};
-
 class LowRankSearch {
  public:
-  /// All must outlive it.
+  /// All must outlive it. q moves while it runs.
   LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated);
+  /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
   SearchEnd run();
 
  private:
+  /// How differences of the loss are found: as they are, or (near the optimum, where that is rounding) from
+  /// the gradients at both ends of each step.
   enum class Values { computed, integrated };
-  void restart();
+  void center();
   bool descend(Values values, double enough);
   double evaluate(ConstSpan<double> z, std::span<double> gradient);
   bool report(ConstSpan<double> z, ConstSpan<double> gradient);
+  bool is_stuck(double value, double length);
+  double integrated_change(ConstSpan<double> z, ConstSpan<double> gradient) const;
 
   ExactElbo& elbo_;
   LowRankPosterior<double>& q_;
@@ -43,13 +31,16 @@ class LowRankSearch {
   const Iterated& iterated_;
   LowRankChart chart_;
   LowRankGradient gradient_;
+  ExactElbo::Value start_, last_;
   bool stopped_ = false;
-  // Of the current descent, whose coordinates are z / scale_ and whose function is the loss / scale_^2.
+
+  // Of a descent from the chart's center, where the natural gradient has length scale_. Its variables z are
+  // the chart's coordinates / scale_, its function the loss / scale_^2: both begin with a gradient of length 1.
   double scale_ = 0, enough_ = 0;
   Values values_ = Values::computed;
-  ExactElbo::Value start_, last_;
-  std::vector<double> z_, here_, slope_here_;
-  double value_here_ = 0;
+  std::vector<double> z_, here_, gradient_here_;  // here: at the last iteration
+  double value_here_ = 0, lowest_ = 0, shortest_ = 0;
+  int waiting_ = 0;
 };
 
 }  // namespace bdl
