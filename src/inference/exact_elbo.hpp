@@ -30,8 +30,8 @@ class ExactElbo {
   /// / 2.
   Curvature<double> curvature() const { return {estimate_.rows, estimate_.w, {}, {}}; }
   ConstSpan<double> prior_precision() const { return prior_.first(dimension()); }
-  /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be: 1/4, the noise precision, or
-  /// the count. The same whatever q.
+  /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be: 1/4, the noise precision,
+  /// or the count. The same whatever q.
   std::vector<double> typical_precision() const;
   Index dimension() const { return model_->parameters(); }
   Index examples() const { return examples_; }

@@ -76,6 +76,15 @@ SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>&
     waiting = tie && last >= shortest ? waiting + 1 : 0;
     shortest = std::min(shortest, last);
   }
+  return end_of_search(shortest);
+}
+
+SearchEnd end_of_search(double length) {
+  constexpr double near = 1e-5;  // posterior standard deviations
+  if (!(length <= near))
+    fail(Status::ERROR_DIVERGED,
+         "rounding hides the ELBO's optimum: the search ended where the natural gradient has length %g",
+         length);
   return SearchEnd::converged;
 }
 

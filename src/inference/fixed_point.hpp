@@ -15,6 +15,10 @@ using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo:
 /// How a search has ended.
 enum class SearchEnd { converged, stopped };
 
+/// The end of a search that rounding has brought to a halt where the natural gradient has this length: near
+/// the optimum, or else fails with ERROR_DIVERGED.
+SearchEnd end_of_search(double length);
+
 class FixedPoint {
  public:
   /// Both must outlive it; evaluates the ELBO at q.

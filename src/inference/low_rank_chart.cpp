@@ -32,11 +32,13 @@ LowRankChart::LowRankChart(Index rank, ConstSpan<double> least)
 /// -R diag(1 / (r (1 + r))) R^T for its inverse.
 void LowRankChart::center(const LowRankPosterior<double>& q) {
   std::ranges::copy(q.mean(), mean_.data());
+  q.marginal_variance(unit_.first(dimension_), scratch_);
   for (Index i = 0; i < dimension_; ++i) {
     const double least = least_.data()[i], d = std::max(least, q.d()[static_cast<std::size_t>(i)]);
+    const double s = std::sqrt(d - least), variance = unit_.data()[i];
     root_d_.data()[i] = std::sqrt(d);
-    start_.data()[i] = s_.data()[i] = std::sqrt(d - least);
-    unit_.data()[i] = std::max(start_.data()[i], std::sqrt(least)) / 2;
+    start_.data()[i] = s_.data()[i] = s;
+    unit_.data()[i] = 1 / std::max(2 * s * variance, std::sqrt(variance));
   }
   const auto v = v_.matrix(dimension_, rank_);
   for (Index k = 0; k < rank_; ++k) {

@@ -32,6 +32,7 @@ class LowRankChart {
   Buffer<double> gram_, values_, vectors_, inverse_root_, root_;  // (I + V V^T)^+-1/2 = I + V M V^T
   Buffer<double> products_, point_;
   DirectEigen eigen_;
+  PosteriorScratch<double> scratch_;
 };
 
 }  // namespace bdl

@@ -26,42 +26,46 @@ std::vector<double> least_diagonal(const ExactElbo& elbo) {
 
 LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance,
                              const Iterated& iterated)
-    : elbo_(elbo),
-      q_(q),
-      tolerance_(tolerance),
-      iterated_(iterated),
-      chart_(q.rank(), least_diagonal(elbo)) {
+    : elbo_(elbo), q_(q), tolerance_(tolerance), iterated_(iterated), chart_(q.rank(), least_diagonal(elbo)) {
   for (std::vector<double>* vector : {&z_, &here_, &gradient_here_})
     vector->resize(static_cast<std::size_t>(chart_.size()));
 }
 
+/// One descent after the other, each in the chart of where the last one ended.
 SearchEnd LowRankSearch::run() {
   Values values = Values::computed;
   for (double last_scale = HUGE_VAL, last_loss = HUGE_VAL;;) {
     center();
-    if (scale_ <= tolerance_) return SearchEnd::converged;
+    const double shortest = std::max(tolerance_, 10 * noise_);
+    if (scale_ <= shortest) return SearchEnd::converged;
     const double visible = std::sqrt(1e5 * start_.rounding());
-    if (scale_ <= visible) values = Values::integrated;
-    if (values == Values::integrated) {
-      const bool fell = last_loss - start_.loss() > 100 * start_.rounding();
-      if (scale_ > last_scale / 2 && !fell) return SearchEnd::converged;
-      last_scale = scale_;
-      last_loss = start_.loss();
-    }
-    const bool descended = descend(values, values == Values::computed ? visible / 2 : tolerance_ / 2);
+    const bool fell = last_loss - start_.loss() > 100 * start_.rounding();
+    if (values == Values::integrated && !fell && scale_ > last_scale / 2) return end_of_search(scale_);
+    if (scale_ <= visible || !fell) values = Values::integrated;
+    last_scale = scale_;
+    last_loss = start_.loss();
+    if (!descend(values, values == Values::computed ? visible / 2 : shortest / 2))
+      values = Values::integrated;
     if (stopped_) return SearchEnd::stopped;
-    if (!descended) values = Values::integrated;
   }
 }
 
+/// z = 0 is q, and what a displacement of nothing changes in the gradient is noise.
 void LowRankSearch::center() {
+  constexpr double next_to_nothing = 1e-15;
   chart_.center(q_);
-  std::ranges::fill(z_, 0.0);
-  chart_.place(z_, 0, q_);
-  start_ = last_ = elbo_.evaluate(q_);
-  gradient_.compute(elbo_, q_);
-  chart_.pull_back(gradient_.mean(), gradient_.u(), gradient_.d(), gradient_here_);
+  const auto gradient_at = [this](double offset, std::span<double> gradient) {
+    std::ranges::fill(z_, offset);
+    chart_.place(z_, 1, q_);
+    start_ = last_ = elbo_.evaluate(q_);
+    gradient_.compute(elbo_, q_);
+    chart_.pull_back(gradient_.mean(), gradient_.u(), gradient_.d(), gradient);
+  };
+  gradient_at(next_to_nothing, here_);
+  gradient_at(0, gradient_here_);
   scale_ = length(gradient_here_);
+  std::ranges::transform(here_, gradient_here_, here_.begin(), std::minus<>());
+  noise_ = length(here_);
 }
 
 /// True if it was long or short enough, false if no step descends any further.
@@ -73,10 +77,10 @@ bool LowRankSearch::descend(Values values, double enough) {
   value_here_ = lowest_ = 0;
   shortest_ = 1;
   waiting_ = 0;
-  const bool ended = minimize(
-      {[this](ConstSpan<double> z, std::span<double> gradient) { return evaluate(z, gradient); },
-       [this](ConstSpan<double> z, ConstSpan<double> gradient) { return report(z, gradient); }},
-      z_);
+  const bool ended =
+      minimize({[this](ConstSpan<double> z, std::span<double> gradient) { return evaluate(z, gradient); },
+                [this](ConstSpan<double> z, ConstSpan<double> gradient) { return report(z, gradient); }},
+               z_);
   chart_.place(z_, scale_, q_);
   return ended;
 }
@@ -109,12 +113,6 @@ bool LowRankSearch::report(ConstSpan<double> z, ConstSpan<double> gradient) {
   std::ranges::copy(gradient, gradient_here_.begin());
   stopped_ = iterated_(q_, last_);
   const double now = length(gradient);
-  static int count = 0;
-  if (++count % 20 == 0) {
-    const auto n = static_cast<std::size_t>(q_.dimension()), r = static_cast<std::size_t>(q_.rank());
-    const auto part = [&](std::size_t a, std::size_t b) { return scale_ * length(gradient.subspan(a, b)); };
-    fprintf(stderr, "%d mode %d loss %.12g mean %.2e U %.2e d %.2e\n", count, (int)values_, last_.loss(), part(0, n), part(n, n * r), part(n + n * r, n));
-  }
   return stopped_ || scale_ * now <= enough_ || is_stuck(value_here_, now);
 }
 

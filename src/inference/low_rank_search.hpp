@@ -35,8 +35,9 @@ class LowRankSearch {
   bool stopped_ = false;
 
   // Of a descent from the chart's center, where the natural gradient has length scale_. Its variables z are
-  // the chart's coordinates / scale_, its function the loss / scale_^2: both begin with a gradient of length 1.
-  double scale_ = 0, enough_ = 0;
+  // the chart's coordinates / scale_, its function the loss / scale_^2: both begin with a gradient of
+  // length 1.
+  double scale_ = 0, noise_ = 0, enough_ = 0;
   Values values_ = Values::computed;
   std::vector<double> z_, here_, gradient_here_;  // here: at the last iteration
   double value_here_ = 0, lowest_ = 0, shortest_ = 0;

@@ -12,7 +12,7 @@ struct Minimization {
   std::function<double(ConstSpan<double> x, std::span<double> gradient)> evaluate;
   /// Called after each iteration; true ends the minimization.
   std::function<bool(ConstSpan<double> x, ConstSpan<double> gradient)> report;
-  Index memory = 10;  ///< pairs of steps and gradient differences kept
+  Index memory = 20;  ///< pairs of steps and gradient differences kept
 };
 
 /// From x on; the first trial step has length 1. Returns true when report() has ended it, false when no step
