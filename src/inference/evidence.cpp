@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "linalg/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -23,10 +22,13 @@ bool is_full(Family family) {
 }
 
 template <class T>
-void check_diagonal(const Posterior<T>& q) {
-  if (!q.is_diagonal())
+void check_suits(const Posterior<T>& q, EstimateKind kind) {
+  const bool pathwise = kind == EstimateKind::mc_reparam;
+  if (pathwise && q.is_gaussian() && !q.is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
          "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
+  if (!pathwise && !q.is_gaussian())
+    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
 }
 
 }  // namespace
@@ -53,6 +55,7 @@ void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& o
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = estimate_kind(options);
   samples_ = is_exact(kind) ? 0 : batch_size(options, 1).samples;
+  if (const auto* dropout = find_dropout(q)) return draw_masked(*dropout, draws, place);
   if (is_sampled(kind)) return draw(q, draws, place, scratch);
   thetas_.reserve(dimension_);
   if (is_linearized(kind)) std::ranges::copy(q.mean(), thetas_.data());
@@ -78,11 +81,11 @@ Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = estimate_kind(options);
-  if (kind == EstimateKind::mc_reparam) check_diagonal(q);
+  check_suits(q, kind);
   choose_thetas(q, options, draws, place, scratch);
   const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
   gradient_.reserve(dimension_);
-  if (estimate_kind(options) == EstimateKind::mc_reparam) return reparametrized(q, estimate);
+  if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate);
   const auto gradient = gradient_.first(dimension_);
   {
     const StageTimer timer(Stage::sums);
@@ -92,32 +95,6 @@ Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<
   if (kind == EstimateKind::mc_hess)
     evidence.curvature = hessian(q, x, y, options, weight / static_cast<double>(samples_), draws, place);
   return evidence;
-}
-
-/// The gradients g_s at theta_s = mu + sigma eps_s, scaled, give sum_s g_s with respect to mu and
-/// sum_s g_s eps_s with respect to sigma, which is sigma H.
-template <class T>
-Evidence<T> EvidenceEstimator<T>::reparametrized(const Posterior<T>& q, const Estimate<T>& estimate) {
-  const StageTimer timer(Stage::sums);
-  sample_gradient_.reserve(dimension_);
-  diagonal_.reserve(dimension_);
-  const auto part = sample_gradient_.first(dimension_);
-  const T *mean = q.mean().data(), *g = part.data();
-  T *sum = gradient_.data(), *h = diagonal_.data();
-  for (Index s = 0; s < samples_; ++s) {
-    rows_->sum_sample(s, samples_, estimate.c, part);
-    const T* theta = thetas().column_data(s);
-    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA {
-      const T product = g[i] * (theta[i] - mean[i]);
-      sum[i] = s == 0 ? g[i] : sum[i] + g[i];
-      h[i] = s == 0 ? product : h[i] + product;
-    });
-  }
-  q.precision_diagonal(part);
-  for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { h[i] *= g[i]; });
-  return {gradient_.first(dimension_),
-          {nullptr, {}, {}, diagonal_.first(dimension_)},
-          estimate.expected_log_likelihood};
 }
 
 template <class T>
@@ -170,7 +147,10 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const 
   const Index t = sizeof(T);
   if (is_exact(estimate_kind(options)) && model_.is_single_index())
     return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
-  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + (size.apart ? 3 : 1));
+  const auto* const dropout = find_dropout(q);
+  const Index vectors = !size.apart ? 1 : dropout ? 2 : 3;
+  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + vectors);
+  if (dropout) bytes += t * dropout->units() * size.samples;
   if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
   const HessianForm form = is_full(family)      ? HessianForm::dense
                            : options.probes > 0 ? HessianForm::probes

@@ -79,13 +79,16 @@ class EvidenceEstimator {
                        const Options& options, double weight);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
+  void draw_masked(const DropoutPosterior<T>& q, DrawSource<T>& draws, DrawPlace place);
   Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
+  Evidence<T> masked(const DropoutPosterior<T>& q, const Estimate<T>& estimate);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_, forward_scratch_;
+  Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
+      forward_scratch_;
   ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
 };

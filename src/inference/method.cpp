@@ -83,6 +83,8 @@ constexpr Method table[] = {
     {"bbb", Suits::diagonal, false,
      first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
     {"map", Suits::any, false, first_order<Rule::map, EstimateKind::lin_ef>},
+    {"mc-dropout", Suits::dropout, false,
+     first_order<Rule::map, EstimateKind::mc_reparam>},                      // Gal and Ghahramani 2016
     {"laplace", Suits::any, false, laplace},                                 // MacKay 1992
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
@@ -103,13 +105,15 @@ bool suits(Suits wanted, Family family, Index rank) {
       return family == Family::low_rank && rank == 0;
     case Suits::low_rank:
       return family == Family::low_rank && rank > 0;
+    case Suits::dropout:
+      return family == Family::dropout;
     default:
-      return true;
+      return family != Family::dropout;
   }
 }
 
-constexpr const char* family_words[] = {"any", "a full-covariance", "a diagonal (rank 0)",
-                                        "a low-rank (rank >= 1)"};
+constexpr const char* family_words[] = {"a Gaussian", "a full-covariance", "a diagonal (rank 0)",
+                                        "a low-rank (rank >= 1)", "a dropout"};
 
 }  // namespace
 

@@ -52,6 +52,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
                         const Method& method, Index data_size)
     : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
   check_suits(method, posterior_->family(), posterior_->rank());
+  if (model_) check_masks_fit(*model_, *posterior_);
   method.set_defaults(options_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
@@ -80,7 +81,11 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::remember_start() {
   std::ranges::copy(posterior_->mean(), initial_mean_.data());
-  posterior_->precision_diagonal(initial_precision_.first(posterior_->dimension()));
+  const auto precision = initial_precision_.first(posterior_->dimension());
+  if (posterior_->is_gaussian())
+    posterior_->precision_diagonal(precision);
+  else
+    std::ranges::fill(precision, T(1));
 }
 
 /// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at

@@ -18,6 +18,7 @@ void Optimizer<T>::check_batch_rule() const {
          "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
          "bdl_optimizer_observe()",
          rule() == Rule::bong ? "bong" : "bog");
+  if (rule() != Rule::map) check_gaussian(*posterior_, "steps but by rule \"map\"");
   if (rule() == Rule::bbb && options_.descent == static_cast<std::int32_t>(DescentOption::adam) &&
       !posterior_->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
@@ -53,6 +54,7 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 void Optimizer<T>::step_rows() {
   check_batch_rule();
+  check_gaussian(*posterior_, "steps on rows");  // whose masks it would have to know
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = caller_rows_.count(), dimension = posterior_->dimension();
@@ -93,7 +95,7 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const DescentStep<T> step{*posterior_,
                             evidence.gradient,
-                            prior_.precision(),
+                            penalty(),
                             static_cast<double>(data_size_),
                             factor * options_.learning_rate,
                             state.step + 1};
@@ -104,6 +106,17 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
   }
   if (!next_) next_ = posterior_->clone();
   first_order_.move_diagonal(step, evidence.curvature, options_, *next_);
+}
+
+/// lambda: minus the expected log prior is lambda mu^2 / 2 and a constant.
+template <class T>
+ConstSpan<T> Optimizer<T>::penalty() {
+  const auto* const dropout = find_dropout(*posterior_);
+  if (!dropout) return prior_.precision();
+  slope_.reserve(posterior_->dimension());
+  const auto weighed = slope_.first(posterior_->dimension());
+  dropout->weigh_prior(prior_.precision(), weighed);
+  return weighed;
 }
 
 /// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.

@@ -7,6 +7,7 @@ namespace bdl {
 
 template <class T>
 void Optimizer<T>::observe(Index examples, std::span<double> scores) {
+  check_gaussian(*posterior_, "place in a stream");
   if (rule() == Rule::map)
     fail(Status::ERROR_UNSUPPORTED,
          "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
@@ -30,6 +31,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
 
 template <class T>
 void Optimizer<T>::forecast(Index steps) {
+  check_gaussian(*posterior_, "place in a stream");
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   Posterior<T>& later = filter_.predict(*posterior_, steps, options_);

@@ -1,4 +1,5 @@
-// What is believed: a Gaussian q(theta) = N(mu, Sigma). One interface, one file per family.
+// What is believed: a Gaussian q(theta) = N(mu, Sigma), or the masks of dropout. One interface, one file per
+// family.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace bdl {
 template <class T>
 class Posterior;
 
-enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4 };
+enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4, dropout = 5 };
 
 /// Scratch of the const operations; it grows to its need and is then reused.
 template <class T>
@@ -103,6 +104,7 @@ class Posterior {
   virtual Family family() const = 0;
   virtual Index rank() const = 0;
   Index dimension() const { return dimension_; }
+  bool is_gaussian() const { return family() != Family::dropout; }
   bool is_diagonal() const {
     return family() == Family::diagonal_moment || (family() == Family::low_rank && rank() == 0);
   }
