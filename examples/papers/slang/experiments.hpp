@@ -1,0 +1,25 @@
+// The experiments, each of which fills its own files of the results.
+#ifndef SLANG_EXPERIMENTS_HPP
+#define SLANG_EXPERIMENTS_HPP
+
+#include <string>
+
+namespace slang {
+
+struct Settings {
+  std::string data = ".", results = ".";
+  std::string only;  ///< part of a job's name; jobs without it are left out
+  int threads = 1;
+  bool quick = false;
+};
+
+/// Tables 1, 4, 6 and 7: train.csv and posteriors/, one file per data set, method, rank and split. Nothing
+/// that is there is trained again.
+void table1(const Settings& settings);
+
+/// metrics.csv, of all posteriors that table1 has left, from scratch.
+void metrics(const Settings& settings);
+
+}  // namespace slang
+
+#endif

@@ -1,0 +1,23 @@
+// The methods of Tables 1 and 4, as rows of one table.
+#ifndef SLANG_METHODS_HPP
+#define SLANG_METHODS_HPP
+
+#include "logistic.hpp"
+#include "support/table.hpp"
+
+namespace slang {
+
+const std::vector<Method>& methods();
+
+/// Steps on minibatches, as many as the paper's; the others end by themselves.
+bool is_stochastic(const Method& method);
+
+/// Full covariances at every step.
+bool is_dear(const Method& method);
+
+Row key_of(const DataSet& set, const Method& method, int split);
+std::string posterior_file(const DataSet& set, const Method& method, int split);
+
+}  // namespace slang
+
+#endif
