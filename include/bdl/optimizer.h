@@ -7,8 +7,12 @@
  *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
  *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples: the curvature does not
  *                depend on the residuals, so it needs no tuning on small data (docs/training.md)
+ *   "slang-lin-hess", "slang-lin-ef"  the same step without samples: the network linearised at the mean
+ *                (Jones, Chang, Murphy 2024), with Gauss-Newton or empirical-Fisher rows
+ *   "slang-online-eig"  the low-rank part is a moving average of the eigenpairs of each minibatch's
+ *                curvature (Mishkin et al. 2018, appendix B)
  *   "von", "vogn"  the same step with a diagonal posterior and one sample: exact Hessians, or outer
- *                products of gradients (Khan et al. 2018)
+ *                products of gradients (Khan et al. 2018); "von-full", "vogn-full": with full covariance
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
  */
 #ifndef BDL_OPTIMIZER_H
@@ -109,6 +113,18 @@ BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
  * @param y         M x targets
  */
 BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
+
+/**
+ * Laplace's approximation around the present mean, which stays: the precision becomes the generalised
+ * Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
+ * which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
+ * eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
+ * every fit, and method "laplace" is "map" with that option. Since 0.1.
+ * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full
+ * @param x         n x inputs, any number of rows: they count as N examples
+ * @param y         n x targets
+ */
+BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
 
 /**
  * One step from the caller's own gradient rows of -log p: M examples under S parameter samples make

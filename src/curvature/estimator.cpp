@@ -21,9 +21,7 @@ template <class T>
 class BatchEstimator : public Estimator<T> {
  public:
   explicit BatchEstimator(const Model<T>& model) : density_(model.likelihood) {}
-  void squared_errors(ConstMatrixView<T> y, std::span<double> out) const override {
-    sum_squared_errors<T>(outputs_.matrix(density_.outputs(), columns_), y, out);
-  }
+  ConstMatrixView<T> outputs() const override { return outputs_.matrix(density_.outputs(), columns_); }
 
  protected:
   Index rows(const BatchSize& size) const {

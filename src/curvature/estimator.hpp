@@ -47,8 +47,8 @@ class Estimator {
   /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                const SeedSpec& seeds) = 0;
-  /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).
-  virtual void squared_errors(ConstMatrixView<T> y, std::span<double> out) const = 0;
+  /// Of the last estimate: C x M S, column s M + i.
+  virtual ConstMatrixView<T> outputs() const = 0;
 };
 
 /// The estimator for a network (factored rows) or a user's own model (dense rows). The model must outlive it.

@@ -6,6 +6,7 @@
 #include "curvature/estimator.hpp"
 #include "curvature/hessian.hpp"
 #include "inference/draws.hpp"
+#include "inference/exact_estimator.hpp"
 #include "inference/options.hpp"
 
 namespace bdl {
@@ -15,12 +16,23 @@ enum class EstimateKind {
   mc_ggn = 1,
   mc_hess = 2,
   lin_hess = 3,
-  lin_ef = 4
+  lin_ef = 4,
+  exact_hess = 5
 };  // words of "curvature"
 
 /// At the mean, without samples.
 inline bool is_linearized(EstimateKind kind) {
   return kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
+}
+
+/// From q itself, without samples.
+inline bool is_exact(EstimateKind kind) {
+  return kind == EstimateKind::exact_hess;
+}
+
+/// At samples of q.
+inline bool is_sampled(EstimateKind kind) {
+  return !is_linearized(kind) && !is_exact(kind);
 }
 
 inline EstimateKind estimate_kind(const Options& options) {
@@ -46,22 +58,33 @@ class EvidenceEstimator {
   Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
-  /// Parameters at which the last evidence was computed, one per column.
+  /// For estimates without samples: posterior samples, and the outputs at them, in place of those of the last
+  /// evidence.
+  void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
+              DrawPlace place, PosteriorScratch<T>& scratch);
+  /// Parameters at which the last evidence was computed, one per column, or the last samples; none if it was
+  /// exact.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
-  const Estimator<T>& rows() const { return *rows_; }
-  Index bytes(const Options& options, Index examples, Family family) const;
+  /// At thetas(): C x M S, column s M + i.
+  ConstMatrixView<T> outputs() const { return outputs_; }
+  Index bytes(const Options& options, Index examples, const Posterior<T>& q) const;
   RowsCost cost(const Options& options, Index examples) const;
 
  private:
-  void draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
-            PosteriorScratch<T>& scratch);
+  void draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
+  void choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
+                     PosteriorScratch<T>& scratch);
+  Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                       const Options& options, double weight);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
+  std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, diagonal_, probes_;
+  Buffer<T> thetas_, gradient_, diagonal_, probes_, sampled_outputs_, forward_scratch_;
+  ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
 };
 

@@ -1,5 +1,6 @@
 #include "inference/fit.hpp"
 
+#include "inference/laplace.hpp"
 #include "inference/minibatch.hpp"
 #include "inference/undo.hpp"
 
@@ -98,6 +99,7 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
     undo.keep();
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
+  if (optimizer.options().laplace) take_laplace(optimizer, x, y);
   return Status::OK;
 }
 
@@ -117,6 +119,12 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 }
 
 template <class T>
+void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_data(*optimizer.model(), x, y);
+  take_laplace(optimizer, x, y);
+}
+
+template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
   check_finite<T>(rows, "rows");
@@ -131,6 +139,7 @@ void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   template void check_data(const Model<T>&, const Array&, const Array&);                  \
   template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
   template void step(Optimizer<T>&, const Array&, const Array&);                          \
+  template void laplace(Optimizer<T>&, const Array&, const Array&);                       \
   template void step_rows(Optimizer<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -31,6 +31,11 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
+void moving_average(Options& options) {
+  batch<EstimateKind::mc_ef>(options);
+  options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
+}
+
 template <EstimateKind kind>
 void one_sample(Options& options) {
   batch<kind>(options);
@@ -39,10 +44,16 @@ void one_sample(Options& options) {
 }
 
 constexpr Method table[] = {
-    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},            // Mishkin et al. 2018
-    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},       // the same step with mc-ggn rows
+    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},              // Mishkin et al. 2018
+    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},         // the same step with mc-ggn rows
+    {"slang-lin-hess", Suits::any, false, batch<EstimateKind::lin_hess>},  // without samples: spec/bong.md
+    {"slang-lin-ef", Suits::any, false, batch<EstimateKind::lin_ef>},      // section 11
+    {"slang-online-eig", Suits::low_rank, false, moving_average},
     {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
+    {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
+    {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
+    {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},

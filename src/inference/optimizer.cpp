@@ -179,7 +179,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   const BatchSize size = batch_size(options_, examples);
   const RowsCost cost =
       evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
-  const Index batch = evidence_ ? evidence_->bytes(options_, examples, posterior_->family()) +
+  const Index batch = evidence_ ? evidence_->bytes(options_, examples, *posterior_) +
                                       t * examples * (model_->inputs() + model_->likelihood.targets())
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
   const Index samples = posterior_->family() == Family::low_rank
@@ -189,8 +189,12 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
-         vectors + t * cost.count + samples;
+  const Index averaged =  // eigenvectors of the minibatch beside U
+      options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
+          ? t * dimension * rank
+          : 0;
+  return averaged + posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) +
+         batch + vectors + t * cost.count + samples;
 }
 
 template <class T>

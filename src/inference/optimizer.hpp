@@ -106,7 +106,7 @@ class Optimizer {
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
   ConstSpan<T> slope(ConstSpan<T> gradient);
-  void learn_scales(ConstMatrixView<T> y, Index epoch_steps);
+  void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool learning_due(Index epoch_steps) const;
   void commit();
 

@@ -33,7 +33,7 @@ void Optimizer<T>::step(Index examples) {
       evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
   take(evidence);
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
-  learn_scales(y, epoch_steps);
+  learn_scales(x, y, epoch_steps);
   commit();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
@@ -97,16 +97,18 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
 }
 
 template <class T>
-void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
+void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  if (!learning_due(epoch_steps) || is_linearized(estimate_kind(options_))) return;  // without samples
+  const bool prior = options_.learn_prior && !prior_.is_fixed(),
+             noise = options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
+  if (!learning_due(epoch_steps) || !(prior || noise)) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (options_.learn_prior && !prior_.is_fixed())
-    learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
-  if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
-    learn_noise<T>(model_->likelihood, evidence_->rows(), y, weight, scales_);
+  if (!is_sampled(estimate_kind(options_)))
+    evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
+  if (prior) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
+  if (noise) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
 

@@ -32,6 +32,10 @@ enum class Descent { natural, plain };
 /// the family, or by the one before it (spec/bong.md sections 7.1 and 8.1).
 enum class MeanUpdate { projected, unprojected };
 
+/// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
+/// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+enum class LowRankUpdate { projected = 0, moving_average = 1 };  // words of option "low_rank_update"
+
 /// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
 /// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2 (spec/bong.md
 /// section 4 with H = -G). Families map (m, M) to their parameters.
@@ -47,6 +51,7 @@ struct PosteriorStep {
   const Posterior<T>* prior = nullptr;
   ConstSpan<T> prior_precision{};
   MeanUpdate mean_update = MeanUpdate::projected;
+  LowRankUpdate low_rank_update = LowRankUpdate::projected;
   /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
   /// BONG code has it (spec/bong.md section 6.1); for comparisons.
   bool unsymmetric = false;
@@ -81,6 +86,10 @@ struct UpdateWorkspace {
 
 /// Columns that curvature_columns() makes at a time, by n weights each.
 inline constexpr Index most_columns_together = 32;
+
+/// rate w_r for each row, in workspace.weights.
+template <class T>
+ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
 
 /// The columns sqrt(rate w_r) b_r (D x n), in workspace.factor.
 template <class T>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/linearized_density.hpp"
-#include "predict/logistic_rule.hpp"
+#include "model/logistic_rule.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "linalg/blas.hpp"
 #include "linalg/symmetric_root.hpp"
+#include "model/logistic_rule.hpp"
 #include "posterior/linearized_outputs.hpp"
-#include "predict/logistic_rule.hpp"
 
 namespace bdl {
 namespace {

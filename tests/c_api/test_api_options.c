@@ -93,12 +93,24 @@ static void test_methods(void** state) {
   static const struct {
     const char *name, *rule, *curvature;
     int full, diagonal, low_rank; /* posteriors it is for */
-  } methods[] = {{"slang", "blr", "mc-ef", 1, 1, 1},    {"slang-ggn", "blr", "mc-ggn", 1, 1, 1},
-                 {"von", "blr", "mc-hess", 0, 1, 0},    {"vogn", "blr", "mc-ef", 0, 1, 0},
-                 {"bong", "bong", "lin-hess", 1, 1, 1}, {"blr", "blr", "lin-hess", 1, 1, 1},
-                 {"bog", "bog", "lin-hess", 1, 1, 1},   {"bbb", "bbb", "lin-hess", 1, 1, 1},
-                 {"rvga", "bong", "mc-hess", 1, 0, 0},  {"cm-ekf", "bong", "lin-hess", 1, 0, 0},
-                 {"ekf", "bong", "lin-hess", 1, 0, 0},  {"vd-ekf", "bong", "lin-hess", 0, 1, 0},
+  } methods[] = {{"slang", "blr", "mc-ef", 1, 1, 1},
+                 {"slang-ggn", "blr", "mc-ggn", 1, 1, 1},
+                 {"slang-lin-hess", "blr", "lin-hess", 1, 1, 1},
+                 {"slang-lin-ef", "blr", "lin-ef", 1, 1, 1},
+                 {"slang-online-eig", "blr", "mc-ef", 0, 0, 1},
+                 {"von", "blr", "mc-hess", 0, 1, 0},
+                 {"vogn", "blr", "mc-ef", 0, 1, 0},
+                 {"von-full", "blr", "mc-hess", 1, 0, 0},
+                 {"vogn-full", "blr", "mc-ef", 1, 0, 0},
+                 {"slang-exact-hess", "blr", "exact-hess", 1, 1, 1},
+                 {"bong", "bong", "lin-hess", 1, 1, 1},
+                 {"blr", "blr", "lin-hess", 1, 1, 1},
+                 {"bog", "bog", "lin-hess", 1, 1, 1},
+                 {"bbb", "bbb", "lin-hess", 1, 1, 1},
+                 {"rvga", "bong", "mc-hess", 1, 0, 0},
+                 {"cm-ekf", "bong", "lin-hess", 1, 0, 0},
+                 {"ekf", "bong", "lin-hess", 1, 0, 0},
+                 {"vd-ekf", "bong", "lin-hess", 0, 1, 0},
                  {"lo-fi", "bong", "lin-hess", 0, 0, 1}};
   enum { METHODS = sizeof methods / sizeof *methods, D = 17 };
   bdl_posterior* posteriors[5];

@@ -27,6 +27,9 @@ const std::vector<Case>& cases() {
       {"diagonal classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, 0, 0},
       {"logistic regression", {400, 1}, BDL_BERNOULLI, 5, 64, 12, 0, 0},
       {"small logistic regression", {60, 1}, BDL_BERNOULLI, 10, 128, 12, 0, 2},
+      {"exact logistic regression", {60, 1}, BDL_BERNOULLI, 5, 128, 1, 5, 0},
+      {"exact diagonal regression", {400, 1}, BDL_POISSON, 0, 64, 1, 5, 0},
+      {"exact full regression", {30, 1}, BDL_GAUSSIAN, -1, 50, 1, 5, 0},
       {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
       {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0}};
   return all;

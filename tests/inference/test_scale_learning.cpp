@@ -86,12 +86,17 @@ Options learning_options() {
 /// The means are far from zero and average 40 samples a step: a few per mille of noise, asserted to 2 per
 /// cent.
 void training_ends_at_the_fixed_points(void**) {
-  for (const bool per_output : {false, true}) {
+  for (const auto& [method, kind, per_output] :
+       {std::tuple("slang-ggn", EstimateKind::mc_ggn, false),
+        std::tuple("slang-ggn", EstimateKind::mc_ggn, true),
+        std::tuple("slang-lin-hess", EstimateKind::lin_hess, false)}) {
     const Regression data(2);
     const auto model = make_network<double>(
         {2, 2}, gaussian(2, per_output ? std::vector<double>{1, 1} : std::vector<double>{1}));
-    Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method("slang-ggn"), 30);
-    optimizer.set_options(learning_options());
+    Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method(method), 30);
+    Options options = learning_options();
+    options.curvature = static_cast<std::int32_t>(kind);  // lin-hess: samples for the scales alone
+    optimizer.set_options(options);
     for (int step = 0; step < 800; ++step) step_on(optimizer, data.x, data.y);
     const Dense errors = expected_squared_errors(optimizer, data);
     const auto tau = model->likelihood.noise_precision();
