@@ -48,8 +48,19 @@ struct Learner {
   Optimizer optimizer;
 };
 
-/// Logistic regression from mu = 0, Sigma = I with the set's prior. Inputs include the ones.
-Learner logistic_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed);
+/// Logistic regression with the set's prior; inputs include the ones. Starts from mu = 0, Sigma = I unless a
+/// posterior is given.
+Learner logistic_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed,
+                         Posterior start = nullptr);
+
+/// What the paper's -ELBO / N lacks: the bias's share of the prior's normaliser.
+double bias_normaliser(const Data& train);
+
+/// -ELBO / N by exact one-dimensional integrals, or by samples.
+double minus_elbo(const Learner& learner, const Data& train, int64_t samples = 0);
+
+/// Mean over the test set of minus the log predictive density, in nats; exact, or by samples.
+double test_nll(const Learner& learner, const Data& test, int64_t samples = 0);
 
 }  // namespace slang
 

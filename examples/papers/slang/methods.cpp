@@ -1,6 +1,7 @@
 #include "methods.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace slang {
 namespace {
@@ -44,7 +45,15 @@ Row key_of(const DataSet& set, const Method& method, int split) {
 
 std::string posterior_file(const DataSet& set, const Method& method, int split) {
   const Row key = key_of(set, method, split);
-  return key[0] + "-" + key[1] + "-" + key[2] + "-" + key[3] + ".safetensors";
+  return "posteriors/" + key[0] + "-" + key[1] + "-" + key[2] + "-" + key[3] + ".safetensors";
+}
+
+Posterior load_posterior(const std::string& results, const DataSet& set, const Method& method, int split) {
+  const std::string path = results + "/" + posterior_file(set, method, split);
+  if (!std::filesystem::exists(path)) return nullptr;
+  bdl_posterior* q = nullptr;
+  check(bdl_load(path.c_str(), nullptr, nullptr, &q, nullptr));
+  return Posterior(q);
 }
 
 }  // namespace slang

@@ -9,6 +9,9 @@ namespace slang {
 
 const std::vector<Method>& methods();
 
+/// The full Gaussian of largest ELBO, which the others are judged against.
+const Method& exact_method();
+
 /// Steps on minibatches, as many as the paper's; the others end by themselves.
 bool is_stochastic(const Method& method);
 
@@ -17,6 +20,9 @@ bool is_dear(const Method& method);
 
 Row key_of(const DataSet& set, const Method& method, int split);
 std::string posterior_file(const DataSet& set, const Method& method, int split);
+
+/// What table1 has left in the results; null if it has not.
+Posterior load_posterior(const std::string& results, const DataSet& set, const Method& method, int split);
 
 }  // namespace slang
 

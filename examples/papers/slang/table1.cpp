@@ -77,7 +77,7 @@ void table1(const Settings& settings) {
     const int64_t steps = train(learner, *set, *method, data, settings.quick);
     const double seconds = cpu_seconds() - start;
     const std::string file = posterior_file(*set, *method, split);
-    check(bdl_save((settings.results + "/posteriors/" + file).c_str(), nullptr, learner.posterior.get(),
+    check(bdl_save((settings.results + "/" + file).c_str(), nullptr, learner.posterior.get(),
                    nullptr));
     Row row = key_of(*set, *method, split);
     row.insert(row.end(), {method->name, std::to_string(steps), number(seconds)});
