@@ -20,6 +20,16 @@ void table1(const Settings& settings);
 /// metrics.csv, of all posteriors that table1 has left, from scratch.
 void metrics(const Settings& settings);
 
+/// trace.csv and convergence.csv: the ELBO by epochs, and after how many it is within 1 % of its end (figures
+/// 4, 6).
+void convergence(const Settings& settings);
+
+/// curve.csv and curve-elbo.csv: predictive bands of a cubic function (figure 8).
+void curve(const Settings& settings);
+
+/// covariance/: means and covariances of table1's posteriors of the first split (figures 1 and 7).
+void figures(const Settings& settings);
+
 }  // namespace slang
 
 #endif

@@ -19,8 +19,7 @@ struct DataSet {
   int64_t features;
   double prior_precision;  ///< of all parameters but the bias
   int64_t minibatch;
-  int splits;       ///< 1: the file NAME.t is the test set
-  double rates[5];  ///< Table 9: mean field, SLANG of rank 1, 5, 10, full; all of the convergence runs
+  int splits;  ///< 1: the file NAME.t is the test set
 };
 
 const std::vector<DataSet>& data_sets();
@@ -39,6 +38,7 @@ struct Method {
   const char* name;
   const char* family;  ///< "low-rank" or "full"
   int64_t rank;
+  int64_t iterations;  ///< at most, on all rows; 0: the paper's course on minibatches
   std::vector<const char*> options;
 };
 

@@ -10,8 +10,8 @@ constexpr struct {
   const char* name;
   void (*run)(const slang::Settings&);
 } experiments[] = {
-    {"table1", slang::table1},
-    {"metrics", slang::metrics},
+    {"table1", slang::table1}, {"metrics", slang::metrics}, {"convergence", slang::convergence},
+    {"curve", slang::curve},   {"figures", slang::figures},
 };
 
 }  // namespace

@@ -6,37 +6,48 @@
 namespace slang {
 namespace {
 
+using Options = std::vector<const char*>;
+
 /// alpha_0 = beta_0 = 0.05, divided by 1 + t^0.51; minibatches with replacement, 12 samples.
-std::vector<const char*> paper(std::vector<const char*> more) {
-  std::vector<const char*> options = {"learning_rate=0.05", "curvature_rate=0.05",  "schedule=power",
-                                      "decay=0.51",         "sampling=replacement", "samples=12"};
+Options paper(const Options& more) {
+  Options options = {"learning_rate=0.05", "curvature_rate=0.05",  "schedule=power",
+                     "decay=0.51",         "sampling=replacement", "samples=12"};
   options.insert(options.end(), more.begin(), more.end());
   return options;
+}
+
+/// To a fixed point on all rows, without samples.
+const Options deterministic = {"learning_rate=0.3", "curvature_rate=0.3", "schedule=power", "momentum=0"};
+
+std::vector<Method> make_methods() {
+  std::vector<Method> table = {
+      {"exact", "slang-exact-hess", "full", 0, 5000, deterministic},
+      {"mf-exact", "slang-exact-hess", "low-rank", 0, 5000, deterministic},
+  };
+  for (const int64_t rank : {1, 2, 5, 10}) {
+    table.push_back({"SLANG-exact", "slang-exact-hess", "low-rank", rank, 5000, deterministic});
+    table.push_back({"SLANG-lin", "slang-lin-hess", "low-rank", rank, 5000, deterministic});
+  }
+  for (const int64_t rank : {1, 5, 10, 2})
+    table.push_back({"SLANG", "slang", "low-rank", rank, 0, paper({"momentum=0.9"})});
+  table.push_back({"mf-EF", "vogn", "low-rank", 0, 0, paper({"momentum=0"})});
+  table.push_back({"mf-Hessian", "von", "low-rank", 0, 0, paper({"momentum=0"})});
+  for (const int64_t rank : {1, 2, 5})
+    table.push_back({"OnlineEig", "slang-online-eig", "low-rank", rank, 0, paper({"momentum=0.9"})});
+  table.push_back({"EF", "slang", "full", 0, 0, paper({"momentum=0"})});
+  table.push_back({"Hessian", "slang", "full", 0, 0, paper({"momentum=0", "curvature=mc-hess"})});
+  return table;
 }
 
 }  // namespace
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> table = {
-      {"SLANG", "slang", "low-rank", 1, paper({"momentum=0.9"})},
-      {"SLANG", "slang", "low-rank", 5, paper({"momentum=0.9"})},
-      {"SLANG", "slang", "low-rank", 10, paper({"momentum=0.9"})},
-      {"SLANG", "slang", "low-rank", 2, paper({"momentum=0.9"})},
-      {"mf-EF", "vogn", "low-rank", 0, paper({"momentum=0"})},
-      {"mf-Hessian", "von", "low-rank", 0, paper({"momentum=0"})},
-      {"EF", "slang", "full", 0, paper({"momentum=0"})},
-      {"Hessian", "slang", "full", 0, paper({"momentum=0", "curvature=mc-hess"})},
-  };
+  static const std::vector<Method> table = make_methods();
   return table;
 }
 
-bool is_stochastic(const Method& method) {
-  return std::ranges::any_of(method.options,
-                             [](std::string option) { return option.starts_with("sampling"); });
-}
-
-bool is_dear(const Method& method) {
-  return is_stochastic(method) && method.family == std::string("full");
+const Method& exact_method() {
+  return methods().front();
 }
 
 Row key_of(const DataSet& set, const Method& method, int split) {

@@ -12,12 +12,6 @@ const std::vector<Method>& methods();
 /// The full Gaussian of largest ELBO, which the others are judged against.
 const Method& exact_method();
 
-/// Steps on minibatches, as many as the paper's; the others end by themselves.
-bool is_stochastic(const Method& method);
-
-/// Full covariances at every step.
-bool is_dear(const Method& method);
-
 Row key_of(const DataSet& set, const Method& method, int split);
 std::string posterior_file(const DataSet& set, const Method& method, int split);
 

@@ -1,5 +1,5 @@
-// What Table 1 shows of the saved posteriors: the ELBO and predictions by exact one-dimensional integrals, and
-// half the symmetric KL divergence to the exact full-Gaussian optimum of the same split.
+// What Table 1 shows of the saved posteriors: the ELBO and predictions by exact one-dimensional integrals,
+// and half the symmetric KL divergence to the exact full-Gaussian optimum of the same split.
 #include <filesystem>
 #include <limits>
 
@@ -22,10 +22,10 @@ double half_symmetric_kl(const Posterior& q, const Posterior& exact) {
 void metrics(const Settings& settings) {
   const std::string path = settings.results + "/metrics.csv";
   std::filesystem::remove(path);
-  Table table(path,
-              {"data", "method", "rank", "split", "minus_elbo_paper", "minus_elbo", "test_nll",
-               "half_symmetric_kl"},
-              4);
+  Table table(
+      path,
+      {"data", "method", "rank", "split", "minus_elbo_paper", "minus_elbo", "test_nll", "half_symmetric_kl"},
+      4);
   for (const DataSet& set : data_sets())
     for (int split = 1; split <= set.splits; ++split) {
       const Split data = read_split(settings.data, set, split);
@@ -34,10 +34,12 @@ void metrics(const Settings& settings) {
         Posterior q = load_posterior(settings.results, set, method, split);
         if (!q) continue;
         const double kl = half_symmetric_kl(q, exact);
-        const Learner learner = logistic_learner(set, {"", "slang", "", 0, {}}, data.train.rows(), 1, std::move(q));
+        const Learner learner =
+            logistic_learner(set, {"", "slang", "", 0, 0, {}}, data.train.rows(), 1, std::move(q));
         const double elbo = minus_elbo(learner, data.train);
         Row row = key_of(set, method, split);
-        for (const double value : {elbo - bias_normaliser(data.train), elbo, test_nll(learner, data.test), kl})
+        for (const double value :
+             {elbo - bias_normaliser(data.train), elbo, test_nll(learner, data.test), kl})
           row.push_back(number(value, 10));
         table.add({row});
       }
