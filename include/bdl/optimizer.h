@@ -13,6 +13,11 @@
  *                curvature (Mishkin et al. 2018, appendix B)
  *   "von", "vogn"  the same step with a diagonal posterior and one sample: exact Hessians, or outer
  *                products of gradients (Khan et al. 2018); "von-full", "vogn-full": with full covariance
+ *   "bbb"        Bayes by Backprop (Blundell et al. 2015): Adam on mean and standard deviations of a diagonal
+ *                posterior, by reparametrised gradients
+ *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
+ *                (docs/training.md)
+ *
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
  */
 #ifndef BDL_OPTIMIZER_H
@@ -44,8 +49,8 @@ BDL_API const char* bdl_method_name(int64_t index);
  * if it is learned, the model's noise precision. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
- * @param method     a method's name; "von", "vogn", "vd-ekf", "ekf", "cm-ekf", "rvga", "lo-fi" are for one
- *                   family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+ * @param method     a method's name; "von", "vogn", "bbb", "vd-ekf", "ekf", "cm-ekf", "rvga", "lo-fi" are for
+ *                   one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
  *                   the prior. It plays no part in streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
@@ -101,8 +106,8 @@ BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_m
 
 /**
  * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
- * U = 0, precision = option "initial_precision", step counter 0, momentum 0, scales as the options
- * say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+ * U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
+ * the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.
  */
 BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "linalg/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -13,15 +14,26 @@ CurvatureKind seeds_of(EstimateKind kind) {
                                                                         : CurvatureKind::empirical_fisher;
 }
 
+bool is_apart(EstimateKind kind) {
+  return kind == EstimateKind::mc_reparam;
+}
+
 bool is_full(Family family) {
   return family == Family::full || family == Family::full_moment;
+}
+
+template <class T>
+void check_diagonal(const Posterior<T>& q) {
+  if (!q.is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
 }
 
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
   const EstimateKind kind = estimate_kind(options);
-  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind)};
+  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind), is_apart(kind)};
 }
 
 template <class T>
@@ -65,18 +77,47 @@ template <class T>
 Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
+  const EstimateKind kind = estimate_kind(options);
+  if (kind == EstimateKind::mc_reparam) check_diagonal(q);
   choose_thetas(q, options, draws, place, scratch);
   const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
   gradient_.reserve(dimension_);
+  if (estimate_kind(options) == EstimateKind::mc_reparam) return reparametrized(q, estimate);
   const auto gradient = gradient_.first(dimension_);
   {
     const StageTimer timer(Stage::sums);
     estimate.rows->sum(estimate.c, gradient);
   }
   Evidence<T> evidence{gradient, {estimate.rows, estimate.w, {}, {}}, estimate.expected_log_likelihood};
-  if (estimate_kind(options) == EstimateKind::mc_hess)
+  if (kind == EstimateKind::mc_hess)
     evidence.curvature = hessian(q, x, y, options, weight / static_cast<double>(samples_), draws, place);
   return evidence;
+}
+
+/// The gradients g_s at theta_s = mu + sigma eps_s, scaled, give sum_s g_s with respect to mu and
+/// sum_s g_s eps_s with respect to sigma, which is sigma H.
+template <class T>
+Evidence<T> EvidenceEstimator<T>::reparametrized(const Posterior<T>& q, const Estimate<T>& estimate) {
+  const StageTimer timer(Stage::sums);
+  sample_gradient_.reserve(dimension_);
+  diagonal_.reserve(dimension_);
+  const auto part = sample_gradient_.first(dimension_);
+  const T *mean = q.mean().data(), *g = part.data();
+  T *sum = gradient_.data(), *h = diagonal_.data();
+  for (Index s = 0; s < samples_; ++s) {
+    rows_->sum_sample(s, samples_, estimate.c, part);
+    const T* theta = thetas().column_data(s);
+    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA {
+      const T product = g[i] * (theta[i] - mean[i]);
+      sum[i] = s == 0 ? g[i] : sum[i] + g[i];
+      h[i] = s == 0 ? product : h[i] + product;
+    });
+  }
+  q.precision_diagonal(part);
+  for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { h[i] *= g[i]; });
+  return {gradient_.first(dimension_),
+          {nullptr, {}, {}, diagonal_.first(dimension_)},
+          estimate.expected_log_likelihood};
 }
 
 template <class T>
@@ -86,7 +127,8 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
   if (!is_exact(kind)) {
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
-    const Estimate<T> estimate = rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter});
+    const Estimate<T> estimate =
+        rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter, is_apart(kind)});
     outputs_ = rows_->outputs();
     return estimate;
   }
@@ -128,7 +170,7 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const 
   const Index t = sizeof(T);
   if (is_exact(estimate_kind(options)) && model_.is_single_index())
     return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
-  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + 1);
+  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + (size.apart ? 3 : 1));
   if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
   const HessianForm form = is_full(family)      ? HessianForm::dense
                            : options.probes > 0 ? HessianForm::probes

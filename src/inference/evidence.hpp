@@ -17,7 +17,8 @@ enum class EstimateKind {
   mc_hess = 2,
   lin_hess = 3,
   lin_ef = 4,
-  exact_hess = 5
+  exact_hess = 5,
+  mc_reparam = 6
 };  // words of "curvature"
 
 /// At the mean, without samples.
@@ -78,12 +79,13 @@ class EvidenceEstimator {
                        const Options& options, double weight);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
+  Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, diagonal_, probes_, sampled_outputs_, forward_scratch_;
+  Buffer<T> thetas_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_, forward_scratch_;
   ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
 };

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "inference/evidence.hpp"
+#include "inference/first_order.hpp"
 #include "inference/rule.hpp"
 
 namespace bdl {
@@ -31,9 +32,25 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
+/// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
+template <Rule rule, EstimateKind kind>
+void first_order(Options& options) {
+  set(options, rule, kind);
+  options.descent = static_cast<std::int32_t>(DescentOption::adam);
+  options.learning_rate = 0.01;
+  if (rule != Rule::map) return;
+  options.initial_precision = 1e12;
+  options.learn_prior = 0;
+}
+
 void moving_average(Options& options) {
   batch<EstimateKind::mc_ef>(options);
   options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
+}
+
+void laplace(Options& options) {
+  first_order<Rule::map, EstimateKind::lin_ef>(options);
+  options.laplace = 1;
 }
 
 template <EstimateKind kind>
@@ -54,10 +71,14 @@ constexpr Method table[] = {
     {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
     {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
     {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
+    {"bbb", Suits::diagonal, false,
+     first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
+    {"map", Suits::any, false, first_order<Rule::map, EstimateKind::lin_ef>},
+    {"laplace", Suits::any, false, laplace},                                 // MacKay 1992
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
-    {"bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
+    {"online-bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
     {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
     {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
     {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // the same

@@ -126,6 +126,7 @@ void Optimizer<T>::initialize() {
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+  first_order_.forget();
   state = {};
   state.plan = {0, options_.total_steps};
 }
@@ -140,8 +141,9 @@ void Optimizer<T>::forget_start() noexcept {
 template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
-  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set() || !options_.learn_noise) return;
   const double option = options_.initial_noise_precision;
+  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
+  if (!options_.learn_noise && option == 0) return;
   const double precision = std::clamp(
       (option > 0 ? option : automatic_noise_precision(*model_)) / target_variance(y), 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});
@@ -186,6 +188,10 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                             ? Woodbury<T>::scratch_bytes(dimension, rank, evidence_ ? size.samples : 1)
                             : 0;
   const Index vectors = t * dimension * 5;
+  if (is_first_order() && !method_.is_online)
+    return vectors - 2 * t * dimension + batch + samples +
+           FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
+           (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);

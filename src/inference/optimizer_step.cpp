@@ -10,14 +10,24 @@
 
 namespace bdl {
 
-/// Without the KL divergence to a fixed prior, a data set seen again would count again.
+/// Without a fixed prior in its loss, a data set seen again would count again.
 template <class T>
 void Optimizer<T>::check_batch_rule() const {
-  if (!has_kl(static_cast<Rule>(options_.rule)))
+  if (rule() == Rule::bong || rule() == Rule::bog)
     fail(Status::ERROR_UNSUPPORTED,
          "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
          "bdl_optimizer_observe()",
-         options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
+         rule() == Rule::bong ? "bong" : "bog");
+  if (rule() == Rule::bbb && options_.descent == static_cast<std::int32_t>(DescentOption::adam) &&
+      !posterior_->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
+}
+
+/// By SGD or Adam in place of the family's own steps.
+template <class T>
+bool Optimizer<T>::is_first_order() const {
+  return rule() == Rule::map || (rule() == Rule::bbb && posterior_->is_diagonal());
 }
 
 template <class T>
@@ -60,9 +70,10 @@ void Optimizer<T>::step_rows() {
   commit();
 }
 
-/// Computes the step into next_ and next_momentum_; nothing of the current state changes.
+/// Computes the step and its averages beside the current ones; nothing of the current state changes.
 template <class T>
 void Optimizer<T>::take(const Evidence<T>& evidence) {
+  if (is_first_order()) return descend(evidence);
   if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
@@ -77,6 +88,24 @@ void Optimizer<T>::take(const Evidence<T>& evidence) {
   check_mean_finite(*next_, "step", state.step + 1);
 }
 
+template <class T>
+void Optimizer<T>::descend(const Evidence<T>& evidence) {
+  const double factor = rate_factor(options_, state.plan, state.step + 1);
+  const DescentStep<T> step{*posterior_,
+                            evidence.gradient,
+                            prior_.precision(),
+                            static_cast<double>(data_size_),
+                            factor * options_.learning_rate,
+                            state.step + 1};
+  part_ = 1;
+  if (rule() == Rule::map) {
+    first_order_.move_mean(step, options_);
+    return;
+  }
+  if (!next_) next_ = posterior_->clone();
+  first_order_.move_diagonal(step, evidence.curvature, options_, *next_);
+}
+
 /// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
@@ -85,10 +114,11 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   next_momentum_.reserve(dimension);
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
+  const double kept = state.momentum_steps > 0 ? gamma : 0;
   const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
   const T *old = momentum_.data(), *from = gradient.data();
   T *next = next_momentum_.data(), *slope = slope_.data();
-  const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
+  const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
     next[i] = keep * old[i] + add * from[i];
     slope[i] = scale * next[i] + lambda[i] * mean[i];
@@ -100,12 +130,14 @@ template <class T>
 void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  const bool prior = options_.learn_prior && !prior_.is_fixed(),
+  const bool is_mode = rule() == Rule::map;  // whose weights' mean square says nothing of their prior
+  const bool prior = options_.learn_prior && !prior_.is_fixed() && !is_mode,
              noise = options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
   if (!learning_due(epoch_steps) || !(prior || noise)) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (!is_sampled(estimate_kind(options_)))
+  const EstimateKind kind = estimate_kind(options_);
+  if (!is_sampled(kind) && !(is_mode && is_linearized(kind)))
     evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
   if (prior) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
   if (noise) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
@@ -114,16 +146,31 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Inde
 
 template <class T>
 void Optimizer<T>::commit() {
-  next_->set_blank(false);
-  posterior_->swap(*next_);
-  momentum_.swap(next_momentum_);
+  if (rule() == Rule::map)
+    std::ranges::copy(first_order_.mean(), posterior_->mean().begin());
+  else
+    posterior_->swap(*next_);
+  posterior_->set_blank(false);
+  commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
+  if (part_ < 1) ++state.shortened_steps;
+  ++state.step;
+}
+
+/// Of the kinds of averages only the last step's go on.
+template <class T>
+void Optimizer<T>::commit_averages() {
+  if (is_first_order()) {
+    first_order_.commit();
+    state.momentum_steps = 0;
+    return;
+  }
+  first_order_.forget();
+  momentum_.swap(next_momentum_);
+  ++state.momentum_steps;
   const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
   state.start_weight *= std::max(0.0, 1 - rate);
-  if (part_ < 1) ++state.shortened_steps;
-  ++state.momentum_steps;
-  ++state.step;
 }
 
 template class Optimizer<float>;

@@ -1,4 +1,5 @@
 // Optimizers on streams: observations and the passage of time.
+#include "base/error.hpp"
 #include "inference/optimizer.hpp"
 #include "linalg/parallel.hpp"
 
@@ -6,6 +7,10 @@ namespace bdl {
 
 template <class T>
 void Optimizer<T>::observe(Index examples, std::span<double> scores) {
+  if (rule() == Rule::map)
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
+         "bdl_optimizer_fit()");
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);

@@ -103,6 +103,9 @@ class Posterior {
   virtual Family family() const = 0;
   virtual Index rank() const = 0;
   Index dimension() const { return dimension_; }
+  bool is_diagonal() const {
+    return family() == Family::diagonal_moment || (family() == Family::low_rank && rank() == 0);
+  }
   ConstSpan<T> mean() const { return mean_.first(dimension_); }
   std::span<T> mean() { return mean_.first(dimension_); }
   /// Blank: as created, so that an optimizer may choose the start.

@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr const char* rules[] = {"bong", "blr", "bog", "bbb"};
+constexpr const char* methods[] = {"bong", "blr", "bog", "online-bbb"};
 
 /// State beyond the posterior: drift, scores, inner iterations, samples, missing targets.
 void prepare(StreamLearner& learner, const char* curvature) {
@@ -77,7 +77,7 @@ void check(StreamFamily family, const char* rule, const char* curvature, bdl_dty
 
 void test_resumed_streams(void**) {
   for (const StreamFamily family : stream_families)
-    for (const char* rule : rules) check(family, rule, "lin-hess", BDL_F64);
+    for (const char* method : methods) check(family, method, "lin-hess", BDL_F64);
   for (const StreamFamily family : stream_families) check(family, "blr", "mc-ef", BDL_F32);
   check(StreamFamily::diagonal, "bong", "mc-hess", BDL_F64);
   check(StreamFamily::full_moment, "bong", "mc-hess", BDL_F64);

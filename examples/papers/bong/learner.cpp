@@ -56,7 +56,8 @@ Learner::Learner(const Network& network, const Algorithm& algorithm, const char*
   if (regression_) check(bdl_model_set_noise_precision(model, bdl_f64(&noise, 1, 1)));
   belief_.reset(create_belief(network, bdl_model_parameters(model), algorithm.family));
   bdl_optimizer* optimizer = nullptr;
-  check(bdl_optimizer_create(model, belief_.get(), algorithm.rule.c_str(), data_size, &optimizer));
+  const char* const method = algorithm.rule == "bbb" ? "online-bbb" : algorithm.rule.c_str();
+  check(bdl_optimizer_create(model, belief_.get(), method, data_size, &optimizer));
   optimizer_.reset(optimizer);
   check(bdl_optimizer_set_choice(optimizer, "curvature", algorithm.curvature.c_str()));
   check(bdl_optimizer_set_choice(optimizer, "score", score));
