@@ -65,14 +65,16 @@ void add_logistic(const DataSet& set, int seeds, int64_t epochs, std::vector<Cou
 }
 
 void add_networks(const DataSet& set, int seeds, int64_t epochs, std::vector<Course>& courses) {
+  constexpr double adam_rate = 0.01;
   const auto plain = constant("samples=20", "momentum=0", "sampling=shuffle");
   const auto heavy = constant("samples=20", "momentum=0.9", "sampling=shuffle");
   for (int seed = 1; seed <= seeds; ++seed) {
-    courses.push_back(
-        {"network", &set, {"mf-EF", "vogn", "low-rank", 0, 0, plain}, network_rate, seed, epochs});
-    for (const int64_t rank : {8, 16, 32})
-      courses.push_back(
-          {"network", &set, {"SLANG", "slang", "low-rank", rank, 0, heavy}, network_rate, seed, epochs});
+    const auto add = [&](const Method& method, double rate) {
+      courses.push_back({"network", &set, method, rate, seed, epochs});
+    };
+    add({"BBB", "bbb", "low-rank", 0, 0, heavy}, adam_rate);
+    add({"mf-EF", "vogn", "low-rank", 0, 0, plain}, network_rate);
+    for (const int64_t rank : {8, 16, 32}) add({"SLANG", "slang", "low-rank", rank, 0, heavy}, network_rate);
   }
 }
 

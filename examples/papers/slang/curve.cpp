@@ -102,10 +102,11 @@ void curve(const Settings& settings) {
     return more;
   };
   const auto slang = with({"learning_rate=0.1", "curvature_rate=0.1", "momentum=0.9"});
+  const auto adam = with({"learning_rate=0.01", "momentum=0.9"});
   const std::vector<Method> methods = {
       {"SLANG", "slang", "low-rank", 1, 0, slang},
       {"SLANG", "slang", "low-rank", 5, 0, slang},
-      {"mf-EF", "vogn", "low-rank", 0, 0, slang},
+      {"BBB", "bbb", "low-rank", 0, 0, adam},
   };
   const Data data = cubic(1);
   Table table(settings.results + "/curve.csv", {"method", "rank", "x", "mean", "sd_function", "sd"}, 2);

@@ -24,6 +24,8 @@ std::vector<Method> make_methods() {
       {"exact", "slang-exact-hess", "full", 0, 5000, deterministic},
       {"mf-exact", "slang-exact-hess", "low-rank", 0, 5000, deterministic},
   };
+  // Where slang-lin-hess stands still, its mean is the mode and its covariance Laplace's.
+  table.push_back({"Laplace", "slang-lin-hess", "full", 0, 5000, deterministic});
   for (const int64_t rank : {1, 2, 5, 10}) {
     table.push_back({"SLANG-exact", "slang-exact-hess", "low-rank", rank, 5000, deterministic});
     table.push_back({"SLANG-lin", "slang-lin-hess", "low-rank", rank, 5000, deterministic});
