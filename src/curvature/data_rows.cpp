@@ -60,12 +60,6 @@ void DataRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
   combine({c.data(), count(), 1}, {out.data(), dimension(), 1});
 }
 
-/// One sample: all rows are its part.
-template <class T>
-void DataRows<T>::sum_part(Index, Index, ConstSpan<T> c, std::span<T> out) {
-  sum(c, out);
-}
-
 template <class T>
 void DataRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   part_.reserve(dimension());

@@ -20,7 +20,6 @@ class DataRows final : public Rows<T> {
   Index dimension() const override { return static_cast<Index>(theta_.cols * theta_.rows); }
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   /// Where all examples are taken at once; else cost() says that it is beyond reach.
   void gram(MatrixView<double> out) override;

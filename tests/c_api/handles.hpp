@@ -56,6 +56,9 @@ struct Learner {
         posterior(make_posterior(dtype, bdl_model_parameters(model.get()), rank)),
         optimizer(make_optimizer(model, posterior, data_size, method)) {}
 
+  Learner(Model m, Posterior q, Optimizer o)
+      : model(std::move(m)), posterior(std::move(q)), optimizer(std::move(o)) {}
+
   void set(const char* name, double value) { OK(bdl_optimizer_set_double(optimizer.get(), name, value)); }
   void set(const char* name, int64_t value) { OK(bdl_optimizer_set_int(optimizer.get(), name, value)); }
   void set(const char* name, int value) { set(name, static_cast<int64_t>(value)); }
