@@ -4,14 +4,18 @@
 
 #include "curvature/estimator.hpp"
 #include "curvature/factored_rows.hpp"
-#include "posterior/linearized_outputs.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
+
+/// The model as the network that it is; fails with ERROR_UNSUPPORTED unless its f is theta^T x.
+template <class T>
+const Network<T>& exact_network(const Model<T>& model);
 
 template <class T>
 class ExactEstimator {
  public:
-  /// Fails with ERROR_UNSUPPORTED unless it is such a model. The model must outlive it.
+  /// Likewise. The model must outlive it.
   explicit ExactEstimator(const Model<T>& model);
   /// Rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log likelihood.
   /// Fails with ERROR_DIVERGED, naming the example, where one is not finite. The view lives until the next
@@ -21,12 +25,13 @@ class ExactEstimator {
 
  private:
   Index examples_together(Index examples) const;
-  void integrate(ConstMatrixView<T> y, Index first, Index count, double weight);
+  void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
+  void integrate(ConstMatrixView<T> y, double weight);
   const Network<T>& network_;
-  LinearizedOutputs<T> outputs_;
   FactoredRows<T> rows_;
-  Buffer<T> c_, w_, ones_;
-  Buffer<double> losses_;
+  Buffer<T> f_, c_, w_, ones_, inputs_, scratch_;
+  Buffer<double> variances_, losses_;
+  PosteriorScratch<T> posterior_scratch_;
 };
 
 }  // namespace bdl

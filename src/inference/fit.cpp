@@ -1,5 +1,6 @@
 #include "inference/fit.hpp"
 
+#include "inference/exact_fit.hpp"
 #include "inference/laplace.hpp"
 #include "inference/minibatch.hpp"
 #include "inference/undo.hpp"
@@ -19,45 +20,6 @@ class Release {
  private:
   DenseRows<T>& rows_;
 };
-
-/// Begins a course of `epochs` at a fresh epoch, or checks that an interrupted one can go on.
-template <class T>
-void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches) {
-  TrainingState& state = optimizer.state;
-  if (epochs == 0) {
-    if (state.epoch >= state.fit_end_epoch)
-      fail(Status::ERROR_INVALID_ARGUMENT, "epochs is 0, but there is no interrupted fit to finish");
-    if (state.batches != batches || state.examples != examples)
-      fail(Status::ERROR_INVALID_ARGUMENT,
-           "the interrupted fit has %lld examples in %lld minibatches an epoch, these data %lld in %lld",
-           static_cast<long long>(state.examples), static_cast<long long>(state.batches),
-           static_cast<long long>(examples), static_cast<long long>(batches));
-    return;
-  }
-  if (optimizer.posterior()->is_blank()) optimizer.initialize();
-  if (state.batch > 0) ++state.epoch;
-  state.batch = 0;
-  state.examples = examples;
-  state.batches = batches;
-  state.fit_end_epoch = state.epoch + epochs;
-  if (optimizer.options().total_steps == 0) state.plan = {state.step, state.step + epochs * batches};
-}
-
-template <class T>
-bool progress_due(const Optimizer<T>& optimizer) {
-  const Index every = optimizer.options().progress_every;
-  return every > 0 ? optimizer.state.step % every == 0 : optimizer.state.batch == 0;
-}
-
-/// True if training is to stop after the step just done.
-template <class T>
-bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
-  std::int32_t answer = 0;
-  if (progress.function && progress_due(optimizer)) answer = progress.function(progress.context);
-  const bool requested = optimizer.stop_requested.exchange(false);
-  if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
-  return answer > 0 || requested;
-}
 
 /// The next minibatch's step.
 template <class T>
@@ -86,6 +48,7 @@ void check_data(const Model<T>& model, const Array& x, const Array& y) {
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
   check_data(*optimizer.model(), x, y);
+  if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
   Minibatches minibatches(optimizer.options(), x.rows);
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
@@ -105,6 +68,7 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_has_steps(optimizer.method());
   check_data(*optimizer.model(), x, y);
   if (x.rows > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
@@ -126,6 +90,7 @@ void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 
 template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows) {
+  check_has_steps(optimizer.method());
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
   check_finite<T>(rows, "rows");
   take_rows(rows, optimizer.rows());

@@ -2,15 +2,9 @@
 #pragma once
 
 #include "base/array.hpp"
-#include "inference/optimizer.hpp"
+#include "inference/course.hpp"
 
 namespace bdl {
-
-/// Called after steps as option progress_every says: 0 goes on, positive stops, negative fails.
-struct Progress {
-  std::int32_t (*function)(void* context);
-  void* context;
-};
 
 /// Fails unless x and y are data for the model: shapes, finite values, valid targets.
 template <class T>

@@ -32,6 +32,12 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
+/// Of the ELBO for the prior and the noise that are given.
+void optimum(Options& options) {
+  batch<EstimateKind::exact_hess>(options);
+  options.learn_prior = options.learn_noise = 0;
+}
+
 /// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options) {
@@ -71,6 +77,9 @@ constexpr Method table[] = {
     {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
     {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
     {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
+    {"exact-full", Suits::full, false, optimum, true},
+    {"exact-diagonal", Suits::diagonal, false, optimum, true},
+    {"exact-low-rank", Suits::low_rank, false, optimum, true},
     {"bbb", Suits::diagonal, false,
      first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
     {"map", Suits::any, false, first_order<Rule::map, EstimateKind::lin_ef>},
@@ -126,6 +135,14 @@ void check_suits(const Method& method, Family family, Index rank) {
   if (!suits(method.suits, family, rank))
     fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for %s posterior", method.name,
          family_words[static_cast<int>(method.suits)]);
+}
+
+void check_has_steps(const Method& method) {
+  if (method.is_exact)
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "method \"%s\" takes no single steps: bdl_optimizer_fit() runs it on all data until it has converged",
+        method.name);
 }
 
 }  // namespace bdl

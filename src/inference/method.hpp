@@ -14,6 +14,7 @@ struct Method {
   Suits suits;
   bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
   void (*set_defaults)(Options& options);
+  bool is_exact = false;  ///< fit iterates over all data to the optimum; there are no steps
 };
 
 std::span<const Method> method_table();
@@ -23,5 +24,8 @@ const Method& find_method(const char* name);
 
 /// Fails with ERROR_UNSUPPORTED unless the method is for posteriors of this family and rank.
 void check_suits(const Method& method, Family family, Index rank);
+
+/// Fails with ERROR_UNSUPPORTED for exact methods.
+void check_has_steps(const Method& method);
 
 }  // namespace bdl

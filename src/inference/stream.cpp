@@ -36,6 +36,7 @@ void check_finite_or_missing(const Array& y) {
 
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
+  check_has_steps(optimizer.method());
   const Model<T>& model = *optimizer.model();
   check_shape(x, -1, model.inputs(), "x");
   model.likelihood.check_targets(y, x.rows, "y", true);
@@ -69,6 +70,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
 
 template <class T>
 void forecast(Optimizer<T>& optimizer, Index steps) {
+  check_has_steps(optimizer.method());
   Undo undo(optimizer);
   optimizer.forecast(steps);
   undo.keep();

@@ -20,6 +20,23 @@ T row_square(ConstMatrixView<T> u, Index row) {
   return sum;
 }
 
+/// sum d y^2 in double.
+template <class T>
+double weighted_squares(const T* y, const T* d, Index count) {
+  constexpr Index lanes = 8;
+  double sums[lanes] = {}, sum = 0;
+  const auto term = [=](Index i) {
+    const double value = static_cast<double>(y[i]);
+    return static_cast<double>(d[i]) * value * value;
+  };
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (Index lane = 0; lane < lanes; ++lane) sums[lane] += term(i + lane);
+  for (; i < count; ++i) sum += term(i);
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
 }  // namespace
 
 template <class T>
@@ -108,6 +125,23 @@ void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, T
     tall_project<T>(u, some, d, Divide::by_d, projected, scratch);
     for (Index j = 0; j < some.cols; ++j) cholesky_solve(core(), projected.columns(j, 1));
     tall_residual<T>(u, projected, d, some, scratch);
+  }
+}
+
+/// With c = M^-1 U^T (x / d) and y = Sigma x = (x - U c) / d, it is sum d y^2 + |c|^2: what a ridge
+/// regression of x / sqrt(d) on V leaves. Other than in x^T y, nothing cancels where U U^T dominates d.
+template <class T>
+void Woodbury<T>::variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, std::span<double> out,
+                            TallScratch& scratch, Buffer<double>& small) const {
+  for (Index first = 0; first < x.cols; first += together) {
+    const auto some = x.columns(first, std::min(together, x.cols - first));
+    solve(u, d, some, scratch, small);
+    const auto c = small.matrix(rank_, some.cols);
+    for (Index j = 0; j < some.cols; ++j) {
+      double sum = weighted_squares(some.column_data(j), d.data(), u.rows);
+      for (const double value : c.column(j)) sum += value * value;
+      out[static_cast<std::size_t>(first + j)] = sum;
+    }
   }
 }
 

@@ -35,6 +35,10 @@ class Woodbury {
   void solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
              Buffer<double>& small) const;
 
+  /// out_j = x_j^T Sigma x_j; X becomes Sigma X.
+  void variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, std::span<double> out,
+                 TallScratch& scratch, Buffer<double>& small) const;
+
   /// Turns columns of N(0, I) into columns of N(mean, Sigma), an empty mean being 0:
   /// y = mean + (eps - V X V^T eps) / sqrt(d) with X = Bc^-T (Bc + I)^-1.
   void color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps, TallScratch& scratch,

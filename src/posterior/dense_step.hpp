@@ -2,6 +2,8 @@
 // covariance, and differ in the map from (m, M) to that change (spec/bong.md section 5).
 #pragma once
 
+#include <algorithm>
+
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -63,6 +65,27 @@ void inflate(const Drift<T>& drift, MatrixView<double> covariance);
 /// out = mean + values; an empty mean is 0.
 template <class T>
 void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out);
+
+/// Columns that share a product in squared_lengths(), which takes 2 D times as many doubles.
+inline constexpr Index most_dense_columns = 32;
+
+/// out_j = |y_j|^2 for y = root(x, spare), X in double a few columns at a time.
+template <class T, class Root>
+void squared_lengths(ConstMatrixView<T> x, Buffer<double>& work, std::span<double> out, Root&& root) {
+  const Index most = std::min(most_dense_columns, x.cols);
+  work.reserve(2 * x.rows * most);
+  for (Index first = 0; first < x.cols; first += most) {
+    const auto some = x.columns(first, std::min(most, x.cols - first));
+    const auto columns = work.matrix(x.rows, some.cols);
+    for (Index k = 0; k < some.cols; ++k) std::ranges::copy(some.column(k), columns.column_data(k));
+    const MatrixView<double> y = root(columns, {columns.data + columns.size(), x.rows, some.cols});
+    for (Index k = 0; k < y.cols; ++k) {
+      double sum = 0;
+      for (const double value : y.column(k)) sum += value * value;
+      out[static_cast<std::size_t>(first + k)] = sum;
+    }
+  }
+}
 
 /// tr(P Sigma_q) for a symmetric P.
 template <class T>

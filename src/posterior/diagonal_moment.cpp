@@ -104,6 +104,19 @@ void DiagonalMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) co
 }
 
 template <class T>
+void DiagonalMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
+                                           PosteriorScratch<T>&) const {
+  for (Index k = 0; k < x.cols; ++k) {
+    double sum = 0;
+    for (Index i = 0; i < x.rows; ++i) {
+      const auto value = static_cast<double>(x(i, k));
+      sum += static_cast<double>(variance_.data()[i]) * value * value;
+    }
+    out[static_cast<std::size_t>(k)] = sum;
+  }
+}
+
+template <class T>
 void DiagonalMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>&) const {
   const T *v = variance_.data(), *centre = mean.data();
   for (Index k = 0; k < eps.cols; ++k) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
@@ -154,6 +155,25 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
       precision_.solve(std::copy_n(from, size, to) - size);
     std::transform(to, to + size, x.column_data(k), [](double value) { return static_cast<T>(value); });
   }
+}
+
+/// |C^-1 x|^2; an unsymmetric Sigma as it is.
+template <class T>
+void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
+  if (unsymmetric_) {
+    for (Index k = 0; k < x.cols; ++k) {
+      scratch.small.reserve(2 * this->dimension_);
+      double *from = scratch.small.data(), *to = from + this->dimension_;
+      std::ranges::copy(x.column(k), from);
+      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
+      out[static_cast<std::size_t>(k)] = std::inner_product(from, from + x.rows, to, 0.0);
+    }
+    return;
+  }
+  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double>) {
+    solve_lower_left(Op::none, precision_.lower(), columns);
+    return columns;
+  });
 }
 
 /// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.

@@ -99,6 +99,16 @@ void FullMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch
   }
 }
 
+/// |L^T x|^2.
+template <class T>
+void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
+                                       PosteriorScratch<T>& scratch) const {
+  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double> spare) {
+    gemm(Op::transpose, Op::none, 1.0, covariance_.lower(), columns, 0.0, spare);
+    return spare;
+  });
+}
+
 /// y = mean + L eps.
 template <class T>
 void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {

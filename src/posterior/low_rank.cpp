@@ -84,6 +84,13 @@ void LowRankPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) c
 }
 
 template <class T>
+void LowRankPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
+                                    PosteriorScratch<T>& scratch) const {
+  const StageTimer timer(Stage::solve);
+  woodbury_.variances(u(), d(), x, out, scratch.tall, scratch.small);
+}
+
+template <class T>
 void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
   woodbury_.color(u(), d(), mean, eps, scratch.tall, scratch.small);
 }

@@ -143,6 +143,8 @@ class Posterior {
   virtual void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const = 0;
   /// Columns of N(0, I) become columns of N(mean, Sigma); an empty mean is 0.
   virtual void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const = 0;
+  /// out_j = x_j^T Sigma x_j in double, as sums of squares, for the columns of X, which are overwritten.
+  virtual void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const = 0;
   virtual void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const = 0;
   virtual void precision_diagonal(std::span<T> out) const = 0;
   /// out = Sigma^-1 x.

@@ -1,6 +1,7 @@
 // The exact estimate in one-output generalised linear models against dense matrices and plain sums over the
 // normal density: evidence, batch steps and observations of every family; nothing is drawn.
 #include "linalg/blas.hpp"
+#include "support/exact_reference.hpp"
 #include "support/streams.hpp"
 #include "support/user_networks.hpp"
 
@@ -10,11 +11,6 @@ using namespace bdl;
 using namespace bdl::testing;
 
 constexpr Index inputs = 4;
-
-std::vector<Likelihood> one_output() {
-  return {gaussian(1, {2.5}), correlated_gaussian(1), Likelihood(BDL_BERNOULLI, 1),
-          Likelihood(BDL_POISSON, 1)};
-}
 
 /// Any draw is a mistake.
 class NoDraws final : public DrawSource<double> {
@@ -27,39 +23,6 @@ class NoDraws final : public DrawSource<double> {
     fail_msg("probes were drawn");
   }
 };
-
-struct Reference {
-  double log_likelihood = 0;
-  Dense gradient, hessian;
-};
-
-/// Rows [x, 1] in the layout of theta, integrals as sums in steps of 0.02 standard deviations.
-Reference expectations(const Likelihood& likelihood, const Dense& mean, const Dense& covariance,
-                       const Dense& x, const Dense& y, double weight) {
-  const Index dimension = mean.rows;
-  Reference out{0, Dense(dimension, 1), Dense(dimension, dimension)};
-  for (Index i = 0; i < x.cols; ++i) {
-    Dense row(dimension, 1, 1);
-    for (Index j = 0; j < x.rows; ++j) row(j, 0) = x(j, i);
-    const double m = dot(row, mean), s = std::sqrt(dot(row, covariance * row));
-    const double target = y(0, i);
-    double total = 0, loss = 0, first = 0, second = 0;
-    for (double t = -17; t <= 17; t += 0.02) {
-      const double f = m + s * t, density = std::exp(-t * t / 2);
-      double slope = 0, h = 0;
-      likelihood.gradient(&f, &target, &slope);
-      likelihood.hessian_terms(&f, &h);
-      total += density;
-      loss -= density * likelihood.log_density(&f, &target);
-      first += density * slope;
-      second += density * likelihood.hessian_entry(&h, 0, 0);
-    }
-    out.log_likelihood -= loss / total;
-    out.gradient = out.gradient + weight * first / total * row;
-    out.hessian = out.hessian + weight * second / total * (row * transposed(row));
-  }
-  return out;
-}
 
 struct Batch {
   Dense x, y;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "table.hpp"
+#include "support/table.hpp"
 
 namespace bong {
 namespace {
@@ -45,23 +45,6 @@ void fill_low_rank(bdl_posterior* belief, const Algorithm& algorithm) {
 }
 
 }  // namespace
-
-void check(bdl_status status) {
-  if (status != BDL_OK) stop(bdl_last_error());
-}
-
-bdl_matrix Data::inputs_of(int64_t first, int64_t count) const {
-  return bdl_f64(x.data() + first * inputs, count, inputs);
-}
-
-bdl_matrix Data::targets_of(int64_t first, int64_t count) const {
-  return bdl_f64(y.data() + first, count, 1);
-}
-
-void Data::append(const double* example, double target) {
-  x.insert(x.end(), example, example + inputs);
-  y.push_back(target);
-}
 
 Learner::Learner(const Network& network, const Algorithm& algorithm, const char* score, int64_t data_size)
     : regression_(network.likelihood == BDL_GAUSSIAN) {

@@ -1,0 +1,123 @@
+#include "inference/exact_fit.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "inference/low_rank_search.hpp"
+#include "inference/rule.hpp"
+#include "inference/undo.hpp"
+#include "linalg/parallel.hpp"
+#include "posterior/full.hpp"
+
+namespace bdl {
+namespace {
+
+/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, the gain (in
+/// nats) that makes one more worth taking, and the smallest part of one.
+constexpr int most_first_steps = 30;
+constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
+
+template <class From, class To>
+void convert(ConstSpan<From> from, To* to) {
+  std::ranges::transform(from, to, [](From value) { return static_cast<To>(value); });
+}
+
+/// Between the precisions of one family.
+template <class From, class To>
+void copy_posterior(const Posterior<From>& from, Posterior<To>& to) {
+  if (from.family() == Family::full) {
+    const FullPosterior<From>& full = as_full(from);
+    dynamic_cast<FullPosterior<To>&>(to).restore(full.precision(), full.factor());
+  } else {
+    const LowRankPosterior<From>& low_rank = as_low_rank(from);
+    const Index dimension = from.dimension(), size = low_rank.u().size();
+    Buffer<To> u(size), d(dimension);
+    convert<From>({low_rank.u().data, static_cast<std::size_t>(size)}, u.data());
+    convert<From>(low_rank.d(), d.data());
+    dynamic_cast<LowRankPosterior<To>&>(to).set_precision(u.matrix(dimension, from.rank()),
+                                                          d.first(dimension));
+  }
+  convert<From>(from.mean(), to.mean().data());
+  to.set_blank(false);
+}
+
+/// The optimizer between the iterations of a search: it has the belief of the last one.
+template <class T>
+class Course {
+ public:
+  Course(Optimizer<T>& optimizer, Undo<T>& undo, const Progress& progress)
+      : optimizer_(optimizer), undo_(undo), progress_(progress), next_(optimizer.posterior()->clone()) {}
+
+  /// The iteration becomes the optimizer's. True if it was the last one or training is to stop.
+  bool advance(const Posterior<double>& q, const ExactElbo::Value& value) {
+    copy_posterior(q, *next_);
+    optimizer_.posterior()->swap(*next_);
+    TrainingState& state = optimizer_.state;
+    ++state.step;
+    ++state.epoch;
+    ++state.running_steps;
+    state.running_log_likelihood = value.log_likelihood;
+    state.start_weight = 0;
+    undo_.keep();
+    const bool last = state.epoch >= state.fit_end_epoch;
+    was_stopped_ = should_stop(optimizer_, progress_) && !last;
+    return was_stopped_ || last;
+  }
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  Optimizer<T>& optimizer_;
+  Undo<T>& undo_;
+  const Progress& progress_;
+  std::unique_ptr<Posterior<T>> next_;
+  bool was_stopped_ = false;
+};
+
+SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
+  FixedPoint point(elbo, q, projection_options(options));
+  if (q.family() == Family::full) return converge(point, options.tolerance, q, iterated);
+  for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
+    if (!point.step(part, worthwhile)) {
+      part /= 2;
+      continue;
+    }
+    ++steps;
+    if (iterated(q, point.value())) return SearchEnd::stopped;
+  }
+  return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
+}
+
+}  // namespace
+
+template <class T>
+Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs,
+                   const Progress& progress) {
+  if (x.rows != optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "x has %lld rows, but method \"%s\" takes the whole data set of %lld",
+         static_cast<long long>(x.rows), optimizer.method().name,
+         static_cast<long long>(optimizer.data_size()));
+  Undo undo(optimizer);
+  begin_course(optimizer, epochs, x.rows, 1);
+  const ThreadLimit threads(optimizer.options().threads);
+  ExactElbo elbo(*optimizer.model(), optimizer.prior().precision(), x, y);
+  const Posterior<T>& start = *optimizer.posterior();
+  std::unique_ptr<Posterior<double>> q;
+  if (start.family() == Family::full)
+    q = std::make_unique<FullPosterior<double>>(start.dimension());
+  else
+    q = std::make_unique<LowRankPosterior<double>>(start.dimension(), start.rank());
+  copy_posterior(start, *q);
+  Course course(optimizer, undo, progress);
+  const SearchEnd end =
+      search(elbo, *q, optimizer.options(),
+             [&course](const auto& better, const auto& value) { return course.advance(better, value); });
+  undo.keep();
+  if (end == SearchEnd::converged) optimizer.state.fit_end_epoch = optimizer.state.epoch;
+  return course.was_stopped() ? Status::STOPPED : Status::OK;
+}
+
+template Status fit_exactly(Optimizer<float>&, const Array&, const Array&, Index, const Progress&);
+template Status fit_exactly(Optimizer<double>&, const Array&, const Array&, Index, const Progress&);
+
+}  // namespace bdl
