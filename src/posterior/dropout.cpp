@@ -157,6 +157,24 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
 }
 
 template <class T>
+void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>&) const {
+  for (Index j = 0; j < x.cols; ++j) {
+    double variance = 0;
+    for (const Layer& layer : layers_) {
+      const T *const from = x.column_data(j) + layer.offset, *const weight =
+                                                                 this->mean().data() + layer.offset;
+      for (Index i = 0; i < layer.inputs; ++i) {
+        double sum = 0;
+        for (Index k = i; k < layer.inputs * layer.outputs; k += layer.inputs)
+          sum += static_cast<double>(weight[k]) * static_cast<double>(from[k]);
+        variance += static_cast<double>(layer.kept - 1) * sum * sum;
+      }
+    }
+    out[static_cast<std::size_t>(j)] = variance;
+  }
+}
+
+template <class T>
 void DropoutPosterior<T>::set_diagonal(ConstSpan<T>, std::optional<std::uint64_t>) {
   fail_not_gaussian("precision to set");
 }

@@ -27,6 +27,7 @@ enum class Kind {
   full,      // Sigma^-1 dense
   diagonal,  // rank 0
   low_rank,  // rank D: as full
+  dropout,
 };
 
 /// Whose squared residuals the curvature sees: then the outer products of gradients are, on average, the
@@ -85,6 +86,7 @@ const Row rows[] = {
     {"exact-low-rank", {Kind::low_rank}, Residuals::none, Course::solution, 1e-6, 1e-6},
     {"bbb", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 0.1},
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
+    {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
     {"laplace", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::descent, 1e-3, 1e-12},
     {"bong", {Kind::full, Kind::low_rank}, Residuals::none, Course::filter, 1e-9, 1e-9},
     {"blr", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
@@ -153,10 +155,22 @@ struct Problem {
   bdl_matrix targets_of() const { return bdl_f64(y.values.data(), examples, 1); }
 };
 
+Posterior posterior_for(const Model& model, Kind kind) {
+  bdl_posterior* q = nullptr;
+  if (kind != Kind::dropout)
+    return make_posterior(BDL_F64, inputs,
+                          kind == Kind::full       ? int64_t{FULL}
+                          : kind == Kind::diagonal ? 0
+                                                   : inputs);
+  OK(bdl_posterior_create_dropout(model.get(), 0.3, 0, &q));
+  return Posterior(q);
+}
+
 Learner make_learner(const Row& row, Kind kind, int64_t seed = 1, bdl_likelihood likelihood = BDL_GAUSSIAN) {
-  const int64_t rank = kind == Kind::full ? int64_t{FULL} : kind == Kind::diagonal ? 0 : inputs;
-  Learner l(make_mlp(BDL_F64, {inputs, 1}, likelihood, false, BDL_IDENTITY), BDL_F64, rank, examples,
-            row.method);
+  Model model = make_mlp(BDL_F64, {inputs, 1}, likelihood, false, BDL_IDENTITY);
+  Posterior posterior = posterior_for(model, kind);
+  Optimizer optimizer = make_optimizer(model, posterior, examples, row.method);
+  Learner l{std::move(model), std::move(posterior), std::move(optimizer)};
   const double tau = noise_precision;
   if (likelihood == BDL_GAUSSIAN) OK(bdl_model_set_noise_precision(l.model.get(), bdl_f64(&tau, 1, 1)));
   l.set("learn_noise", 0);
@@ -289,10 +303,13 @@ Vector gradient_of_step(const Learner& l, const Vector& old, bool natural) {
   return natural ? (inverse_of(covariance) * shift).values : (static_cast<double>(examples) * shift).values;
 }
 
-/// A logistic regression, one step of length 1 over all data, draws that move with the mean.
+/// A logistic regression, one step of length 1 over all data, draws that move with the mean. (Dropout draws
+/// masks: test_dropout_training.cpp.)
 void gradients_are_finite_differences(void**) {
   for_each_row([](const Row& row, Kind kind) {
-    if (is_exact(row) || !std::strcmp(row.method, "bog") || !std::strcmp(row.method, "online-bbb")) return;
+    if (kind == Kind::dropout || is_exact(row) || !std::strcmp(row.method, "bog") ||
+        !std::strcmp(row.method, "online-bbb"))
+      return;
     const Problem problem(kind, Residuals::none);
     Vector classes;
     for (const double value : problem.y.values) classes.push_back(value > 0.2 ? 1 : 0);
