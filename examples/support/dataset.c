@@ -108,10 +108,18 @@ void dataset_free(dataset* data) {
   data->values = NULL;
 }
 
-double seconds_now(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double seconds_now(void) {
+  return seconds_of(CLOCK_MONOTONIC);
+}
+
+double cpu_seconds(void) {
+  return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double peak_megabytes(void) {

@@ -28,8 +28,10 @@ double dataset_standardise(dataset* train, dataset* test);
 
 void dataset_free(dataset* data);
 
-/* Seconds since an arbitrary moment; peak resident memory of this process so far. */
+/* Seconds since an arbitrary moment; processor seconds of this thread; peak resident memory of this process
+ * so far. */
 double seconds_now(void);
+double cpu_seconds(void);
 double peak_megabytes(void);
 
 #ifdef __cplusplus

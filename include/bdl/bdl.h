@@ -8,6 +8,8 @@
  *   bdl_posterior  what is believed: a Gaussian q(theta), sampled, compared, saved
  *   bdl_optimizer  how belief changes: a method with its options and schedules
  *
+ * and a bdl_search, which finds values for options by cross-validation.
+ *
  * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
  *
  *   int64_t sizes[] = {6, 50, 1};                       // inputs, hidden units, outputs
@@ -44,6 +46,7 @@
 #include "bdl/optimizer.h"
 #include "bdl/posterior.h"
 #include "bdl/predict.h"
+#include "bdl/search.h"
 #include "bdl/status.h"
 #include "bdl/version.h"
 

@@ -4,7 +4,8 @@
  * Bayesian filter does. What was believed before an observation is its prior; time may pass in between.
  *
  * Every rule, curvature estimate and family works with every other (Jones, Chang, Murphy 2024, "Bayesian
- * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together.
+ * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together, and "mc-reparam" is
+ * for diagonal posteriors. Rule "map" is for batches.
  *
  *   option "rule"
  *     bong  one natural-gradient step on the expected log likelihood, of length 1: exact Bayes in
@@ -19,9 +20,9 @@
  *   the posterior
  *     low rank (rank 0: diagonal), full, full-moment, diagonal-moment
  *
- * Methods are names for combinations: "bong", "blr", "bog", "bbb" (with lin-hess), "rvga" (bong, mc-hess,
- * full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi" (bong,
- * lin-hess, low rank).
+ * Methods are names for combinations: "bong", "blr", "bog", "online-bbb" (with lin-hess), "rvga" (bong,
+ * mc-hess, full), "cm-ekf" or "ekf" (bong, lin-hess, full), "vd-ekf" (bong, lin-hess, diagonal), "lo-fi"
+ * (bong, lin-hess, low rank).
  *
  * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it.
  * Such a step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the

@@ -7,8 +7,16 @@
  *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
  *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples: the curvature does not
  *                depend on the residuals, so it needs no tuning on small data (docs/training.md)
+ *   "slang-lin-hess", "slang-lin-ef"  the same step without samples: the network linearised at the mean
+ *                (Jones, Chang, Murphy 2024), with Gauss-Newton or empirical-Fisher rows
+ *   "slang-online-eig"  the low-rank part is a moving average of the eigenpairs of each minibatch's
+ *                curvature (Mishkin et al. 2018, appendix B)
  *   "von", "vogn"  the same step with a diagonal posterior and one sample: exact Hessians, or outer
- *                products of gradients (Khan et al. 2018)
+ *                products of gradients (Khan et al. 2018); "von-full", "vogn-full": with full covariance
+ *   "bbb"        Bayes by Backprop (Blundell et al. 2015): Adam on mean and standard deviations of a diagonal
+ *                posterior, by reparametrised gradients
+ *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
+ *                (docs/training.md)
  *   "slang-exact-hess"  the same step with exact expectations instead of samples, for networks of one layer
  *                and one output (Bernoulli, Gaussian, Poisson): their outputs are Gaussian under q, so the
  *                expected gradient and Hessian are one-dimensional integrals. Scales are not learned
@@ -16,6 +24,7 @@
  *                maximises the ELBO. bdl_optimizer_fit() takes the whole data set, counts each iteration over
  *                it as an epoch and ends by itself (option "tolerance"); there are no single steps. The first
  *                two optima are unique (log-concave likelihoods), that of a low rank is a local one
+ *
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
  */
 #ifndef BDL_OPTIMIZER_H
@@ -47,8 +56,8 @@ BDL_API const char* bdl_method_name(int64_t index);
  * if it is learned, the model's noise precision. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
- * @param method     a method's name; "von", "vogn", "vd-ekf", "ekf", "cm-ekf", "rvga", "lo-fi" and "exact-*"
- *                   are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+ * @param method     a method's name; "von", "vogn", "bbb", "exact-*", "vd-ekf", "ekf", "cm-ekf", "rvga" and
+ *                   "lo-fi" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
  *                   the prior. It plays no part in streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
@@ -104,8 +113,8 @@ BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_m
 
 /**
  * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
- * U = 0, precision = option "initial_precision", step counter 0, momentum 0, scales as the options
- * say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+ * U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
+ * the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.
  */
 BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 
@@ -116,6 +125,18 @@ BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
  * @param y         M x targets
  */
 BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
+
+/**
+ * Laplace's approximation around the present mean, which stays: the precision becomes the generalised
+ * Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
+ * which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
+ * eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
+ * every fit, and method "laplace" is "map" with that option. Since 0.1.
+ * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full
+ * @param x         n x inputs, any number of rows: they count as N examples
+ * @param y         n x targets
+ */
+BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
 
 /**
  * One step from the caller's own gradient rows of -log p: M examples under S parameter samples make

@@ -9,11 +9,16 @@
  *   full moment, diagonal moment
  *                    Sigma dense or diagonal: the same Gaussians, but steps change the covariance in place
  *                    of the precision, and so are other steps (Jones, Chang, Murphy 2024).
+ *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani 2016).
+ *                    It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but no density,
+ *                    entropy, KL divergence or precision, and no linearised predictions: those functions
+ * return BDL_ERROR_UNSUPPORTED, as do streams and bdl_posterior_update().
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
 
 #include "bdl/matrix.h"
+#include "bdl/model.h"
 #include "bdl/status.h"
 
 #ifdef __cplusplus
@@ -56,6 +61,22 @@ BDL_API bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dim
  */
 BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
                                                         bdl_posterior** posterior);
+
+/**
+ * New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
+ * units set to 0, for each unit independently with its layer's rate, and those of the others divided by 1 -
+ * rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). Biases have no masks.
+ * Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
+ * distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
+ * the network without dropout. Method "mc-dropout" learns it. Since 0.1.
+ * @param model       a network, not a user's model
+ * @param input_rate  probability that an input of the network is dropped, in [0, 1)
+ * @param hidden_rate probability that a hidden unit is dropped, in [0, 1)
+ * @param posterior   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
+ * models with the same layers only
+ */
+BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
+                                                bdl_posterior** posterior);
 
 /** An independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
@@ -104,6 +125,17 @@ BDL_API bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_m
  */
 BDL_API bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean,
                                                      bdl_matrix variance);
+
+/**
+ * Sets a dropout posterior's mean. Since 0.1.
+ * @param posterior a dropout posterior
+ * @param mean      mu, 1 x D: the weights without dropout
+ */
+BDL_API bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean);
+
+/** Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1. */
+BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,
+                                               double* hidden_rate);
 
 /** Reads mu into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean);

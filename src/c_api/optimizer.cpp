@@ -174,6 +174,15 @@ bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix
   });
 }
 
+bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
+  return guard("bdl_optimizer_laplace", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      model_of(o);
+      laplace(o, x, y);
+    });
+  });
+}
+
 bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows) {
   return guard("bdl_optimizer_step_rows",
                [&] { with(optimizer, "optimizer", [&](auto& o) { step_rows(o, rows); }); });

@@ -3,6 +3,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "posterior/diagonal_moment.hpp"
+#include "posterior/dropout.hpp"
 #include "posterior/full.hpp"
 #include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
@@ -81,6 +82,29 @@ void set_diagonal_moment(Posterior<T>& q, const Array& mean, const Array& varian
   DiagonalMomentPosterior<T> successor(dimension);
   successor.set_variance(gathered<T>(variance).first(dimension));
   replace<T>(q, successor, mean);
+}
+
+template <class T>
+void set_dropout(Posterior<T>& q, const Array& mean) {
+  const DropoutLayout& layout = as_dropout(q).layout();
+  check_mean<T>(mean, q.dimension());
+  DropoutPosterior<T> successor(layout);
+  replace<T>(q, successor, mean);
+}
+
+void check_rate(double rate, const char* name) {
+  if (!(rate >= 0 && rate < 1)) fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected [0, 1)", name, rate);
+}
+
+template <class T>
+bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double hidden_rate) {
+  const auto* network = dynamic_cast<const Network<T>*>(&model);
+  if (!network)
+    fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
+  DropoutLayout layout{{network->inputs()}, network->has_bias(), input_rate, hidden_rate};
+  for (const DenseLayer& layer : network->layers()) layout.sizes.push_back(layer.outputs);
+  return new bdl_posterior{
+      std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout)))};
 }
 
 template <class Create>
@@ -173,5 +197,33 @@ bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimensi
 bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix variance) {
   return guard("bdl_posterior_set_diagonal_moment", [&] {
     with(posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
+  });
+}
+
+bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
+                                        bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_dropout", [&] {
+    not_null(posterior, "posterior");
+    with(model, "model", [&](const auto& m) {
+      check_rate(input_rate, "input_rate");
+      check_rate(hidden_rate, "hidden_rate");
+      *posterior = create_dropout(m, input_rate, hidden_rate);
+    });
+  });
+}
+
+bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean) {
+  return guard("bdl_posterior_set_dropout",
+               [&] { with(posterior, "posterior", [&](auto& q) { set_dropout(q, mean); }); });
+}
+
+bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,
+                                       double* hidden_rate) {
+  return guard("bdl_posterior_dropout_rates", [&] {
+    with(posterior, "posterior", [&](const auto& q) {
+      const DropoutLayout& layout = as_dropout(q).layout();
+      if (input_rate) *input_rate = layout.input_rate;
+      if (hidden_rate) *hidden_rate = layout.hidden_rate;
+    });
   });
 }

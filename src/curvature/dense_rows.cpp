@@ -47,6 +47,12 @@ void DenseRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 }
 
 template <class T>
+void DenseRows<T>::sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) {
+  const Index size = count() / parts, first = part * size;
+  combine(matrix_.columns(first, size), {c.data() + first, size, 1}, {out.data(), dimension(), 1});
+}
+
+template <class T>
 void DenseRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   parallel_blocks(dimension(), 1 << 12, [&](Index first, Index size) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
@@ -89,8 +95,13 @@ void DenseRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
 
 template <class T>
 void DenseRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  if (are_few(w.cols)) return tall_combine<T>(matrix_, w, false, out, scratch_);
-  gemm(Op::none, Op::none, T(1), matrix_, w, T(0), out);
+  combine(matrix_, w, out);
+}
+
+template <class T>
+void DenseRows<T>::combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out) {
+  if (are_few(w.cols)) return tall_combine<T>(rows, w, false, out, scratch_);
+  gemm(Op::none, Op::none, T(1), rows, w, T(0), out);
 }
 
 template <class T>

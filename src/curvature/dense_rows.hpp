@@ -22,6 +22,8 @@ class DenseRows final : public Rows<T> {
   Index dimension() const override { return matrix_.rows; }
   Index count() const override { return matrix_.cols; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
+  /// The same over part `part` of `parts` equal ones: the rows of one sample.
+  void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
@@ -32,6 +34,7 @@ class DenseRows final : public Rows<T> {
 
  private:
   bool are_few(Index others) const;
+  void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
   Buffer<double> projected_, outer_;

@@ -21,9 +21,7 @@ template <class T>
 class BatchEstimator : public Estimator<T> {
  public:
   explicit BatchEstimator(const Model<T>& model) : density_(model.likelihood) {}
-  void squared_errors(ConstMatrixView<T> y, std::span<double> out) const override {
-    sum_squared_errors<T>(outputs_.matrix(density_.outputs(), columns_), y, out);
-  }
+  ConstMatrixView<T> outputs() const override { return outputs_.matrix(density_.outputs(), columns_); }
 
  protected:
   Index rows(const BatchSize& size) const {
@@ -54,7 +52,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     const Index seeds = seed_count(this->density_, size.kind);
     this->reserve_batch(size);
     network_.reserve(tape_, size.examples, size.samples, seeds);
-    if (network_.is_single_index()) {
+    if (merges(size)) {
       ones_.reserve(size.examples);
       rows_.reserve(network_.layers(), size.examples, 1);
     } else {
@@ -63,21 +61,20 @@ class NetworkEstimator final : public BatchEstimator<T> {
   }
   Index bytes(const BatchSize& size) const override {
     const Index seeds = seed_count(this->density_, size.kind);
-    const Index rows = network_.is_single_index()
-                           ? FactoredRows<T>::bytes(network_.layers(), size.examples, 1) +
-                                 size.examples * static_cast<Index>(sizeof(T))
-                           : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
+    const Index rows = merges(size) ? FactoredRows<T>::bytes(network_.layers(), size.examples, 1) +
+                                          size.examples * static_cast<Index>(sizeof(T))
+                                    : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
     return this->batch_bytes(size) + network_.tape_bytes(size.examples, size.samples, seeds) + rows;
   }
   RowsCost cost(const BatchSize& size) const override {
-    if (network_.is_single_index()) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
+    if (merges(size)) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
     return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples,
                                  seed_count(this->density_, size.kind));
   }
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const SeedSpec& spec) override {
-    const BatchSize size{x.cols, thetas.cols, spec.kind};
+    const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};
     const Index seeds = seed_count(this->density_, spec.kind), count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;
@@ -87,16 +84,20 @@ class NetworkEstimator final : public BatchEstimator<T> {
     const auto e = tape_.sensitivities.back().matrix(network_.outputs(), count);
     fill_seeds<T>(this->density_, spec, f, y, e, this->c_.first(count), this->w_.first(count));
     const double log_likelihood = expected_log_likelihood<T>(this->density_, f, y);
-    if (network_.is_single_index())
+    if (merges(size)) {
       merge(x, e);
-    else {
+    } else {
       network_.backward(thetas, tape_, seeds);
       rows_.assign(network_, tape_, seeds);
     }
     return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood};
   }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
+  }
 
  private:
+  bool merges(const BatchSize& size) const { return network_.is_single_index() && !size.apart; }
   void merge(ConstMatrixView<T> x, ConstMatrixView<T> e) {
     merge_single_index(e, x.cols, this->c_.first(e.cols), this->w_.first(e.cols));
     std::ranges::fill(ones_.first(x.cols), T(1));
@@ -144,6 +145,9 @@ class UserEstimator final : public BatchEstimator<T> {
                            rows.columns(first, x.cols));
     return {&rows_, this->c_.first(count), this->w_.first(count),
             expected_log_likelihood<T>(this->density_, f, y)};
+  }
+  void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
+    rows_.sum_part(s, samples, c, out);
   }
 
  private:

@@ -16,6 +16,7 @@ enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
 struct BatchSize {
   Index examples = 0, samples = 0;
   CurvatureKind kind = CurvatureKind::empirical_fisher;
+  bool apart = false;  ///< rows of single-index models are not merged
 };
 
 /// Which seeds, and with which scale N / (M S).
@@ -25,6 +26,8 @@ struct SeedSpec {
   /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
   /// official BONG code does (spec/bong.md section 16, 11).
   double moment_jitter = 0;
+  /// One row per sample and example even where those of one example are multiples of each other.
+  bool apart = false;
 };
 
 /// What one minibatch under S parameter samples says.
@@ -47,8 +50,11 @@ class Estimator {
   /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                const SeedSpec& seeds) = 0;
-  /// (1/S) sum_s (y - f)^2 per output, summed over the examples of the last estimate (Gaussian likelihood).
-  virtual void squared_errors(ConstMatrixView<T> y, std::span<double> out) const = 0;
+  /// sum_r c_r b_r over the rows of sample s of S: of the last estimate, its samples apart and its seeds the
+  /// gradients.
+  virtual void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) = 0;
+  /// Of the last estimate: C x M S, column s M + i.
+  virtual ConstMatrixView<T> outputs() const = 0;
 };
 
 /// The estimator for a network (factored rows) or a user's own model (dense rows). The model must outlive it.

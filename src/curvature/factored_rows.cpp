@@ -81,7 +81,7 @@ void FactoredRows<T>::assign_single(const Network<T>& network, ConstMatrixView<T
 /// outputs x a.cols, one below the other in folded_.
 template <class T>
 void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared) {
-  const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = count_ / inputs;
+  const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = rows.e.cols / inputs;
   parallel_blocks(
       weights.cols * inputs, task_grain(outputs * repeats), [&](Index begin, Index size) noexcept {
         with_simd([&](auto) BDL_INLINE_LAMBDA {
@@ -121,6 +121,16 @@ void FactoredRows<T>::weighted_products(const LayerRows<T>& rows, ConstMatrixVie
 template <class T>
 void FactoredRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
   combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
+}
+
+template <class T>
+void FactoredRows<T>::sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) {
+  const Index size = count_ / parts, first = part * size;
+  for (const auto& rows : layers_) {
+    const ConstMatrixView<T> a = rows.a.columns(first % rows.a.cols, size);
+    weighted_products({a, rows.e.columns(first, size), rows.layer}, a, {c.data() + first, size, 1}, false,
+                      {out.data(), dimension_, 1});
+  }
 }
 
 template <class T>

@@ -32,6 +32,8 @@ class FactoredRows final : public Rows<T> {
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
+  /// The same over part `part` of `parts` equal ones: the rows of one sample.
+  void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;

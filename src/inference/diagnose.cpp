@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "inference/rule.hpp"
+
 namespace bdl {
 namespace {
 
@@ -41,8 +43,12 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   }
   const auto dimension = static_cast<double>(q.dimension());
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
-  return {mean_shift, precision_shift,
-          advice(optimizer.state.step, mean_shift >= moved, optimizer.state.start_weight < old_weight)};
+  // The mode has no precision to move, and plain gradients keep no share of the initial one.
+  const auto rule = static_cast<Rule>(optimizer.options().rule);
+  const bool precision_moved = rule == Rule::map   ? true
+                               : rule == Rule::bbb ? precision_shift >= moved
+                                                   : optimizer.state.start_weight < old_weight;
+  return {mean_shift, precision_shift, advice(optimizer.state.step, mean_shift >= moved, precision_moved)};
 }
 
 template Diagnosis diagnose(const Optimizer<float>&);

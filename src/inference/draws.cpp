@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace bdl {
 namespace {
 
@@ -28,6 +30,19 @@ void StreamDraws<T>::probes(const Posterior<T>&, DrawPlace place, MatrixView<T> 
   }
 }
 
+template <class T>
+void DrawSource<T>::masks(const DropoutPosterior<T>&, DrawPlace, MatrixView<T>) {
+  fail(Status::ERROR_UNSUPPORTED,
+       "a dropout posterior draws its masks itself: the draws callback is for others");
+}
+
+template <class T>
+void StreamDraws<T>::masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks) {
+  q.draw_masks(key_of(seed_, Stream::posterior_sample, place, masks.cols), masks);
+}
+
+template class DrawSource<float>;
+template class DrawSource<double>;
 template class StreamDraws<float>;
 template class StreamDraws<double>;
 

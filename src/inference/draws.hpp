@@ -1,7 +1,7 @@
 // Where the random draws of a step come from: the optimizer's own streams, or somebody who has their own.
 #pragma once
 
-#include "posterior/posterior.hpp"
+#include "posterior/dropout.hpp"
 
 namespace bdl {
 
@@ -19,6 +19,8 @@ class DrawSource {
                           PosteriorScratch<T>& scratch) = 0;
   /// Columns of +-1 (Rademacher).
   virtual void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) = 0;
+  /// Columns of masks (units x S) for draws of q.
+  virtual void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks);
 };
 
 /// Philox streams: a pure function of seed and place.
@@ -29,6 +31,7 @@ class StreamDraws final : public DrawSource<T> {
   void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
                   PosteriorScratch<T>& scratch) override;
   void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override;
+  void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks) override;
 
  private:
   std::uint64_t seed_ = 0;

@@ -13,15 +13,29 @@ CurvatureKind seeds_of(EstimateKind kind) {
                                                                         : CurvatureKind::empirical_fisher;
 }
 
+bool is_apart(EstimateKind kind) {
+  return kind == EstimateKind::mc_reparam;
+}
+
 bool is_full(Family family) {
   return family == Family::full || family == Family::full_moment;
+}
+
+template <class T>
+void check_suits(const Posterior<T>& q, EstimateKind kind) {
+  const bool pathwise = kind == EstimateKind::mc_reparam;
+  if (pathwise && q.is_gaussian() && !q.is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
+  if (!pathwise && !q.is_gaussian())
+    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
 }
 
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
   const EstimateKind kind = estimate_kind(options);
-  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind)};
+  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind), is_apart(kind)};
 }
 
 template <class T>
@@ -29,32 +43,56 @@ EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
     : rows_(make_estimator(model)), model_(model), dimension_(model.parameters()) {}
 
 template <class T>
-void EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
-                                DrawPlace place, PosteriorScratch<T>& scratch) {
-  samples_ = is_exact(estimate_kind(options)) ? 0 : batch_size(options, 1).samples;
-  if (samples_ == 0) return;
+void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
+                                PosteriorScratch<T>& scratch) {
   thetas_.reserve(dimension_ * samples_);
-  const auto thetas = thetas_.matrix(dimension_, samples_);
-  if (is_linearized(estimate_kind(options)))
-    std::ranges::copy(q.mean(), thetas.data);
-  else
-    draws.parameters(q, place, thetas, scratch);
+  draws.parameters(q, place, thetas_.matrix(dimension_, samples_), scratch);
+}
+
+/// Where the estimate is made: at samples of q, at its mean, or nowhere in particular.
+template <class T>
+void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
+                                         DrawPlace place, PosteriorScratch<T>& scratch) {
+  const EstimateKind kind = estimate_kind(options);
+  samples_ = is_exact(kind) ? 0 : batch_size(options, 1).samples;
+  if (const auto* dropout = find_dropout(q)) return draw_masked(*dropout, draws, place);
+  if (is_sampled(kind)) return draw(q, draws, place, scratch);
+  thetas_.reserve(dimension_);
+  if (is_linearized(kind)) std::ranges::copy(q.mean(), thetas_.data());
+}
+
+template <class T>
+void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options,
+                                  DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch) {
+  samples_ = options.samples;
+  draw(q, draws, place, scratch);
+  sampled_outputs_.reserve(model_.outputs() * x.cols * samples_);
+  const auto f = sampled_outputs_.matrix(model_.outputs(), x.cols * samples_);
+  for (Index s = 0; s < samples_; ++s) {
+    const auto of_sample = f.columns(s * x.cols, x.cols);
+    model_.forward(thetas().column(s), x, of_sample, forward_scratch_);
+    check_outputs_finite<T>(of_sample);
+  }
+  outputs_ = f;
 }
 
 template <class T>
 Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
-  draw(q, options, draws, place, scratch);
+  const EstimateKind kind = estimate_kind(options);
+  check_suits(q, kind);
+  choose_thetas(q, options, draws, place, scratch);
   const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
   gradient_.reserve(dimension_);
+  if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate);
   const auto gradient = gradient_.first(dimension_);
   {
     const StageTimer timer(Stage::sums);
     estimate.rows->sum(estimate.c, gradient);
   }
   Evidence<T> evidence{gradient, {estimate.rows, estimate.w, {}, {}}, estimate.expected_log_likelihood};
-  if (estimate_kind(options) == EstimateKind::mc_hess)
+  if (kind == EstimateKind::mc_hess)
     evidence.curvature = hessian(q, x, y, options, weight / static_cast<double>(samples_), draws, place);
   return evidence;
 }
@@ -65,7 +103,11 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
   const EstimateKind kind = estimate_kind(options);
   if (!is_exact(kind)) {
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
-    return rows_->estimate(thetas(), x, y, {seeds_of(kind), weight / static_cast<double>(samples_), jitter});
+    const double scale = weight / static_cast<double>(samples_);
+    const Estimate<T> estimate =
+        rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter, is_apart(kind)});
+    outputs_ = rows_->outputs();
+    return estimate;
   }
   if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
   return exact_->estimate(q, x, y, weight);
@@ -105,7 +147,10 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const 
   const Index t = sizeof(T);
   if (is_exact(estimate_kind(options)) && model_.is_single_index())
     return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
-  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + 1);
+  const auto* const dropout = find_dropout(q);
+  const Index vectors = !size.apart ? 1 : dropout ? 2 : 3;
+  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + vectors);
+  if (dropout) bytes += t * dropout->units() * size.samples;
   if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
   const HessianForm form = is_full(family)      ? HessianForm::dense
                            : options.probes > 0 ? HessianForm::probes

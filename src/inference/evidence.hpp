@@ -17,7 +17,8 @@ enum class EstimateKind {
   mc_hess = 2,
   lin_hess = 3,
   lin_ef = 4,
-  exact_hess = 5
+  exact_hess = 5,
+  mc_reparam = 6
 };  // words of "curvature"
 
 /// At the mean, without samples.
@@ -58,25 +59,37 @@ class EvidenceEstimator {
   Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
-  /// Parameters at which the last evidence was computed, one per column; none if it was exact.
+  /// For estimates without samples: posterior samples, and the outputs at them, in place of those of the last
+  /// evidence.
+  void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
+              DrawPlace place, PosteriorScratch<T>& scratch);
+  /// Parameters at which the last evidence was computed, one per column, or the last samples; none if it was
+  /// exact.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
-  const Estimator<T>& rows() const { return *rows_; }
+  /// At thetas(): C x M S, column s M + i.
+  ConstMatrixView<T> outputs() const { return outputs_; }
   Index bytes(const Options& options, Index examples, const Posterior<T>& q) const;
   RowsCost cost(const Options& options, Index examples) const;
 
  private:
-  void draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
-            PosteriorScratch<T>& scratch);
+  void draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
+  void choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
+                     PosteriorScratch<T>& scratch);
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double weight);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
+  void draw_masked(const DropoutPosterior<T>& q, DrawSource<T>& draws, DrawPlace place);
+  Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
+  Evidence<T> masked(const DropoutPosterior<T>& q, const Estimate<T>& estimate);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
   Index dimension_, samples_ = 0;
-  Buffer<T> thetas_, gradient_, diagonal_, probes_;
+  Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
+      forward_scratch_;
+  ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
 };
 

@@ -42,6 +42,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   PosteriorStep<T> step{from};
   step.descent = descent_of(static_cast<Rule>(options.rule));
   step.mean_update = mean_update(options, from, online);
+  step.low_rank_update = static_cast<LowRankUpdate>(options.low_rank_update);
   step.unsymmetric = options.matrix_gradient == 1;
   step.shorten = options.indefinite == 0;
   step.projection = projection_options(options);

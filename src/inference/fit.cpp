@@ -1,6 +1,7 @@
 #include "inference/fit.hpp"
 
 #include "inference/exact_fit.hpp"
+#include "inference/laplace.hpp"
 #include "inference/minibatch.hpp"
 #include "inference/undo.hpp"
 
@@ -61,6 +62,7 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
     undo.keep();
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
+  if (optimizer.options().laplace) take_laplace(optimizer, x, y);
   return Status::OK;
 }
 
@@ -81,6 +83,12 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 }
 
 template <class T>
+void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_data(*optimizer.model(), x, y);
+  take_laplace(optimizer, x, y);
+}
+
+template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   check_has_steps(optimizer.method());
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
@@ -96,6 +104,7 @@ void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   template void check_data(const Model<T>&, const Array&, const Array&);                  \
   template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
   template void step(Optimizer<T>&, const Array&, const Array&);                          \
+  template void laplace(Optimizer<T>&, const Array&, const Array&);                       \
   template void step_rows(Optimizer<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

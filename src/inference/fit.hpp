@@ -18,6 +18,10 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
+/// Laplace's approximation at the mean, from these data.
+template <class T>
+void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
+
 /// One step from the caller's gradient rows.
 template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows);

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "inference/evidence.hpp"
+#include "inference/first_order.hpp"
 #include "inference/rule.hpp"
 
 namespace bdl {
@@ -31,11 +32,31 @@ void batch(Options& options) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
-/// Nothing random, so neither are there samples to learn scales from.
-template <EstimateKind kind>
-void deterministic(Options& options) {
-  batch<kind>(options);
+/// Of the ELBO for the prior and the noise that are given.
+void optimum(Options& options) {
+  batch<EstimateKind::exact_hess>(options);
   options.learn_prior = options.learn_noise = 0;
+}
+
+/// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
+template <Rule rule, EstimateKind kind>
+void first_order(Options& options) {
+  set(options, rule, kind);
+  options.descent = static_cast<std::int32_t>(DescentOption::adam);
+  options.learning_rate = 0.01;
+  if (rule != Rule::map) return;
+  options.initial_precision = 1e12;
+  options.learn_prior = 0;
+}
+
+void moving_average(Options& options) {
+  batch<EstimateKind::mc_ef>(options);
+  options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
+}
+
+void laplace(Options& options) {
+  first_order<Rule::map, EstimateKind::lin_ef>(options);
+  options.laplace = 1;
 }
 
 template <EstimateKind kind>
@@ -46,18 +67,29 @@ void one_sample(Options& options) {
 }
 
 constexpr Method table[] = {
-    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},            // Mishkin et al. 2018
-    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},       // the same step with mc-ggn rows
+    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},              // Mishkin et al. 2018
+    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},         // the same step with mc-ggn rows
+    {"slang-lin-hess", Suits::any, false, batch<EstimateKind::lin_hess>},  // without samples: spec/bong.md
+    {"slang-lin-ef", Suits::any, false, batch<EstimateKind::lin_ef>},      // section 11
+    {"slang-online-eig", Suits::low_rank, false, moving_average},
     {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
-    {"slang-exact-hess", Suits::any, false, deterministic<EstimateKind::exact_hess>},
-    {"exact-full", Suits::full, false, deterministic<EstimateKind::exact_hess>, true},
-    {"exact-diagonal", Suits::diagonal, false, deterministic<EstimateKind::exact_hess>, true},
-    {"exact-low-rank", Suits::low_rank, false, deterministic<EstimateKind::exact_hess>, true},
+    {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
+    {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
+    {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
+    {"exact-full", Suits::full, false, optimum, true},
+    {"exact-diagonal", Suits::diagonal, false, optimum, true},
+    {"exact-low-rank", Suits::low_rank, false, optimum, true},
+    {"bbb", Suits::diagonal, false,
+     first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
+    {"map", Suits::any, false, first_order<Rule::map, EstimateKind::lin_ef>},
+    {"mc-dropout", Suits::dropout, false,
+     first_order<Rule::map, EstimateKind::mc_reparam>},                      // Gal and Ghahramani 2016
+    {"laplace", Suits::any, false, laplace},                                 // MacKay 1992
     {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
-    {"bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
+    {"online-bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
     {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
     {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
     {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // the same
@@ -73,13 +105,15 @@ bool suits(Suits wanted, Family family, Index rank) {
       return family == Family::low_rank && rank == 0;
     case Suits::low_rank:
       return family == Family::low_rank && rank > 0;
+    case Suits::dropout:
+      return family == Family::dropout;
     default:
-      return true;
+      return family != Family::dropout;
   }
 }
 
-constexpr const char* family_words[] = {"any", "a full-covariance", "a diagonal (rank 0)",
-                                        "a low-rank (rank >= 1)"};
+constexpr const char* family_words[] = {"a Gaussian", "a full-covariance", "a diagonal (rank 0)",
+                                        "a low-rank (rank >= 1)", "a dropout"};
 
 }  // namespace
 

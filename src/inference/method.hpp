@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-enum class Suits { any, full, diagonal, low_rank };
+enum class Suits { any, full, diagonal, low_rank, dropout };  // any: Gaussian
 
 struct Method {
   const char* name;

@@ -52,6 +52,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
                         const Method& method, Index data_size)
     : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
   check_suits(method, posterior_->family(), posterior_->rank());
+  if (model_) check_masks_fit(*model_, *posterior_);
   method.set_defaults(options_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
@@ -80,7 +81,11 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::remember_start() {
   std::ranges::copy(posterior_->mean(), initial_mean_.data());
-  posterior_->precision_diagonal(initial_precision_.first(posterior_->dimension()));
+  const auto precision = initial_precision_.first(posterior_->dimension());
+  if (posterior_->is_gaussian())
+    posterior_->precision_diagonal(precision);
+  else
+    std::ranges::fill(precision, T(1));
 }
 
 /// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at
@@ -126,6 +131,7 @@ void Optimizer<T>::initialize() {
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+  first_order_.forget();
   state = {};
   state.plan = {0, options_.total_steps};
 }
@@ -140,8 +146,9 @@ void Optimizer<T>::forget_start() noexcept {
 template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
-  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set() || !options_.learn_noise) return;
   const double option = options_.initial_noise_precision;
+  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
+  if (!options_.learn_noise && option == 0) return;
   const double precision = std::clamp(
       (option > 0 ? option : automatic_noise_precision(*model_)) / target_variance(y), 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});
@@ -186,11 +193,19 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                             ? Woodbury<T>::scratch_bytes(dimension, rank, evidence_ ? size.samples : 1)
                             : 0;
   const Index vectors = t * dimension * 5;
+  if (is_first_order() && !method_.is_online)
+    return vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +
+           FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
+           (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
-  return posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) + batch +
-         vectors + t * cost.count + samples;
+  const Index averaged =  // eigenvectors of the minibatch beside U
+      options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
+          ? t * dimension * rank
+          : 0;
+  return averaged + posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) +
+         batch + vectors + t * cost.count + samples;
 }
 
 template <class T>

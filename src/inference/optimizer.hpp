@@ -9,6 +9,7 @@
 #include "curvature/dense_rows.hpp"
 #include "inference/evidence.hpp"
 #include "inference/filter.hpp"
+#include "inference/first_order.hpp"
 #include "inference/method.hpp"
 #include "inference/prequential.hpp"
 #include "inference/prior.hpp"
@@ -57,8 +58,8 @@ class Optimizer {
 
   /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
-  /// Gaussian noise precision where learning starts: initial_noise_precision / Var(y), unless the caller has
-  /// set it.
+  /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
+  /// unless the caller has set it.
   void start_noise(const Array& y);
   /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example
   /// per column. Taken whole or not at all.
@@ -88,6 +89,8 @@ class Optimizer {
   ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
   ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
   ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
+  FirstOrder<T>& first_order() { return first_order_; }
+  const FirstOrder<T>& first_order() const { return first_order_; }
 
   TrainingState state;
   std::atomic<bool> stop_requested{false};
@@ -103,12 +106,17 @@ class Optimizer {
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(ConstSpan<T> prior);
+  Rule rule() const { return static_cast<Rule>(options_.rule); }
+  bool is_first_order() const;
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
+  void descend(const Evidence<T>& evidence);
+  ConstSpan<T> penalty();
   ConstSpan<T> slope(ConstSpan<T> gradient);
-  void learn_scales(ConstMatrixView<T> y, Index epoch_steps);
+  void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool learning_due(Index epoch_steps) const;
   void commit();
+  void commit_averages();
 
   std::shared_ptr<Model<T>> model_;
   std::shared_ptr<Posterior<T>> posterior_;
@@ -125,6 +133,7 @@ class Optimizer {
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
   double part_ = 1;                     // of the step that was taken
+  FirstOrder<T> first_order_;
   DenseRows<T> caller_rows_;
   UpdateWorkspace<T> workspace_;
   PosteriorScratch<T> scratch_;

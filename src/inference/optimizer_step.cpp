@@ -10,14 +10,25 @@
 
 namespace bdl {
 
-/// Without the KL divergence to a fixed prior, a data set seen again would count again.
+/// Without a fixed prior in its loss, a data set seen again would count again.
 template <class T>
 void Optimizer<T>::check_batch_rule() const {
-  if (!has_kl(static_cast<Rule>(options_.rule)))
+  if (rule() == Rule::bong || rule() == Rule::bog)
     fail(Status::ERROR_UNSUPPORTED,
          "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
          "bdl_optimizer_observe()",
-         options_.rule == static_cast<std::int32_t>(Rule::bong) ? "bong" : "bog");
+         rule() == Rule::bong ? "bong" : "bog");
+  if (rule() != Rule::map) check_gaussian(*posterior_, "steps but by rule \"map\"");
+  if (rule() == Rule::bbb && options_.descent == static_cast<std::int32_t>(DescentOption::adam) &&
+      !posterior_->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
+}
+
+/// By SGD or Adam in place of the family's own steps.
+template <class T>
+bool Optimizer<T>::is_first_order() const {
+  return rule() == Rule::map || (rule() == Rule::bbb && posterior_->is_diagonal());
 }
 
 template <class T>
@@ -33,7 +44,7 @@ void Optimizer<T>::step(Index examples) {
       evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
   take(evidence);
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
-  learn_scales(y, epoch_steps);
+  learn_scales(x, y, epoch_steps);
   commit();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
@@ -43,6 +54,7 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 void Optimizer<T>::step_rows() {
   check_batch_rule();
+  check_gaussian(*posterior_, "steps on rows");  // whose masks it would have to know
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = caller_rows_.count(), dimension = posterior_->dimension();
@@ -60,9 +72,10 @@ void Optimizer<T>::step_rows() {
   commit();
 }
 
-/// Computes the step into next_ and next_momentum_; nothing of the current state changes.
+/// Computes the step and its averages beside the current ones; nothing of the current state changes.
 template <class T>
 void Optimizer<T>::take(const Evidence<T>& evidence) {
+  if (is_first_order()) return descend(evidence);
   if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
@@ -77,6 +90,35 @@ void Optimizer<T>::take(const Evidence<T>& evidence) {
   check_mean_finite(*next_, "step", state.step + 1);
 }
 
+template <class T>
+void Optimizer<T>::descend(const Evidence<T>& evidence) {
+  const double factor = rate_factor(options_, state.plan, state.step + 1);
+  const DescentStep<T> step{*posterior_,
+                            evidence.gradient,
+                            penalty(),
+                            static_cast<double>(data_size_),
+                            factor * options_.learning_rate,
+                            state.step + 1};
+  part_ = 1;
+  if (rule() == Rule::map) {
+    first_order_.move_mean(step, options_);
+    return;
+  }
+  if (!next_) next_ = posterior_->clone();
+  first_order_.move_diagonal(step, evidence.curvature, options_, *next_);
+}
+
+/// lambda: minus the expected log prior is lambda mu^2 / 2 and a constant.
+template <class T>
+ConstSpan<T> Optimizer<T>::penalty() {
+  const auto* const dropout = find_dropout(*posterior_);
+  if (!dropout) return prior_.precision();
+  slope_.reserve(posterior_->dimension());
+  const auto weighed = slope_.first(posterior_->dimension());
+  dropout->weigh_prior(prior_.precision(), weighed);
+  return weighed;
+}
+
 /// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
@@ -85,10 +127,11 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   next_momentum_.reserve(dimension);
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
+  const double kept = state.momentum_steps > 0 ? gamma : 0;
   const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
   const T *old = momentum_.data(), *from = gradient.data();
   T *next = next_momentum_.data(), *slope = slope_.data();
-  const T keep = static_cast<T>(gamma), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
+  const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
     next[i] = keep * old[i] + add * from[i];
     slope[i] = scale * next[i] + lambda[i] * mean[i];
@@ -97,31 +140,50 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
 }
 
 template <class T>
-void Optimizer<T>::learn_scales(ConstMatrixView<T> y, Index epoch_steps) {
+void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  if (!learning_due(epoch_steps) || !is_sampled(estimate_kind(options_))) return;
+  const bool is_mode = rule() == Rule::map;  // whose weights' mean square says nothing of their prior
+  const bool prior = options_.learn_prior && !prior_.is_fixed() && !is_mode,
+             noise = options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
+  if (!learning_due(epoch_steps) || !(prior || noise)) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (options_.learn_prior && !prior_.is_fixed())
-    learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
-  if (options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN)
-    learn_noise<T>(model_->likelihood, evidence_->rows(), y, weight, scales_);
+  const EstimateKind kind = estimate_kind(options_);
+  if (!is_sampled(kind) && !(is_mode && is_linearized(kind)))
+    evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
+  if (prior) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
+  if (noise) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
 
 template <class T>
 void Optimizer<T>::commit() {
-  next_->set_blank(false);
-  posterior_->swap(*next_);
-  momentum_.swap(next_momentum_);
+  if (rule() == Rule::map)
+    std::ranges::copy(first_order_.mean(), posterior_->mean().begin());
+  else
+    posterior_->swap(*next_);
+  posterior_->set_blank(false);
+  commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
+  if (part_ < 1) ++state.shortened_steps;
+  ++state.step;
+}
+
+/// Of the kinds of averages only the last step's go on.
+template <class T>
+void Optimizer<T>::commit_averages() {
+  if (is_first_order()) {
+    first_order_.commit();
+    state.momentum_steps = 0;
+    return;
+  }
+  first_order_.forget();
+  momentum_.swap(next_momentum_);
+  ++state.momentum_steps;
   const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
   state.start_weight *= std::max(0.0, 1 - rate);
-  if (part_ < 1) ++state.shortened_steps;
-  ++state.momentum_steps;
-  ++state.step;
 }
 
 template class Optimizer<float>;

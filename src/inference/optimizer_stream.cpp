@@ -1,4 +1,5 @@
 // Optimizers on streams: observations and the passage of time.
+#include "base/error.hpp"
 #include "inference/optimizer.hpp"
 #include "linalg/parallel.hpp"
 
@@ -6,6 +7,11 @@ namespace bdl {
 
 template <class T>
 void Optimizer<T>::observe(Index examples, std::span<double> scores) {
+  check_gaussian(*posterior_, "place in a stream");
+  if (rule() == Rule::map)
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
+         "bdl_optimizer_fit()");
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
@@ -25,6 +31,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
 
 template <class T>
 void Optimizer<T>::forecast(Index steps) {
+  check_gaussian(*posterior_, "place in a stream");
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   Posterior<T>& later = filter_.predict(*posterior_, steps, options_);

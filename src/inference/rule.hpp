@@ -1,4 +1,4 @@
-// The four rules: two losses, two descents (spec/bong.md section 4).
+// The rules: two losses, two descents (spec/bong.md section 4), and the posterior's mode.
 #pragma once
 
 #include "inference/options.hpp"
@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-enum class Rule { bong = 0, blr = 1, bog = 2, bbb = 3 };  // words of option "rule"
+enum class Rule { bong = 0, blr = 1, bog = 2, bbb = 3, map = 4 };  // words of option "rule"
 
 /// blr, bbb: the loss has the KL divergence to the prior.
 inline bool has_kl(Rule rule) {

@@ -29,12 +29,12 @@ void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight
 }
 
 template <class T>
-void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
-                 double weight, Scales& scales) {
+void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                 Scales& scales) {
   if (likelihood.noise_covariance().given()) return;  // fixed by the caller
   scales.squares.resize(static_cast<std::size_t>(likelihood.outputs()));
   scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
-  estimator.squared_errors(y, scales.squares);
+  sum_squared_errors(f, y, scales.squares);
   if (scales.noise.size() == 1) {
     const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
     scales.noise[0] = moved(scales.noise[0], sum / static_cast<double>(y.size()), weight);
@@ -46,7 +46,7 @@ void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, Co
 
 #define BDL_INSTANTIATE(T)                                                         \
   template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&); \
-  template void learn_noise(const Likelihood&, const Estimator<T>&, ConstMatrixView<T>, double, Scales&);
+  template void learn_noise(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "curvature/estimator.hpp"
+#include "curvature/seeds.hpp"
 #include "inference/prior.hpp"
 
 namespace bdl {
@@ -28,9 +28,9 @@ template <class T>
 void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales);
 
 /// Moves scales.noise towards M / E[squared error], shared by the outputs or per output as the likelihood
-/// holds it; a full covariance is not learned.
+/// holds it; a full covariance is not learned. f: outputs at posterior samples, column s M + i.
 template <class T>
-void learn_noise(const Likelihood& likelihood, const Estimator<T>& estimator, ConstMatrixView<T> y,
-                 double weight, Scales& scales);
+void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                 Scales& scales);
 
 }  // namespace bdl

@@ -24,13 +24,9 @@ void write_network(RecordWriter& record, const Network<T>& network) {
 
 template <class T>
 std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
-  constexpr std::size_t text_limit = 65536;  // thousands of layers, and little memory
-  if (record.text("model.sizes").size() > text_limit)
-    fail(Status::ERROR_FORMAT, "field model.sizes is too long");
-  const std::vector<Index> sizes = record.integers("model.sizes", 1, size_limit);
-  if (sizes.size() < 2 || sizes.back() != likelihood.outputs())
+  const std::vector<Index> sizes = record.layer_sizes("model.sizes");
+  if (sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
-  if (count_parameters(sizes) < 0) fail(Status::ERROR_FORMAT, "field model.sizes gives too many parameters");
   const auto activation =
       static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
   return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);

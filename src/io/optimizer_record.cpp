@@ -107,6 +107,37 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   optimizer.restore(momentum.first(dimension), mean.first(dimension), precision.first(dimension));
 }
 
+/// Averages of a descent that is under way.
+template <class T>
+void write_moments(RecordWriter& record, const Moments<T>& moments) {
+  if (moments.steps == 0) return;
+  record.integer("state.moment_steps", moments.steps);
+  record.vector("optimizer.first_moments", moments.first.first(moments.size));
+  if (moments.has_second) record.vector("optimizer.second_moments", moments.second.first(moments.size));
+}
+
+template <class T>
+void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.has("state.moment_steps")) return;
+  const Index dimension = optimizer.posterior()->dimension();
+  Moments<T> moments;
+  moments.steps = record.integer("state.moment_steps", 1, count_limit);
+  moments.size = record.shape("optimizer.first_moments", 1)[0];
+  if (moments.size != dimension && moments.size != 2 * dimension)
+    fail(Status::ERROR_FORMAT, "tensor optimizer.first_moments does not fit the mean");
+  moments.has_second = record.archive().contains("optimizer.second_moments");
+  moments.first.reserve(moments.size);
+  record.vector<T>("optimizer.first_moments", moments.first.first(moments.size));
+  if (moments.has_second) {
+    moments.second.reserve(moments.size);
+    const auto second = moments.second.first(moments.size);
+    record.vector<T>("optimizer.second_moments", second);
+    if (std::ranges::any_of(second, [](T value) { return value < 0; }))
+      fail(Status::ERROR_FORMAT, "tensor optimizer.second_moments has a negative value");
+  }
+  optimizer.first_order().restore(std::move(moments));
+}
+
 }  // namespace
 
 template <class T>
@@ -128,6 +159,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   if (const auto noise = optimizer.filter().process_noise(); !noise.empty())
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
+  write_moments(record, optimizer.first_order().moments());
   record.vector("optimizer.initial_mean", optimizer.initial_mean());
   record.vector("optimizer.initial_precision", optimizer.initial_precision());
 }
@@ -146,6 +178,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_prior(record, optimizer->prior());
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
+    read_moments(record, *optimizer);
     return optimizer;
   } catch (const Error& error) {  // values the optimizer itself refuses
     fail(Status::ERROR_FORMAT, "%s", error.what());

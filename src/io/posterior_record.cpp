@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/diagonal_moment.hpp"
+#include "posterior/dropout.hpp"
 #include "posterior/full.hpp"
 #include "posterior/full_moment.hpp"
 #include "posterior/low_rank.hpp"
@@ -104,6 +105,35 @@ std::shared_ptr<Posterior<T>> read_diagonal_moment(const RecordReader& record, I
   return q;
 }
 
+template <class T>
+void write_dropout(RecordWriter& record, const Posterior<T>& posterior) {
+  const DropoutLayout& layout = as_dropout(posterior).layout();
+  std::string sizes;
+  for (const Index size : layout.sizes) sizes += (sizes.empty() ? "" : " ") + std::to_string(size);
+  record.text("posterior.dropout_sizes", sizes);
+  record.integer("posterior.dropout_bias", layout.bias ? 1 : 0);
+  record.real("posterior.dropout_input_rate", layout.input_rate);
+  record.real("posterior.dropout_hidden_rate", layout.hidden_rate);
+}
+
+double read_rate(const RecordReader& record, const char* key) {
+  const double rate = record.real(key);
+  if (!(rate >= 0 && rate < 1)) fail(Status::ERROR_FORMAT, "field %s is %g, expected [0, 1)", key, rate);
+  return rate;
+}
+
+template <class T>
+std::shared_ptr<Posterior<T>> read_dropout(const RecordReader& record, Index dimension) {
+  const bool bias = record.integer("posterior.dropout_bias", 0, 1) == 1;
+  const std::vector<Index> sizes = record.layer_sizes("posterior.dropout_sizes");
+  const double input_rate = read_rate(record, "posterior.dropout_input_rate"),
+               hidden_rate = read_rate(record, "posterior.dropout_hidden_rate");
+  DropoutLayout layout{sizes, bias, input_rate, hidden_rate};
+  if (layout.parameters() != dimension)
+    fail(Status::ERROR_FORMAT, "field posterior.dropout_sizes does not fit the mean");
+  return std::make_shared<DropoutPosterior<T>>(std::move(layout));
+}
+
 /// What a family adds to mean and blankness.
 template <class T>
 struct FamilyFormat {
@@ -112,12 +142,13 @@ struct FamilyFormat {
 };
 
 /// In the order of Family, which begins with 1.
-constexpr const char* families[] = {"low_rank", "full", "full_moment", "diagonal_moment"};
+constexpr const char* families[] = {"low_rank", "full", "full_moment", "diagonal_moment", "dropout"};
 template <class T>
 constexpr FamilyFormat<T> formats[] = {{write_low_rank<T>, read_low_rank<T>},
                                        {write_full<T>, read_full<T>},
                                        {write_full_moment<T>, read_full_moment<T>},
-                                       {write_diagonal_moment<T>, read_diagonal_moment<T>}};
+                                       {write_diagonal_moment<T>, read_diagonal_moment<T>},
+                                       {write_dropout<T>, read_dropout<T>}};
 static_assert(std::size(families) == std::size(formats<double>));
 
 }  // namespace

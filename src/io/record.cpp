@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "model/network.hpp"
 
 namespace bdl {
 namespace {
@@ -70,6 +71,16 @@ std::vector<Index> RecordReader::integers(const std::string& key, Index low, Ind
     if (space == rest.npos) return values;
     rest.remove_prefix(space + 1);
   }
+}
+
+std::vector<Index> RecordReader::layer_sizes(const std::string& key) const {
+  constexpr std::size_t text_limit = 65536;  // thousands of layers, and little memory
+  if (text(key).size() > text_limit) fail(Status::ERROR_FORMAT, "field %s is too long", key.c_str());
+  std::vector<Index> sizes = integers(key, 1, INT32_MAX);
+  if (sizes.size() < 2) fail(Status::ERROR_FORMAT, "field %s has no layer", key.c_str());
+  if (count_parameters(sizes) < 0)
+    fail(Status::ERROR_FORMAT, "field %s gives too many parameters", key.c_str());
+  return sizes;
 }
 
 const std::vector<Index>& RecordReader::shape(const std::string& name, std::size_t rank) const {

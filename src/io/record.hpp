@@ -43,6 +43,8 @@ class RecordReader {
   Index word(const std::string& key, std::span<const char* const> words) const;
   /// Whitespace-separated integers.
   std::vector<Index> integers(const std::string& key, Index low, Index high) const;
+  /// Sizes of a network's inputs and layers: positive, and not too many parameters.
+  std::vector<Index> layer_sizes(const std::string& key) const;
   const TensorArchive& archive() const { return archive_; }
   /// Shape of a tensor that must have `rank` dimensions.
   const std::vector<Index>& shape(const std::string& name, std::size_t rank) const;

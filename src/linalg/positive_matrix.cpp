@@ -63,7 +63,7 @@ bool PositiveMatrix::set_isotropic(double factor) {
     matrix()(i, i) = factor;
     lower()(i, i) = root;
   }
-  log_det_ = static_cast<double>(size_) * std::log(factor);
+  log_det_ = log_det_from_cholesky(lower());  // the bits that restore() gives
   return std::isfinite(log_det_);
 }
 
@@ -73,7 +73,7 @@ bool PositiveMatrix::set_multiple(const PositiveMatrix& other, double factor) {
                  [=](double value) { return factor * value; });
   std::transform(other.lower_.data(), other.lower_.data() + size_ * size_, lower_.data(),
                  [=](double value) { return root * value; });
-  log_det_ = other.log_det_ + static_cast<double>(size_) * std::log(factor);
+  log_det_ = log_det_from_cholesky(lower());
   return std::isfinite(log_det_);
 }
 

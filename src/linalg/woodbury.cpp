@@ -88,7 +88,7 @@ bool Woodbury<T>::finish(ConstSpan<T> d) {
 
 /// M = I, so Bc = I and X = I / 2.
 template <class T>
-void Woodbury<T>::set_isotropic(Index dimension, Index rank, double precision) {
+bool Woodbury<T>::set_diagonal(Index rank, ConstSpan<T> d) {
   rank_ = rank;
   reserve(rank);
   for (Index j = 0; j < rank; ++j)
@@ -96,7 +96,8 @@ void Woodbury<T>::set_isotropic(Index dimension, Index rank, double precision) {
       core_.matrix(rank, rank)(i, j) = i == j ? 1 : 0;
       coloring_.matrix(rank, rank)(i, j) = i == j ? 0.5 : 0;
     }
-  log_det_ = -static_cast<double>(dimension) * std::log(precision);
+  log_det_ = -sum_of_logs(d);
+  return std::isfinite(log_det_);
 }
 
 template <class T>

@@ -21,8 +21,8 @@ class Woodbury {
   /// Bc of I + U^T diag(1/d) U, lower triangular.
   ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }
 
-  /// The factorisation for U = 0 and d = precision; allocates nothing once reserve(rank) was called.
-  void set_isotropic(Index dimension, Index rank, double precision);
+  /// The factorisation for U = 0, in the same bits; allocates nothing once reserve(rank) was called.
+  bool set_diagonal(Index rank, ConstSpan<T> d);
 
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class Model {
  public:
   using Scalar = T;
   virtual ~Model() = default;
+  /// Another model of the same kind with the same likelihood. A user's model shares its callbacks.
+  virtual std::unique_ptr<Model> clone() const = 0;
 
   Index inputs() const { return inputs_; }
   Index outputs() const { return likelihood.outputs(); }
@@ -39,6 +42,7 @@ class Model {
 
  protected:
   Model(Index inputs, Likelihood density) : likelihood(std::move(density)), inputs_(inputs) {}
+  Model(const Model&) = default;
   Index inputs_, parameters_ = 0;
   std::vector<ParameterBlock> blocks_;
 };

@@ -29,6 +29,7 @@ template <class T>
 class Network final : public Model<T> {
  public:
   Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias, Likelihood density);
+  std::unique_ptr<Model<T>> clone() const override { return std::make_unique<Network>(*this); }
 
   const std::vector<DenseLayer>& layers() const { return layers_; }
   bdl_activation activation() const { return activation_; }

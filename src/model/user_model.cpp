@@ -27,14 +27,11 @@ void check_answer(std::int32_t answer, const char* which) {
 
 template <class T>
 UserModel<T>::UserModel(Index inputs, Index parameters, Likelihood density, const UserCallbacks& callbacks)
-    : Model<T>(inputs, std::move(density)), callbacks_(callbacks) {
+    : Model<T>(inputs, std::move(density)),
+      callbacks_(callbacks),
+      data_(std::make_shared<UserData>(callbacks.user_data)) {
   this->parameters_ = parameters;
   this->blocks_.push_back({"parameters", 0, parameters, 1, 0, false});
-}
-
-template <class T>
-UserModel<T>::~UserModel() {
-  if (destroy_) destroy_(callbacks_.user_data);
 }
 
 template <class T>

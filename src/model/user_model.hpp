@@ -15,20 +15,28 @@ template <class T>
 class UserModel final : public Model<T> {
  public:
   UserModel(Index inputs, Index parameters, Likelihood density, const UserCallbacks& callbacks);
-  ~UserModel() override;
-  UserModel(const UserModel&) = delete;
-  UserModel& operator=(const UserModel&) = delete;
+  std::unique_ptr<Model<T>> clone() const override { return std::make_unique<UserModel>(*this); }
 
-  /// Called with user_data at destruction.
-  void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
+  /// Called with user_data when the last clone is destroyed.
+  void set_destroy(void (*destroy)(void*)) { data_->destroy = destroy; }
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;
   /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
   void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
                      MatrixView<T> rows) const;
 
  private:
+  struct UserData {
+    void* pointer;
+    void (*destroy)(void*) = nullptr;
+    explicit UserData(void* data) : pointer(data) {}
+    UserData(const UserData&) = delete;
+    UserData& operator=(const UserData&) = delete;
+    ~UserData() {
+      if (destroy) destroy(pointer);
+    }
+  };
   UserCallbacks callbacks_;
-  void (*destroy_)(void*) = nullptr;
+  std::shared_ptr<UserData> data_;
 };
 
 }  // namespace bdl

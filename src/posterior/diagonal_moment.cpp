@@ -53,7 +53,7 @@ Index DiagonalMomentPosterior<T>::bytes() const {
 template <class T>
 void DiagonalMomentPosterior<T>::set_isotropic(double precision) {
   std::fill_n(variance_.data(), this->dimension_, static_cast<T>(1 / precision));
-  log_det_ = -static_cast<double>(this->dimension_) * std::log(precision);
+  log_det_ = sum_of_logs(variance());
 }
 
 template <class T>

@@ -7,6 +7,13 @@
 #include "base/profile.hpp"
 
 namespace bdl {
+namespace {
+
+[[noreturn]] void fail_not_positive() {
+  fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+}
+
+}  // namespace
 
 template <class T>
 LowRankPosterior<T>::LowRankPosterior(Index dimension, Index rank)
@@ -28,8 +35,7 @@ template <class T>
 void LowRankPosterior<T>::factorize(TallScratch& scratch) {
   const StageTimer timer(Stage::solve);
   has_gram_ = false;
-  if (!woodbury_.factorize(u(), d(), scratch))
-    fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+  if (!woodbury_.factorize(u(), d(), scratch)) fail_not_positive();
 }
 
 template <class T>
@@ -59,11 +65,11 @@ Index LowRankPosterior<T>::bytes() const {
 
 template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
-  const T d = static_cast<T>(precision);
+  const T value = static_cast<T>(precision);
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
-  std::fill_n(d_.data(), this->dimension_, d);
+  std::fill_n(d_.data(), this->dimension_, value);
   has_gram_ = false;
-  woodbury_.set_isotropic(this->dimension_, rank_, static_cast<double>(d));
+  static_cast<void>(woodbury_.set_diagonal(rank_, d()));
 }
 
 template <class T>
@@ -96,7 +102,12 @@ void LowRankPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std
   const double share = spread ? 0.1 : 0;
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
   std::ranges::transform(precision, d_.data(), [share](T p) { return static_cast<T>(1 - share) * p; });
-  for (Index k = 0; spread && k < rank_; ++k) {
+  if (!spread) {
+    has_gram_ = false;
+    if (!woodbury_.set_diagonal(rank_, d())) fail_not_positive();
+    return;
+  }
+  for (Index k = 0; k < rank_; ++k) {
     const auto column = u_.matrix(this->dimension_, rank_).column(k);
     fill_uniform({*spread_seed, Stream::initialization, 1, static_cast<std::uint32_t>(k)}, 0, column, T(-1),
                  T(1));

@@ -48,12 +48,17 @@ class LowRankPosterior final : public Posterior<T> {
   void start_range(const LowRankPosterior& old, const PosteriorStep<T>& step, const ProjectionSize& size,
                    UpdateWorkspace<T>& workspace);
   void correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step);
+  void project(Factor<T>& factor, const ProjectionSize& size, const LowRankPosterior& old,
+               const PosteriorStep<T>& step, MatrixView<T> u, UpdateWorkspace<T>& workspace);
   void known_grams(const LowRankPosterior& old, ConstMatrixView<T> x, ConstSpan<T> m, MatrixView<double> gram,
                    MatrixView<double> weighted, std::span<double> projected, UpdateWorkspace<T>& workspace);
   void write_gram(MatrixView<double> gram, TallScratch& scratch) const;
   void mix_diagonal(const PosteriorStep<T>& step);
   void move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch);
   void finish_mean(const PosteriorStep<T>& step);
+
+  // low_rank_average.cpp
+  void average_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
 
   // low_rank_descent.cpp
   double descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);

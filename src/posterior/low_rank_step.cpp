@@ -13,19 +13,6 @@
 #include "posterior/updated_factor.hpp"
 
 namespace bdl {
-namespace {
-
-/// b w_r for each row.
-template <class T>
-ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
-  const Index count = step.curvature.rows->count();
-  workspace.weights.reserve(count);
-  const T rate = static_cast<T>(step.curvature_rate);
-  std::ranges::transform(step.curvature.w, workspace.weights.data(), [rate](T w) { return rate * w; });
-  return workspace.weights.first(count);
-}
-
-}  // namespace
 
 template <class T>
 double LowRankPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
@@ -40,6 +27,8 @@ double LowRankPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T
                     : "a low-rank posterior takes curvature rows, not a Hessian (curvature \"mc-hess\")");
   } else if (!natural) {
     part = descend(step, workspace);
+  } else if (step.low_rank_update == LowRankUpdate::moving_average) {
+    average_rows(step, workspace);
   } else if (projected && !step.prior) {
     project_rows(step, workspace);
   } else {
@@ -89,13 +78,23 @@ void LowRankPosterior<T>::project_rows(const PosteriorStep<T>& step, UpdateWorks
   const double keep = step.has_kl() ? 1 - step.curvature_rate : 1;
   UpdatedFactor<T> factor(old.u(), keep, rows, w, workspace);
   const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, rows.cost());
-  if (choose_method(size, step.projection) == EigenMethod::randomized)
-    start_range(old, step, size, workspace);
-  workspace.projection.apply(factor, size, step.projection, u_.matrix(this->dimension_, rank_));
+  project(factor, size, old, step, u_.matrix(this->dimension_, rank_), workspace);
   rows.sum_squares(w, d_.first(this->dimension_));
+  add_row_squares<T>(old.u(), keep, d_.first(this->dimension_));
+  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
   correct_diagonal(old, step);
   factorize(workspace.scratch.tall);
   move_mean(step, workspace.scratch);
+}
+
+/// U = Q_L Lambda_L^1/2 of the factor.
+template <class T>
+void LowRankPosterior<T>::project(Factor<T>& factor, const ProjectionSize& size, const LowRankPosterior& old,
+                                  const PosteriorStep<T>& step, MatrixView<T> u,
+                                  UpdateWorkspace<T>& workspace) {
+  if (choose_method(size, step.projection) == EigenMethod::randomized)
+    start_range(old, step, size, workspace);
+  workspace.projection.apply(factor, size, step.projection, u);
 }
 
 /// The randomized method starts from the present factor, and random directions where it is 0.
@@ -113,14 +112,12 @@ void LowRankPosterior<T>::start_range(const LowRankPosterior& old, const Posteri
   }
 }
 
-/// d' = (1 - b) d + b lambda + Delta, Delta = rowsums(A^2) - rowsums(U'^2) >= 0 (clipped at rounding); on
-/// entry d_ holds b sum_r w_r b_r^2.
+/// d' = (1 - b) d + b lambda + Delta; on entry d_ holds Delta, what the projection has lost of the diagonal:
+/// >= 0, and clipped where rounding says otherwise.
 template <class T>
 void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step) {
-  const double kept = step.has_kl() ? 1 - step.curvature_rate : 1;
-  add_row_squares<T>(from.u(), kept, d_.first(this->dimension_));
-  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
-  const T keep = static_cast<T>(kept), rate = static_cast<T>(step.curvature_rate);
+  const T keep = static_cast<T>(step.has_kl() ? 1 - step.curvature_rate : 1),
+          rate = static_cast<T>(step.curvature_rate);
   const T *old = from.d().data(), *lambda = step.prior_precision.data();
   T* d = d_.data();
   for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA {

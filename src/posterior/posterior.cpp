@@ -66,6 +66,15 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 }
 
 template <class T>
+ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const Index count = step.curvature.rows->count();
+  workspace.weights.reserve(count);
+  const T rate = static_cast<T>(step.curvature_rate);
+  std::ranges::transform(step.curvature.w, workspace.weights.data(), [rate](T w) { return rate * w; });
+  return workspace.weights.first(count);
+}
+
+template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
   const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
   workspace.mixing.reserve(count * std::min(count, most_columns_together));
@@ -137,6 +146,7 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   template class Posterior<T>;                                                                \
   template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
   template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
+  template ConstSpan<T> scaled_weights(const PosteriorStep<T>&, UpdateWorkspace<T>&);         \
   template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \
   template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
   template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);         \

@@ -1,4 +1,5 @@
-// What is believed: a Gaussian q(theta) = N(mu, Sigma). One interface, one file per family.
+// What is believed: a Gaussian q(theta) = N(mu, Sigma), or the masks of dropout. One interface, one file per
+// family.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace bdl {
 template <class T>
 class Posterior;
 
-enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4 };
+enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4, dropout = 5 };
 
 /// Scratch of the const operations; it grows to its need and is then reused.
 template <class T>
@@ -32,6 +33,10 @@ enum class Descent { natural, plain };
 /// the family, or by the one before it (spec/bong.md sections 7.1 and 8.1).
 enum class MeanUpdate { projected, unprojected };
 
+/// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
+/// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+enum class LowRankUpdate { projected = 0, moving_average = 1 };  // words of option "low_rank_update"
+
 /// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
 /// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2 (spec/bong.md
 /// section 4 with H = -G). Families map (m, M) to their parameters.
@@ -47,6 +52,7 @@ struct PosteriorStep {
   const Posterior<T>* prior = nullptr;
   ConstSpan<T> prior_precision{};
   MeanUpdate mean_update = MeanUpdate::projected;
+  LowRankUpdate low_rank_update = LowRankUpdate::projected;
   /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
   /// BONG code has it (spec/bong.md section 6.1); for comparisons.
   bool unsymmetric = false;
@@ -82,6 +88,10 @@ struct UpdateWorkspace {
 /// Columns that curvature_columns() makes at a time, by n weights each.
 inline constexpr Index most_columns_together = 32;
 
+/// rate w_r for each row, in workspace.weights.
+template <class T>
+ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+
 /// The columns sqrt(rate w_r) b_r (D x n), in workspace.factor.
 template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace);
@@ -94,6 +104,10 @@ class Posterior {
   virtual Family family() const = 0;
   virtual Index rank() const = 0;
   Index dimension() const { return dimension_; }
+  bool is_gaussian() const { return family() != Family::dropout; }
+  bool is_diagonal() const {
+    return family() == Family::diagonal_moment || (family() == Family::low_rank && rank() == 0);
+  }
   ConstSpan<T> mean() const { return mean_.first(dimension_); }
   std::span<T> mean() { return mean_.first(dimension_); }
   /// Blank: as created, so that an optimizer may choose the start.

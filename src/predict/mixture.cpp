@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "posterior/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
 
 namespace bdl {
@@ -72,6 +73,8 @@ void check_query(const Query<T>& query) {
   const PredictSpec& spec = query.spec;
   if (spec.method == BDL_QUADRATURE && !query.model.is_single_index())
     fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
+  if (spec.method != BDL_MONTE_CARLO && spec.method != BDL_PLUG_IN)
+    check_gaussian(query.posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
   if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
     check_samples(spec.samples);
   check_shape(query.x, -1, query.model.inputs(), "x");

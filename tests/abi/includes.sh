@@ -1,10 +1,11 @@
 #!/bin/sh
-# Includes in src go down the layers only; BLAS is seen in linalg only; extern "C" is said in c_api only.
+# Includes in src go down the layers only; BLAS is seen in linalg only, NLopt in search only; extern "C" is said in
+# c_api only.
 set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   BEGIN {
-    split("base rng:linalg model curvature posterior inference predict:io c_api", layers)
+    split("base rng:linalg model curvature posterior inference predict:io search c_api", layers)
     for (i in layers) { n = split(layers[i], folders, ":"); for (j = 1; j <= n; j++) layer[folders[j]] = i + 0 }
   }
   function wrong(what) { printf "src/%s:%d: %s\n", substr(FILENAME, 3), FNR, what; bad = 1 }
@@ -17,6 +18,7 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
     header = $0
     gsub(/^[^"<]*["<]|[">].*$/, "", header)
     if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "linalg") wrong(header " outside linalg")
+    if (header == "nlopt.h" && here != "search") wrong(header " outside search")
     if ($0 !~ /"/ || header ~ /^bdl\//) next
     there = folder_of(header)
     if (!(there in layer)) wrong("include \"" header "\" does not start with a folder of src")

@@ -20,7 +20,7 @@ report 'defined, but not bdl_*' "$(names --defined-only | except '^(bdl_[a-z0-9_
 ends='abort|exit|_exit|_Exit|quick_exit|raise|kill|__assert(_fail|_perror_fail)?|_ZSt21__glibcxx_assert_fail.*'
 prints='v?f?printf|v?dprintf|__v?f?printf_chk|__v?dprintf_chk|puts|fputs|putchar|putc|fputc|perror|psignal'
 streams='stdout|stderr|stdin|_ZSt4(cout|cerr|clog)|_ZSt3cin'
-random='rand|srand|rand_r|random|srandom|[dlm]rand48|srand48|_ZNSt13random_device.*'
+random='rand|srand|rand_r|random|srandom|[dlm]rand48|srand48|_ZNSt13random_device.*|nlopt_srand(_time)?'
 report 'used, but forbidden in a library' "$(names --undefined-only | only "^($ends|$prints|$streams|$random)\$")"
 
 needed=$(objdump -p "$library" | awk '$1 == "NEEDED" { print $2 }')

@@ -248,6 +248,8 @@ const Case changes[] = {
      [](trained& t) { return bdl_optimizer_set_prior(t.optimizer, in(1, t.parameters)); }},
     {"bdl_optimizer_initialize", [](trained& t) { return bdl_optimizer_initialize(t.optimizer); }},
     {"bdl_optimizer_step", [](trained& t) { return bdl_optimizer_step(t.optimizer, in(20, 2), in(20, 2)); }},
+    {"bdl_optimizer_laplace",
+     [](trained& t) { return bdl_optimizer_laplace(t.optimizer, in(20, 2), in(20, 2)); }},
     {"bdl_optimizer_step_rows",
      [](trained& t) { return bdl_optimizer_step_rows(t.optimizer, in(20, t.parameters)); }},
     {"bdl_optimizer_fit",  // one step

@@ -13,10 +13,12 @@ struct FreeHandle {
   void operator()(bdl_model* handle) const { bdl_model_free(handle); }
   void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
   void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
+  void operator()(bdl_search* handle) const { bdl_search_free(handle); }
 };
 using Model = std::unique_ptr<bdl_model, FreeHandle>;
 using Posterior = std::unique_ptr<bdl_posterior, FreeHandle>;
 using Optimizer = std::unique_ptr<bdl_optimizer, FreeHandle>;
+using Search = std::unique_ptr<bdl_search, FreeHandle>;
 using Vector = std::vector<double>;
 
 inline Model make_mlp(bdl_dtype dtype, std::initializer_list<int64_t> sizes, bdl_likelihood likelihood,
@@ -53,6 +55,9 @@ struct Learner {
       : model(std::move(m)),
         posterior(make_posterior(dtype, bdl_model_parameters(model.get()), rank)),
         optimizer(make_optimizer(model, posterior, data_size, method)) {}
+
+  Learner(Model m, Posterior q, Optimizer o)
+      : model(std::move(m)), posterior(std::move(q)), optimizer(std::move(o)) {}
 
   void set(const char* name, double value) { OK(bdl_optimizer_set_double(optimizer.get(), name, value)); }
   void set(const char* name, int64_t value) { OK(bdl_optimizer_set_int(optimizer.get(), name, value)); }

@@ -15,6 +15,7 @@ static struct out {
   bdl_model* model;
   bdl_posterior* posterior;
   bdl_optimizer* optimizer;
+  bdl_search* search;
 } out;
 
 static const trained* watched; /* handles whose state must survive every refused call */

@@ -13,16 +13,26 @@ struct Setting {
   bdl_dtype dtype;
   int64_t rank;
   bool blank;
-  const char* eigen_method;
+  const char *eigen_method, *rule = "blr";
 };
-constexpr Setting settings[] = {{BDL_F64, 2, true, "automatic"}, {BDL_F64, 2, false, "randomized"},
-                                {BDL_F32, 2, false, "gram"},     {BDL_F64, 2, false, "outer"},
-                                {BDL_F32, 0, true, "automatic"}, {BDL_F64, FULL, false, "automatic"}};
+constexpr Setting settings[] = {{BDL_F64, 2, true, "automatic"},
+                                {BDL_F64, 2, false, "randomized"},
+                                {BDL_F32, 2, false, "gram"},
+                                {BDL_F64, 2, false, "outer"},
+                                {BDL_F32, 0, true, "automatic"},
+                                {BDL_F64, FULL, false, "automatic"},
+                                {BDL_F64, 0, true, "automatic", "bbb"},
+                                {BDL_F32, 0, false, "automatic", "bbb"}};
 
 trained make(const Setting& s) {
   trained t = s.blank ? untrained_create(s.dtype, BDL_GAUSSIAN, s.rank)
                       : trained_create(s.dtype, BDL_GAUSSIAN, s.rank);
   OK(bdl_optimizer_set_choice(t.optimizer, "eigen_method", s.eigen_method));
+  OK(bdl_optimizer_set_choice(t.optimizer, "rule", s.rule));
+  if (strcmp(s.rule, "bbb") == 0) {
+    OK(bdl_optimizer_set_choice(t.optimizer, "curvature", "mc-reparam"));
+    OK(bdl_optimizer_set_choice(t.optimizer, "descent", "adam"));
+  }
   OK(bdl_optimizer_set_double(t.optimizer, "process_noise", 0.1));  // of observations
   OK(bdl_optimizer_set_int(t.optimizer, "iterations", 2));
   return t;

@@ -21,7 +21,8 @@ void test_seeds(void**) {
     const snapshot first = run(v, 5), again = run(v, 5), other = run(v, 6);
     assert_same_state(&first, &again);
     assert_memory_not_equal(first.mean, other.mean, sizeof first.mean);
-    assert_memory_not_equal(first.variance, other.variance, sizeof first.variance);
+    if (strcmp(v.rule, "map") != 0)  // whose covariance stays
+      assert_memory_not_equal(first.variance, other.variance, sizeof first.variance);
   }
 }
 

@@ -92,26 +92,35 @@ static void test_round_trip(void** state) {
 static void test_methods(void** state) {
   static const struct {
     const char *name, *rule, *curvature;
-    int full, diagonal, low_rank; /* posteriors it is for */
+    int full, diagonal, low_rank; /* posteriors it is for; none: dropout */
   } methods[] = {{"slang", "blr", "mc-ef", 1, 1, 1},
                  {"slang-ggn", "blr", "mc-ggn", 1, 1, 1},
+                 {"slang-lin-hess", "blr", "lin-hess", 1, 1, 1},
+                 {"slang-lin-ef", "blr", "lin-ef", 1, 1, 1},
+                 {"slang-online-eig", "blr", "mc-ef", 0, 0, 1},
                  {"von", "blr", "mc-hess", 0, 1, 0},
                  {"vogn", "blr", "mc-ef", 0, 1, 0},
+                 {"von-full", "blr", "mc-hess", 1, 0, 0},
+                 {"vogn-full", "blr", "mc-ef", 1, 0, 0},
                  {"slang-exact-hess", "blr", "exact-hess", 1, 1, 1},
                  {"exact-full", "blr", "exact-hess", 1, 0, 0},
                  {"exact-diagonal", "blr", "exact-hess", 0, 1, 0},
                  {"exact-low-rank", "blr", "exact-hess", 0, 0, 1},
+                 {"bbb", "bbb", "mc-reparam", 0, 1, 0},
+                 {"map", "map", "lin-ef", 1, 1, 1},
+                 {"mc-dropout", "map", "mc-reparam", 0, 0, 0},
+                 {"laplace", "map", "lin-ef", 1, 1, 1},
                  {"bong", "bong", "lin-hess", 1, 1, 1},
                  {"blr", "blr", "lin-hess", 1, 1, 1},
                  {"bog", "bog", "lin-hess", 1, 1, 1},
-                 {"bbb", "bbb", "lin-hess", 1, 1, 1},
+                 {"online-bbb", "bbb", "lin-hess", 1, 1, 1},
                  {"rvga", "bong", "mc-hess", 1, 0, 0},
                  {"cm-ekf", "bong", "lin-hess", 1, 0, 0},
                  {"ekf", "bong", "lin-hess", 1, 0, 0},
                  {"vd-ekf", "bong", "lin-hess", 0, 1, 0},
                  {"lo-fi", "bong", "lin-hess", 0, 0, 1}};
   enum { METHODS = sizeof methods / sizeof *methods, D = 17 };
-  bdl_posterior* posteriors[5];
+  bdl_posterior* posteriors[6];
   (void)state;
   assert_int_equal(bdl_model_parameters(t.model), D);
   OK(bdl_posterior_create_full(BDL_F64, D, &posteriors[0]));
@@ -119,13 +128,15 @@ static void test_methods(void** state) {
   OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &posteriors[2]));
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &posteriors[3]));
   OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &posteriors[4]));
+  OK(bdl_posterior_create_dropout(t.model, 0.1, 0.5, &posteriors[5]));
   for (int i = 0; i < METHODS; ++i) {
     assert_string_equal(bdl_method_name(i), methods[i].name);
-    for (int p = 0; p < 5; ++p) {
-      const int any = methods[i].full + methods[i].diagonal + methods[i].low_rank == 3;
+    for (int p = 0; p < 6; ++p) {
+      const int families = methods[i].full + methods[i].diagonal + methods[i].low_rank;
       const int natural = p == 0 ? methods[i].full : p == 2 ? methods[i].diagonal : methods[i].low_rank;
       const int fits =
-          any || (p != 1 && p != 3 && natural); /* named filters are those in natural parameters */
+          p == 5 ? families == 0
+                 : families == 3 || (p != 1 && p != 3 && natural); /* named filters: natural parameters */
       bdl_optimizer* o = NULL;
       const char *rule = NULL, *curvature = NULL;
       const bdl_status status = bdl_optimizer_create(t.model, posteriors[p], methods[i].name, ROWS, &o);
@@ -143,7 +154,7 @@ static void test_methods(void** state) {
     }
   }
   assert_null(bdl_method_name(METHODS));
-  for (int p = 0; p < 5; ++p) bdl_posterior_free(posteriors[p]);
+  for (int p = 0; p < 6; ++p) bdl_posterior_free(posteriors[p]);
 }
 
 /* The two methods differ in nothing else: option "curvature" turns one into the other. */

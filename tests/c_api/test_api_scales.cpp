@@ -65,6 +65,24 @@ void test_fixed_noise(void**) {
   assert_true(precision == 7);
 }
 
+/// Without learning, option initial_noise_precision fixes it in units of 1 / Var(y); a restart follows the
+/// option.
+void test_fixed_noise_by_option(void**) {
+  const NoisyData d;
+  Learner l = linear_learner(1);
+  double precision = 0, mean = 0, variance = 0;
+  for (int i = 0; i < N; ++i) mean += d.y[static_cast<std::size_t>(2 * i)] / N;
+  for (int i = 0; i < N; ++i) variance += std::pow(d.y[static_cast<std::size_t>(2 * i)] - mean, 2) / N;
+  l.set("learn_noise", 0);
+  for (const double option : {30.0, 5.0}) {
+    l.set("initial_noise_precision", option);
+    OK(bdl_optimizer_initialize(l.optimizer.get()));
+    l.fit(d.inputs(), d.first_target(), 3);
+    OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&precision, 1, 1)));
+    assert_close(precision * variance, option, 1e-12 * option, "noise precision");
+  }
+}
+
 /// Running averages, Monte Carlo on the data and exact integrals agree; KL is that of the posterior's own
 /// function.
 void test_elbo(void**) {
@@ -169,12 +187,10 @@ void test_memory(void**) {
 }  // namespace
 
 int main() {
-  const CMUnitTest tests[] = {cmocka_unit_test(test_shared_noise),
-                              cmocka_unit_test(test_noise_per_output),
-                              cmocka_unit_test(test_fixed_noise),
-                              cmocka_unit_test(test_elbo),
-                              cmocka_unit_test(test_running_elbo_improves),
-                              cmocka_unit_test(test_diagnosis),
-                              cmocka_unit_test(test_memory)};
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(test_shared_noise), cmocka_unit_test(test_noise_per_output),
+      cmocka_unit_test(test_fixed_noise),  cmocka_unit_test(test_fixed_noise_by_option),
+      cmocka_unit_test(test_elbo),         cmocka_unit_test(test_running_elbo_improves),
+      cmocka_unit_test(test_diagnosis),    cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

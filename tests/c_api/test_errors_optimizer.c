@@ -46,6 +46,7 @@ static void test_null_optimizer(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_initialize(NULL));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_step(NULL, x, x));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_step_rows(NULL, one));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_laplace(NULL, x, x));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_fit(NULL, x, x, 1, NULL, NULL));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_progress(NULL, &out.count, &out.offset, &out.number));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_running_elbo(NULL, &out.number, &out.other));
@@ -76,6 +77,19 @@ static void test_step(void** state) {
   REFUSES_INPUTS("rows", 4, D, bdl_optimizer_step_rows(t.optimizer, wrong));
   OK(bdl_optimizer_step(t.optimizer, good, good));
   OK(bdl_optimizer_step_rows(t.optimizer, given(4, D)));
+  trained_free(&t);
+}
+
+static void test_laplace(void** state) {
+  trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  const bdl_matrix good = given(40, 2); /* more rows than N = 24 */
+  (void)state;
+  watch(&t);
+  REFUSES_INPUTS("x", 40, 2, bdl_optimizer_laplace(t.optimizer, wrong, good));
+  REFUSES_INPUTS("y", 40, 2, bdl_optimizer_laplace(t.optimizer, good, wrong));
+  REFUSED(BDL_ERROR_SHAPE, "y has 3 rows, expected 40",
+          bdl_optimizer_laplace(t.optimizer, good, given(3, 2)));
+  OK(bdl_optimizer_laplace(t.optimizer, good, good));
   trained_free(&t);
 }
 
@@ -140,6 +154,7 @@ static void test_without_model(void** state) {
   watch(&t);
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_step(o, x, x));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_fit(o, x, x, 1, NULL, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_laplace(o, x, x));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model",
           bdl_optimizer_elbo(o, x, x, 1, 1, &out.number, &out.other));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_running_elbo(o, &out.number, &out.other));
@@ -179,10 +194,11 @@ static void test_diverging_steps(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create),        cmocka_unit_test(test_null_optimizer),
-      cmocka_unit_test(test_prior),         cmocka_unit_test(test_step),
-      cmocka_unit_test(test_fit),           cmocka_unit_test(test_elbo),
-      cmocka_unit_test(test_small_queries), cmocka_unit_test(test_without_model),
-      cmocka_unit_test(test_first_step),    cmocka_unit_test(test_diverging_steps)};
+      cmocka_unit_test(test_create),         cmocka_unit_test(test_null_optimizer),
+      cmocka_unit_test(test_prior),          cmocka_unit_test(test_step),
+      cmocka_unit_test(test_laplace),        cmocka_unit_test(test_fit),
+      cmocka_unit_test(test_elbo),           cmocka_unit_test(test_small_queries),
+      cmocka_unit_test(test_without_model),  cmocka_unit_test(test_first_step),
+      cmocka_unit_test(test_diverging_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,19 @@ static void example_steps(void** state) {
   learner_free(&l);
 }
 
+/* The curvature of all data around the mean: for the bias of a line, N times the noise precision. */
+static void example_laplace(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  double precision[2] = {0}, prior[2] = {0}, noise_precision = 0;
+  (void)state;
+  OK(bdl_optimizer_laplace(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1)));
+  OK(bdl_posterior_precision_diagonal(l.posterior, bdl_f64(precision, 1, 2)));
+  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64(prior, 1, 2)));
+  OK(bdl_model_get_noise_precision(l.model, bdl_f64(&noise_precision, 1, 1)));
+  assert_true(fabs(precision[1] / (N * noise_precision + prior[1]) - 1) < 1e-12);
+  learner_free(&l);
+}
+
 static void example_elbo(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
   double running, running_kl, likelihood, kl;
@@ -212,11 +225,10 @@ static void example_checkpoint(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_methods),     cmocka_unit_test(example_options),
-      cmocka_unit_test(example_fit),         cmocka_unit_test(example_stopping),
-      cmocka_unit_test(example_steps),       cmocka_unit_test(example_elbo),
-      cmocka_unit_test(example_predictions), cmocka_unit_test(example_classes),
-      cmocka_unit_test(example_checkpoint)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods), cmocka_unit_test(example_options),
+                                     cmocka_unit_test(example_fit),     cmocka_unit_test(example_stopping),
+                                     cmocka_unit_test(example_steps),   cmocka_unit_test(example_laplace),
+                                     cmocka_unit_test(example_elbo),    cmocka_unit_test(example_predictions),
+                                     cmocka_unit_test(example_classes), cmocka_unit_test(example_checkpoint)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

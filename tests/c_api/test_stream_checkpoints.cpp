@@ -1,10 +1,10 @@
 // A stream saved anywhere and loaded again goes on to the same bits as one that never stopped; damaged fields
 // of its state are refused.
-#include "stream_runs.hpp"
+#include "file_fields.hpp"
 
 namespace {
 
-constexpr const char* rules[] = {"bong", "blr", "bog", "bbb"};
+constexpr const char* methods[] = {"bong", "blr", "bog", "online-bbb"};
 
 /// State beyond the posterior: drift, scores, inner iterations, samples, missing targets.
 void prepare(StreamLearner& learner, const char* curvature) {
@@ -77,7 +77,7 @@ void check(StreamFamily family, const char* rule, const char* curvature, bdl_dty
 
 void test_resumed_streams(void**) {
   for (const StreamFamily family : stream_families)
-    for (const char* rule : rules) check(family, rule, "lin-hess", BDL_F64);
+    for (const char* method : methods) check(family, method, "lin-hess", BDL_F64);
   for (const StreamFamily family : stream_families) check(family, "blr", "mc-ef", BDL_F32);
   check(StreamFamily::diagonal, "bong", "mc-hess", BDL_F64);
   check(StreamFamily::full_moment, "bong", "mc-hess", BDL_F64);
@@ -117,32 +117,6 @@ void test_infinite_scores(void**) {
   reload(learner);
   OK(bdl_optimizer_prequential(learner.optimizer.get(), nullptr, &log_density, nullptr));
   assert_true(log_density == -INFINITY);
-}
-
-/// The file with one metadata value replaced by another of the same length (spaces do not count in JSON).
-std::string with_value(const std::string& file, const std::string& key, const std::string& value) {
-  const std::size_t at = file.find("\"" + key + "\":\"");
-  assert_true(at != std::string::npos);
-  const std::size_t first = at + key.size() + 4, last = file.find('"', first);
-  std::string out = file.substr(0, first) + value + file.substr(last);
-  std::uint64_t length = 0;
-  memcpy(&length, file.data(), sizeof length);
-  length =
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(length) + static_cast<std::int64_t>(value.size()) -
-                                 static_cast<std::int64_t>(last - first));
-  memcpy(out.data(), &length, sizeof length);
-  return out;
-}
-
-void assert_loads(const std::string& bytes, bool well) {
-  const TemporaryFile file;
-  file.put(bytes);
-  bdl_optimizer* o = nullptr;
-  const bdl_status status = bdl_load(file.path(), nullptr, nullptr, nullptr, &o);
-  if ((status == BDL_OK) != well || (!well && status != BDL_ERROR_FORMAT))
-    fail_msg("loading gave %s: %s", bdl_status_name(status), bdl_last_error());
-  assert_true((o != nullptr) == well);
-  bdl_optimizer_free(o);
 }
 
 void test_hostile_values(void**) {

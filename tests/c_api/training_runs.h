@@ -14,16 +14,23 @@ typedef struct variant {
   double momentum;
   const char* prior_groups;
   int per_output_noise;
+  const char* rule; /* bbb, map: by Adam */
 } variant;
 
 static const variant variants[] = {
-    {"shuffled", BDL_F64, BDL_GAUSSIAN, 2, "shuffle", "automatic", 0.9, "weights_biases", 0},
-    {"with replacement", BDL_F32, BDL_GAUSSIAN, 2, "replacement", "automatic", 0.9, "shared", 0},
-    {"no momentum", BDL_F64, BDL_BERNOULLI, 3, "shuffle", "gram", 0, "layers", 0},
-    {"randomized eigenpairs", BDL_F64, BDL_GAUSSIAN, 3, "shuffle", "randomized", 0.9, "blocks", 1},
-    {"randomized, f32", BDL_F32, BDL_CATEGORICAL, 2, "replacement", "randomized", 0.5, "weights_biases", 0},
-    {"diagonal", BDL_F64, BDL_POISSON, 0, "shuffle", "automatic", 0.9, "weights_biases", 0},
-    {"full", BDL_F64, BDL_GAUSSIAN, FULL, "shuffle", "automatic", 0.9, "weights_biases", 1},
+    {"shuffled", BDL_F64, BDL_GAUSSIAN, 2, "shuffle", "automatic", 0.9, "weights_biases", 0, "blr"},
+    {"with replacement", BDL_F32, BDL_GAUSSIAN, 2, "replacement", "automatic", 0.9, "shared", 0, "blr"},
+    {"no momentum", BDL_F64, BDL_BERNOULLI, 3, "shuffle", "gram", 0, "layers", 0, "blr"},
+    {"randomized eigenpairs", BDL_F64, BDL_GAUSSIAN, 3, "shuffle", "randomized", 0.9, "blocks", 1, "blr"},
+    {"randomized, f32", BDL_F32, BDL_CATEGORICAL, 2, "replacement", "randomized", 0.5, "weights_biases", 0,
+     "blr"},
+    {"diagonal", BDL_F64, BDL_POISSON, 0, "shuffle", "automatic", 0.9, "weights_biases", 0, "blr"},
+    {"full", BDL_F64, BDL_GAUSSIAN, FULL, "shuffle", "automatic", 0.9, "weights_biases", 1, "blr"},
+    {"backprop", BDL_F64, BDL_GAUSSIAN, 0, "shuffle", "automatic", 0.9, "weights_biases", 1, "bbb"},
+    {"backprop, f32", BDL_F32, BDL_CATEGORICAL, 0, "replacement", "automatic", 0.8, "layers", 0, "bbb"},
+    {"mode in a full posterior", BDL_F32, BDL_GAUSSIAN, FULL, "shuffle", "automatic", 0.9, "weights_biases",
+     0, "map"},
+    {"mode", BDL_F64, BDL_GAUSSIAN, 2, "shuffle", "automatic", 0.9, "weights_biases", 0, "map"},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants, EPOCHS = 4, MINIBATCH = 7, STEPS = EPOCHS * 4 };
 
@@ -39,6 +46,9 @@ static inline trained variant_create(const variant* v) {
   OK(bdl_optimizer_set_double(t.optimizer, "momentum", v->momentum));
   OK(bdl_optimizer_set_double(t.optimizer, "learn_from",
                               0.3)); /* scales are learned from the second epoch on */
+  OK(bdl_optimizer_set_choice(t.optimizer, "rule", v->rule));
+  OK(bdl_optimizer_set_choice(t.optimizer, "descent", strcmp(v->rule, "blr") == 0 ? "sgd" : "adam"));
+  if (strcmp(v->rule, "bbb") == 0) OK(bdl_optimizer_set_choice(t.optimizer, "curvature", "mc-reparam"));
   if (v->per_output_noise) OK(bdl_model_set_noise_precision(t.model, bdl_f64(noise, 1, t.outputs)));
   return t;
 }
@@ -54,7 +64,7 @@ static inline snapshot uninterrupted(const variant* v) {
   OK(variant_fit(&t, EPOCHS, NULL, NULL));
   s = snapshot_of(&t);
   assert_int_equal(s.step, STEPS);
-  assert_true(s.prior[0] != 1); /* the prior was learned */
+  assert_true(s.prior[0] != 1 || strcmp(v->rule, "map") == 0); /* the prior was learned */
   trained_free(&t);
   return s;
 }

@@ -93,6 +93,21 @@ void check_products(Rows<T>& rows, const Dense& b, Random& random, double tolera
   }
 }
 
+/// Parts of equal size: the rows of one sample and seed.
+template <class T, template <class> class SomeRows>
+void check_parts(SomeRows<T>& rows, Index parts, const Dense& b, Random& random) {
+  const Padded<T> c(random.normal(b.cols, 1));
+  const Index size = b.cols / parts;
+  for (Index part = 0; part < parts; ++part) {
+    Padded<T> sum(poison(b.rows, 1));
+    rows.sum_part(part, parts, c.column(), sum.column());
+    assert_close(
+        "sum of a part", sum.dense(),
+        columns_of(b, part * size, size) * transposed(columns_of(transposed(c.dense()), part * size, size)),
+        sizeof(T) == 8 ? 1e-12 : 3e-5);
+  }
+}
+
 template <class T>
 void check_all(Rows<T>& rows, const Dense& b, Random& random) {
   assert_int_equal(rows.dimension(), b.rows);
@@ -110,6 +125,7 @@ void factored_rows_are_the_rows_written_out(void**) {
     Problem<T> problem(shape);
     rows.assign(problem.network, problem.tape, shape.seeds);
     check_all<T>(rows, problem.b, problem.random);
+    check_parts(rows, shape.samples * shape.seeds, problem.b, problem.random);
   }
 }
 
@@ -124,6 +140,7 @@ void dense_rows_are_the_rows_written_out(void**) {
     for (Index j = 0; j < count; ++j)
       for (Index i = 0; i < dimension; ++i) matrix(i, j) = static_cast<T>(b(i, j));
     check_all<T>(rows, b, random);
+    for (const Index parts : {Index{1}, count}) check_parts(rows, parts, b, random);
   }
 }
 

@@ -35,7 +35,8 @@ std::int32_t supply(void* user_data, bdl_draw_kind kind, std::int64_t step, std:
 Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Json& problem,
                                     const Algorithm& algorithm, double alpha, std::int64_t size) {
   bdl_optimizer* o = nullptr;
-  check(bdl_optimizer_create(model, q, algorithm.rule.c_str(), size, &o));
+  const char* const method = algorithm.rule == "bbb" ? "online-bbb" : algorithm.rule.c_str();
+  check(bdl_optimizer_create(model, q, method, size, &o));
   Owned<bdl_optimizer> owned(o, bdl_optimizer_free);
   check(bdl_optimizer_set_choice(o, "curvature", algorithm.estimator.c_str()));
   check(bdl_optimizer_set_double(o, "learning_rate", alpha));

@@ -242,6 +242,7 @@ void ranks_rise_to_the_full_optimum(void**) {
       options.bias_prior_precision = 0.2;
       options.learning_rate = options.curvature_rate = 0.1;
       options.momentum = 0;
+      options.learn_prior = options.learn_noise = 0;
       slang.set_options(options);
       for (int step = 0; step < 400; ++step) step_on(slang, data.x, data.y);
       const double projected = conditions_of(slang, data).elbo;

@@ -14,11 +14,14 @@ struct Case {
   const char* name;
   std::vector<Index> sizes;
   bdl_likelihood likelihood;
-  Index rank, examples, samples;  // rank -1: full family
+  Index rank, examples, samples;  // rank -1: full family, -2: dropout
   std::int32_t curvature, eigen_method;
+  Rule rule = Rule::blr;  // others by Adam
 };
 
 const std::vector<Case>& cases() {
+  constexpr auto reparam = static_cast<std::int32_t>(EstimateKind::mc_reparam),
+                 point = static_cast<std::int32_t>(EstimateKind::lin_ef);
   static const std::vector<Case> all{
       {"classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, 0, 0},
       {"classifier, Gram matrix", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 20, 2, 0, 1},
@@ -31,7 +34,12 @@ const std::vector<Case>& cases() {
       {"exact diagonal regression", {400, 1}, BDL_POISSON, 0, 64, 1, 5, 0},
       {"exact full regression", {30, 1}, BDL_GAUSSIAN, -1, 50, 1, 5, 0},
       {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
-      {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0}};
+      {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0},
+      {"classifier by backprop", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, reparam, 0, Rule::bbb},
+      {"logistic regression by backprop", {400, 1}, BDL_BERNOULLI, 0, 64, 12, reparam, 0, Rule::bbb},
+      {"mode of a classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, point, 0, Rule::map},
+      {"mode with full covariance", {13, 30, 1}, BDL_GAUSSIAN, -1, 50, 4, point, 0, Rule::map},
+      {"classifier with dropout", {60, 50, 40, 10}, BDL_CATEGORICAL, -2, 50, 4, reparam, 0, Rule::map}};
   return all;
 }
 
@@ -49,11 +57,15 @@ Data data_for(const Case& item, Random& random) {
 template <class T>
 std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Network<T>> model,
                                             std::shared_ptr<Posterior<T>> q, double learn_from) {
-  auto optimizer = std::make_unique<Optimizer<T>>(std::move(model), std::move(q), find_method("slang"), 1000);
+  auto optimizer = std::make_unique<Optimizer<T>>(
+      std::move(model), std::move(q), find_method(item.rank == -2 ? "mc-dropout" : "slang"), 1000);
   Options options;
   options.samples = item.samples;
   options.curvature = item.curvature;
   options.eigen_method = item.eigen_method;
+  options.rule = static_cast<std::int32_t>(item.rule);
+  options.descent =
+      static_cast<std::int32_t>(item.rule == Rule::blr ? DescentOption::sgd : DescentOption::adam);
   options.learn_from = learn_from;
   options.total_steps = 10;
   optimizer->set_options(options);
@@ -62,7 +74,9 @@ std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Ne
 
 template <class T>
 std::shared_ptr<Posterior<T>> posterior_for(const Case& item, Index dimension) {
-  if (item.rank < 0) return std::make_shared<FullPosterior<T>>(dimension);
+  if (item.rank == -1) return std::make_shared<FullPosterior<T>>(dimension);
+  if (item.rank == -2)
+    return std::make_shared<DropoutPosterior<T>>(DropoutLayout{item.sizes, true, 0.1, 0.5});
   return make_posterior<T>(dimension, item.rank);
 }
 

@@ -86,12 +86,17 @@ Options learning_options() {
 /// The means are far from zero and average 40 samples a step: a few per mille of noise, asserted to 2 per
 /// cent.
 void training_ends_at_the_fixed_points(void**) {
-  for (const bool per_output : {false, true}) {
+  for (const auto& [method, kind, per_output] :
+       {std::tuple("slang-ggn", EstimateKind::mc_ggn, false),
+        std::tuple("slang-ggn", EstimateKind::mc_ggn, true),
+        std::tuple("slang-lin-hess", EstimateKind::lin_hess, false)}) {
     const Regression data(2);
     const auto model = make_network<double>(
         {2, 2}, gaussian(2, per_output ? std::vector<double>{1, 1} : std::vector<double>{1}));
-    Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method("slang-ggn"), 30);
-    optimizer.set_options(learning_options());
+    Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method(method), 30);
+    Options options = learning_options();
+    options.curvature = static_cast<std::int32_t>(kind);  // lin-hess: samples for the scales alone
+    optimizer.set_options(options);
     for (int step = 0; step < 800; ++step) step_on(optimizer, data.x, data.y);
     const Dense errors = expected_squared_errors(optimizer, data);
     const auto tau = model->likelihood.noise_precision();
@@ -193,13 +198,14 @@ void what_is_not_to_be_learned_stays(void**) {
 }
 
 void noise_starts_from_the_variance_of_the_targets(void**) {
-  const auto started = [](const std::vector<double>& y, Index cols, bool set, bool learn) {
+  const auto started = [](const std::vector<double>& y, Index cols, bool set, bool learn,
+                          double initial = 50) {
     const auto model = make_network<double>({1, cols}, Likelihood(BDL_GAUSSIAN, cols));
     if (set) model->likelihood.set_noise_precision(std::vector<double>{7});
     Optimizer<double> optimizer(model, make_posterior<double>(2 * cols, 1), find_method("slang"), 4);
     Options options;
     options.learn_noise = learn;
-    options.initial_noise_precision = 50;
+    options.initial_noise_precision = initial;
     optimizer.set_options(options);
     optimizer.start_noise(bdl_f64(y.data(), std::ssize(y) / cols, cols));
     return model->likelihood.noise_precision(0);
@@ -207,7 +213,10 @@ void noise_starts_from_the_variance_of_the_targets(void**) {
   assert_near("one output", started({1, 3, 1, 3}, 1, false, true), 50, 1e-14);
   assert_near("mean over outputs", started({1, 30, 3, 30, 1, 36, 3, 36}, 2, false, true), 50 / 5.0, 1e-14);
   assert_near("constant targets: y^2", started({2, 2, 2}, 1, false, true), 50 / 4.0, 1e-14);
-  assert_true(started({1, 3}, 1, true, true) == 7 && started({1, 3}, 1, false, false) == 1);
+  assert_near("fixed", started({1, 3, 1, 3}, 1, false, false), 50, 1e-14);
+  assert_true(started({1, 3}, 1, true, true) == 7 && started({1, 3}, 1, true, false) == 7);
+  assert_near("automatic, a linear model", started({1, 5, 1, 5}, 1, false, true, 0), 1 / 4.0, 1e-14);
+  assert_true(started({1, 5, 1, 5}, 1, false, false, 0) == 1);  // the model's own
 }
 
 }  // namespace

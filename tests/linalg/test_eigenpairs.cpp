@@ -71,9 +71,10 @@ constexpr Spectrum spectra[] = {
 void reflect(Dense& a, const Dense& v) {
   const Dense av = a * v;
   const double scale = 2 / dot(v, v), shift = scale * scale / 2 * dot(v, av);
-  for (Index j = 0; j < a.cols; ++j)
-    for (Index i = 0; i < a.rows; ++i)
-      a(i, j) += 2 * shift * v(i, 0) * v(j, 0) - scale * (av(i, 0) * v(j, 0) + v(i, 0) * av(j, 0));
+  for (Index j = 0; j < a.cols; ++j) {
+    add_multiple(2 * shift * v(j, 0) - scale * av(j, 0), v.column(0), a.column(j), a.rows);
+    add_multiple(-scale * v(j, 0), av.column(0), a.column(j), a.rows);
+  }
 }
 
 /// A matrix with this spectrum; its first eigenvectors are about `mixing` away from the first coordinates.

@@ -66,7 +66,10 @@ inline Index row_count(CurvatureForm form, Index size) {
 /// A step by a gradient alone, all else as by default.
 template <class T>
 PosteriorStep<T> step_from(const Posterior<T>& from, Descent descent, ConstSpan<T> m) {
-  return {from, descent, m, {}, 1, 1, nullptr, {}, MeanUpdate::projected, false, true, {}, {}};
+  PosteriorStep<T> step{from};
+  step.descent = descent;
+  step.m = m;
+  return step;
 }
 
 /// A step, and all that it refers to.

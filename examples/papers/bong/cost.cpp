@@ -7,7 +7,7 @@
 #include "experiments.hpp"
 #include "learner.hpp"
 #include "support/dataset.h"
-#include "table.hpp"
+#include "support/table.hpp"
 
 namespace bong {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "experiments.hpp"
 #include "learner.hpp"
-#include "table.hpp"
+#include "support/table.hpp"
 
 namespace bong {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "table.hpp"
+#include "support/table.hpp"
 
 namespace bong {
 namespace {
@@ -46,23 +46,6 @@ void fill_low_rank(bdl_posterior* belief, const Algorithm& algorithm) {
 
 }  // namespace
 
-void check(bdl_status status) {
-  if (status != BDL_OK) stop(bdl_last_error());
-}
-
-bdl_matrix Data::inputs_of(int64_t first, int64_t count) const {
-  return bdl_f64(x.data() + first * inputs, count, inputs);
-}
-
-bdl_matrix Data::targets_of(int64_t first, int64_t count) const {
-  return bdl_f64(y.data() + first, count, 1);
-}
-
-void Data::append(const double* example, double target) {
-  x.insert(x.end(), example, example + inputs);
-  y.push_back(target);
-}
-
 Learner::Learner(const Network& network, const Algorithm& algorithm, const char* score, int64_t data_size)
     : regression_(network.likelihood == BDL_GAUSSIAN) {
   bdl_model* model = nullptr;
@@ -73,7 +56,8 @@ Learner::Learner(const Network& network, const Algorithm& algorithm, const char*
   if (regression_) check(bdl_model_set_noise_precision(model, bdl_f64(&noise, 1, 1)));
   belief_.reset(create_belief(network, bdl_model_parameters(model), algorithm.family));
   bdl_optimizer* optimizer = nullptr;
-  check(bdl_optimizer_create(model, belief_.get(), algorithm.rule.c_str(), data_size, &optimizer));
+  const char* const method = algorithm.rule == "bbb" ? "online-bbb" : algorithm.rule.c_str();
+  check(bdl_optimizer_create(model, belief_.get(), method, data_size, &optimizer));
   optimizer_.reset(optimizer);
   check(bdl_optimizer_set_choice(optimizer, "curvature", algorithm.curvature.c_str()));
   check(bdl_optimizer_set_choice(optimizer, "score", score));

@@ -5,25 +5,14 @@
 #include <bdl/bdl.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "support/handles.hpp"
+
 namespace bong {
 
-/// Ends the program with libbdl's message.
-void check(bdl_status status);
-
-/// Row-major examples; y has one column.
-struct Data {
-  std::vector<double> x, y;
-  int64_t inputs = 0;
-
-  int64_t rows() const { return static_cast<int64_t>(y.size()); }
-  bdl_matrix inputs_of(int64_t first, int64_t count) const;
-  bdl_matrix targets_of(int64_t first, int64_t count) const;
-  void append(const double* example, double target);
-};
+using namespace support;
 
 struct Network {
   std::vector<int64_t> sizes;
@@ -59,15 +48,10 @@ class Learner {
   bool observe(const Data& data, int64_t first, int64_t count) const;
 
  private:
-  struct Free {
-    void operator()(bdl_model* handle) const { bdl_model_free(handle); }
-    void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
-    void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
-  };
   bool regression_;
-  std::unique_ptr<bdl_model, Free> model_;
-  std::unique_ptr<bdl_posterior, Free> belief_;
-  std::unique_ptr<bdl_optimizer, Free> optimizer_;
+  Model model_;
+  Posterior belief_;
+  Optimizer optimizer_;
 };
 
 /// Means over a test set: minus the log predictive density, and the share of errors or the root mean squared

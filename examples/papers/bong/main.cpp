@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "experiments.hpp"
-#include "table.hpp"
+#include "support/table.hpp"
 
 int main(int argc, char** argv) {
   bong::Settings settings;
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     else if (flag == "--quick")
       settings.quick = value == "yes";
     else
-      bong::stop("no flag " + flag);
+      support::stop("no flag " + flag);
   }
   if (command == "tune")
     bong::tune(settings);
@@ -32,6 +32,6 @@ int main(int argc, char** argv) {
   else if (command == "drift")
     bong::drift(settings);
   else
-    bong::stop("expected tune, stream, sensitivity, cost or drift");
+    support::stop("expected tune, stream, sensitivity, cost or drift");
   return 0;
 }

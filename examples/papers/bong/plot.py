@@ -7,25 +7,18 @@ import math
 import pathlib
 import sys
 
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-from results import CURVATURES, FAMILIES, RULES, grouped, mean_and_error, read  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import figures  # noqa: E402
+from figures import plt  # noqa: E402
+from report import CURVATURES, FAMILIES, RULES  # noqa: E402
+from results import grouped, mean_and_error, read  # noqa: E402
 
 COLOURS = {"bong": "#2f81d8", "blr": "#2da44e", "bog": "#d9822b", "bbb": "#cf4a56"}
-# Text as text and legible on light and dark backgrounds; the same file from the same numbers.
-plt.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "bong", "font.size": 9, "figure.facecolor": "none",
-    "axes.facecolor": "none", "savefig.facecolor": "none", "text.color": "#7b818a", "axes.labelcolor": "#7b818a",
-    "axes.edgecolor": "#7b818a", "xtick.color": "#7b818a", "ytick.color": "#7b818a", "grid.color": "#7b818a",
-    "grid.alpha": 0.25, "axes.grid": True, "legend.framealpha": 0.0})
 
 
 def save(figure, folder, name):
     figure.tight_layout()
-    figure.savefig(pathlib.Path(folder) / f"bong-{name}.svg", metadata={"Date": None, "Creator": None})
+    figures.save(figure, folder, f"bong-{name}")
 
 
 def curve(axes, rows, x, y, **style):

@@ -5,17 +5,16 @@ report.py RESULTS            prints all tables
 report.py RESULTS PAGE       rewrites them in a page, between <!-- table NAME --> and <!-- end -->
 """
 import math
-import re
+import pathlib
 import sys
 
-from results import CURVATURES, FAMILIES, RULES, by_seed, grouped, mean_and_error, read
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from results import by_seed, grouped, mean_and_error, publish, read, table  # noqa: E402
 
+RULES = ["bong", "blr", "bog", "bbb"]
+CURVATURES = ["lin-hess", "mc-ef"]
+FAMILIES = ["diagonal", "low-rank-10"]
 WARM_UP = 100  # observations of the drifting streams that are not judged
-
-
-def table(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
 
 
 def shown(values, digits=2):
@@ -149,22 +148,7 @@ def drift(folder):
     return text
 
 
-def main():
-    folder = sys.argv[1]
-    tables = {"mnist": streams(folder, "mnist"), "sarcos": streams(folder, "sarcos"), "ordering": ordering(folder),
-              "sensitivity": sensitivity(folder), "cost": cost(folder), "drift": drift(folder)}
-    if len(sys.argv) < 3:
-        for name, text in tables.items():
-            print(f"## {name}\n\n{text.strip()}\n")
-        return
-    with open(sys.argv[2], encoding="utf-8") as file:
-        page = file.read()
-    for name, text in tables.items():
-        page = re.sub(rf"(<!-- table {name} -->\n).*?(<!-- end -->)",
-                      lambda match, text=text: f"{match[1]}\n{text.strip()}\n\n{match[2]}", page, flags=re.S)
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(page)
-
-
 if __name__ == "__main__":
-    main()
+    RESULTS = sys.argv[1]
+    publish({"mnist": streams(RESULTS, "mnist"), "sarcos": streams(RESULTS, "sarcos"), "ordering": ordering(RESULTS),
+             "sensitivity": sensitivity(RESULTS), "cost": cost(RESULTS), "drift": drift(RESULTS)}, *sys.argv[2:3])

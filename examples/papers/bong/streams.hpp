@@ -2,7 +2,7 @@
 #ifndef BONG_STREAMS_HPP
 #define BONG_STREAMS_HPP
 
-#include "table.hpp"
+#include "support/table.hpp"
 #include "task.hpp"
 
 namespace bong {

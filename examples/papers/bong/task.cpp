@@ -7,7 +7,7 @@
 #include <random>
 
 #include "support/dataset.h"
-#include "table.hpp"
+#include "support/table.hpp"
 
 namespace bong {
 namespace {

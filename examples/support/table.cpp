@@ -1,4 +1,4 @@
-#include "table.hpp"
+#include "support/table.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -7,12 +7,12 @@
 #include <sstream>
 #include <thread>
 
-namespace bong {
+namespace support {
 
-std::string number(double value) {
+std::string number(double value, int digits) {
   if (std::isnan(value)) return "nan";
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 
@@ -60,8 +60,8 @@ void in_parallel(int threads, std::size_t count, const std::function<void(std::s
 }
 
 void stop(const std::string& message) {
-  std::fprintf(stderr, "bong: %s\n", message.c_str());
+  std::fprintf(stderr, "error: %s\n", message.c_str());
   std::exit(1);
 }
 
-}  // namespace bong
+}  // namespace support

@@ -1,6 +1,6 @@
 // Results as CSV, one row per measurement. A file that exists is continued: what it holds is not done again.
-#ifndef BONG_TABLE_HPP
-#define BONG_TABLE_HPP
+#ifndef SUPPORT_TABLE_HPP
+#define SUPPORT_TABLE_HPP
 
 #include <cstdio>
 #include <functional>
@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace bong {
+namespace support {
 
 using Row = std::vector<std::string>;
 
-/// Up to six digits; "nan" where there is nothing to say.
-std::string number(double value);
+/// Up to so many digits; "nan" where there is nothing to say.
+std::string number(double value, int digits = 6);
 
 /// Comma-separated fields; empty without a file.
 std::vector<Row> read_csv(const std::string& path);
@@ -39,8 +39,9 @@ class Table {
 /// Jobs 0 .. count - 1 in this order, on several threads.
 void in_parallel(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
+/// Ends the program with a message.
 [[noreturn]] void stop(const std::string& message);
 
-}  // namespace bong
+}  // namespace support
 
 #endif

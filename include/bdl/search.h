@@ -1,0 +1,171 @@
+/**
+ * @file search.h
+ * Search of hyper-parameters: named options of an optimizer (bdl/optimizer.h) are varied within ranges, at
+ * random or by Bayesian optimisation, and each set of values is scored by K-fold cross-validation.
+ *
+ *   bdl_search* search;
+ *   bdl_search_create(optimizer, 5, 120, BDL_MONTE_CARLO, 100, 1, &search);
+ *   bdl_search_add_double(search, "prior_precision", 0.01, 100, BDL_SCALE_LOG);
+ *   bdl_search_add_double(search, "initial_noise_precision", 1, 1000, BDL_SCALE_LOG);
+ *   bdl_search_run(search, x, y, 5, 25, NULL, NULL);           // 5 trials at random, then 25 Bayesian ones
+ *   bdl_search_best(search, &best);
+ *   bdl_search_apply(search, best, optimizer);                 // the best values become its options
+ *   bdl_optimizer_fit(optimizer, x, y, 120, NULL, NULL);
+ *
+ * A trial trains, for each fold, on the other folds, and scores the fold that was left out: the mean log
+ * predictive density of its rows, as bdl_predict_log_density() computes it. The trial's score is the mean
+ * over the folds. Standardisation is the caller's.
+ *
+ * Precisions that are learned are not worth a search: for "prior_precision" set "learn_prior" to 0; for the
+ * Gaussian noise "learn_noise" to 0 and search "initial_noise_precision", in units of 1 / Var(y).
+ *
+ * Scores depend on the seed and the data alone, not on the number of threads, on stops in between, or on the
+ * number of runs that a search was made in.
+ */
+#ifndef BDL_SEARCH_H
+#define BDL_SEARCH_H
+
+#include "bdl/matrix.h"
+#include "bdl/optimizer.h"
+#include "bdl/predict.h"
+#include "bdl/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bdl_search bdl_search;
+
+/** How values are spread over a range. */
+typedef enum bdl_scale {
+  BDL_SCALE_LINEAR = 1, /**< evenly */
+  BDL_SCALE_LOG = 2     /**< their logarithms evenly: for precisions, rates, sizes; limits > 0 */
+} bdl_scale;
+
+/**
+ * New search. It copies the prototype's model, family of posteriors, method, options and
+ * bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
+ * it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
+ * prototype's, times the share of the rows that it trains on. Since 0.1.
+ * @param prototype an optimizer with a model. Folds are trained on as many threads as its option "threads"
+ *                  says; those of a user model one after another, on the thread of bdl_search_run()
+ * @param folds     K >= 2
+ * @param epochs    as of bdl_optimizer_fit(), of each fold
+ * @param method    of the predictive distribution, as of bdl_predict_log_density()
+ * @param samples   of the predictive distribution
+ * @param seed      of the folds, of the trials' values and of the predictive distribution. Training has the
+ *                  same seed in all trials, option "seed": their differences are those of the values
+ * @param search    receives the handle; free with bdl_search_free()
+ */
+BDL_API bdl_status bdl_search_create(const bdl_optimizer* prototype, int64_t folds, int64_t epochs,
+                                     bdl_predict_method method, int64_t samples, uint64_t seed,
+                                     bdl_search** search);
+
+/** Frees the handle. NULL is fine. Since 0.1. */
+BDL_API void bdl_search_free(bdl_search* search);
+
+/**
+ * Varies a real option. Ranges are added before the first trial. Unknown name: BDL_ERROR_UNKNOWN_OPTION
+ * offering the nearest. Since 0.1.
+ * @param search a search
+ * @param option name of a real option that has no range yet
+ * @param low    smallest value, within the option's own range
+ * @param high   largest value, likewise, > low
+ * @param scale  how values are spread between them
+ */
+BDL_API bdl_status bdl_search_add_double(bdl_search* search, const char* option, double low, double high,
+                                         bdl_scale scale);
+
+/** Varies an integer option, as bdl_search_add_double(); limits within -2^53 to 2^53. Since 0.1. */
+BDL_API bdl_status bdl_search_add_int(bdl_search* search, const char* option, int64_t low, int64_t high,
+                                      bdl_scale scale);
+
+/**
+ * Varies a choice. Since 0.1.
+ * @param search a search
+ * @param option name of a choice that has no range yet
+ * @param words  at least two of the option's words, separated by bars: "mc-ef | mc-ggn"
+ */
+BDL_API bdl_status bdl_search_add_choice(bdl_search* search, const char* option, const char* words);
+
+/**
+ * Progress of bdl_search_run(), called on its thread after every trial. It may read the search and call
+ * bdl_search_request_stop().
+ * @return 0 to go on; positive: bdl_search_run() returns BDL_STOPPED; negative: BDL_ERROR_CALLBACK. Either
+ *         way the trials are kept
+ */
+typedef int32_t (*bdl_search_progress_fn)(void* user_data, const bdl_search* search);
+
+/**
+ * Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a
+ * Gaussian process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the
+ * greatest expected improvement are tried (Snoek et al. 2012, Practical Bayesian optimization of machine
+ * learning algorithms). As long as fewer than two trials have a score, those are at random too. Values that
+ * were tried before are not trained again. Running again adds to the same search: after a stop, run what is
+ * missing.
+ *
+ * A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
+ * in place of a score, and the search goes on. Since 0.1.
+ * @param search          a search with at least one range
+ * @param x               n x inputs, n >= folds; in every run of a search the same data
+ * @param y               n x targets
+ * @param random_trials   0 to 1e6
+ * @param bayesian_trials 0 to 1e6; each costs O(k^3) for k trials so far, beside the training
+ * @param progress        may be NULL
+ * @param user_data       handed to progress
+ * @return BDL_OK, BDL_STOPPED, or an error; the trials that were completed are kept
+ */
+BDL_API bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_t random_trials,
+                                  int64_t bayesian_trials, bdl_search_progress_fn progress, void* user_data);
+
+/**
+ * Asks a running search, or the next one, to return BDL_STOPPED: a trial in training ends after its current
+ * steps and is not kept. Any thread or signal handler may call it. Since 0.1.
+ */
+BDL_API void bdl_search_request_stop(bdl_search* search);
+
+/** Number of trials, failed ones included; 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_search_count(const bdl_search* search);
+
+/**
+ * What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
+ * @param search         a search
+ * @param trial          0 to bdl_search_count() - 1, in the order of the trials
+ * @param values         receives 1 x R, one value for each of the R ranges in the order in which they were
+ *                       added; of a choice, the number of its word among those given, from 0. May be
+ *                       bdl_none()
+ * @param score          receives the mean over the folds of the mean log predictive density, in nats per row;
+ *                       NaN if the trial failed
+ * @param standard_error receives that of the score, from the folds' differences; NaN likewise
+ * @param message        receives why the trial failed, beginning with the fold; "" if it did not. Valid until
+ *                       the next bdl_search_run() or bdl_search_free()
+ */
+BDL_API bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix values, double* score,
+                                    double* standard_error, const char** message);
+
+/** The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1. */
+BDL_API bdl_status bdl_search_best(const bdl_search* search, int64_t* trial);
+
+/**
+ * Sets the varied options of an optimizer to a trial's values: all, or on an error none. Since 0.1.
+ * @param search    a search
+ * @param trial     0 to bdl_search_count() - 1
+ * @param optimizer any optimizer, of either dtype. Where the prior was searched, one fixed by
+ *                  bdl_optimizer_set_prior() ends
+ */
+BDL_API bdl_status bdl_search_apply(const bdl_search* search, int64_t trial, bdl_optimizer* optimizer);
+
+/**
+ * Which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
+ * on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in the order of the rows. Since
+ * 0.1.
+ * @param search a search
+ * @param fold   receives n x 1: numbers 0 to K - 1; n is the number of rows of x, >= K
+ */
+BDL_API bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix fold);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

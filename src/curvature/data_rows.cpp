@@ -1,0 +1,116 @@
+#include "curvature/data_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bdl {
+namespace {
+
+/// Rows of one chunk: up to here their Gram matrix is affordable, and products are at full speed.
+constexpr Index most_rows_of_chunk = 2048;
+
+}  // namespace
+
+template <class T>
+DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y,
+                      double weight)
+    : estimator_(make_estimator(model)),
+      theta_(theta.data(), static_cast<Index>(theta.size()), 1),
+      x_(x),
+      y_(y),
+      weight_(weight) {
+  rows_of_example_ = estimator_->cost({1, 1, CurvatureKind::gauss_newton}).count;
+  examples_ = std::clamp<Index>(most_rows_of_chunk / rows_of_example_, 1, x.rows);
+  check_row_count(static_cast<double>(x.rows) * static_cast<double>(rows_of_example_));
+  cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
+  const auto parts = static_cast<double>(chunks());
+  cost_.count = x.rows * rows_of_example_;
+  cost_.product_flops *= parts;
+  if (chunks() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
+  x_columns_.reserve(model.inputs() * examples_);
+  y_columns_.reserve(model.likelihood.targets() * examples_);
+  weights_.reserve(cost_.count);
+  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    std::ranges::copy(estimate.w, weights_.data() + first);
+  });
+}
+
+template <class T>
+Estimate<T> DataRows<T>::estimate(Index chunk) {
+  const Index first = chunk * examples_, count = std::min(examples_, x_.rows - first);
+  const auto x = x_columns_.matrix(x_.cols, count), y = y_columns_.matrix(y_.cols, count);
+  gather(x_, first, x);
+  gather(y_, first, y);
+  return estimator_->estimate(theta_, x, y, {CurvatureKind::gauss_newton, weight_, 0});
+}
+
+/// visit(estimate, number of its first row).
+template <class T>
+template <class Visit>
+void DataRows<T>::for_each_chunk(Visit&& visit) {
+  for (Index chunk = 0, first = 0; chunk < chunks(); ++chunk) {
+    const Estimate<T> part = estimate(chunk);
+    visit(part, first);
+    first += part.rows->count();
+  }
+}
+
+template <class T>
+void DataRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
+  combine({c.data(), count(), 1}, {out.data(), dimension(), 1});
+}
+
+template <class T>
+void DataRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
+  part_.reserve(dimension());
+  const auto part = part_.first(dimension());
+  std::ranges::fill(out, T(0));
+  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    estimate.rows->sum_squares({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, part);
+    std::ranges::transform(part, out, out.begin(), std::plus<>());
+  });
+}
+
+template <class T>
+void DataRows<T>::gram(MatrixView<double> out) {
+  if (chunks() > 1)
+    fail(Status::ERROR_UNSUPPORTED,
+         "%lld rows are too many for the Gram matrix of a whole data set (option eigen_method)",
+         static_cast<long long>(count()));
+  estimate(0).rows->gram(out);
+}
+
+template <class T>
+void DataRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
+  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    estimate.rows->project(u, out.columns(first, estimate.rows->count()));
+  });
+}
+
+template <class T>
+void DataRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
+  part_.reserve(dimension() * w.cols);
+  const auto part = part_.matrix(dimension(), w.cols);
+  for (Index k = 0; k < w.cols; ++k) std::ranges::fill(out.column(k), T(0));
+  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    const Index rows = estimate.rows->count();
+    slice_.reserve(rows * w.cols);
+    const auto slice = slice_.matrix(rows, w.cols);
+    for (Index k = 0; k < w.cols; ++k) std::copy_n(w.column_data(k) + first, rows, slice.column_data(k));
+    estimate.rows->combine(slice, part);
+    for (Index k = 0; k < w.cols; ++k)
+      std::ranges::transform(part.column(k), out.column(k), out.column(k).begin(), std::plus<>());
+  });
+}
+
+template <class T>
+void DataRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
+  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    estimate.rows->add_outer({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, out);
+  });
+}
+
+template class DataRows<float>;
+template class DataRows<double>;
+
+}  // namespace bdl

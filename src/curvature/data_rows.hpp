@@ -1,0 +1,46 @@
+// Gauss-Newton rows of a whole data set at one parameter vector, made anew, some examples at a time, for each
+// operation: memory does not grow with the data but for numbers per row.
+#pragma once
+
+#include "base/array.hpp"
+#include "curvature/estimator.hpp"
+
+namespace bdl {
+
+template <class T>
+class DataRows final : public Rows<T> {
+ public:
+  /// Everything must outlive it. x: n x inputs, y: n x targets, checked and finite; every example counts
+  /// `weight` times.
+  DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y, double weight);
+
+  /// w_r of all rows.
+  ConstSpan<T> weights() const { return weights_.first(cost_.count); }
+
+  Index dimension() const override { return static_cast<Index>(theta_.cols * theta_.rows); }
+  Index count() const override { return cost_.count; }
+  void sum(ConstSpan<T> c, std::span<T> out) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  /// Where all examples are taken at once; else cost() says that it is beyond reach.
+  void gram(MatrixView<double> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  RowsCost cost() const override { return cost_; }
+
+ private:
+  Index chunks() const { return (x_.rows + examples_ - 1) / examples_; }
+  Estimate<T> estimate(Index chunk);
+  template <class Visit>
+  void for_each_chunk(Visit&& visit);
+
+  std::unique_ptr<Estimator<T>> estimator_;
+  ConstMatrixView<T> theta_;
+  const Array &x_, &y_;
+  double weight_;
+  Index examples_, rows_of_example_;
+  RowsCost cost_;
+  Buffer<T> x_columns_, y_columns_, weights_, part_, slice_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,55 @@
+#include "inference/laplace.hpp"
+
+#include <algorithm>
+
+#include "curvature/data_rows.hpp"
+#include "inference/rule.hpp"
+#include "linalg/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+// The range finder starts from nothing, not from the factor of the step before.
+constexpr Index cold_passes = 12;
+
+template <class T>
+void check_family(const Posterior<T>& q) {
+  if (q.family() != Family::low_rank && q.family() != Family::full)
+    fail(Status::ERROR_UNSUPPORTED,
+         "Laplace's approximation is for low-rank, diagonal (rank 0) and full posteriors");
+}
+
+}  // namespace
+
+/// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
+template <class T>
+void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  Posterior<T>& q = *optimizer.posterior();
+  check_family(q);
+  const Options& options = optimizer.options();
+  const ThreadLimit threads(options.threads);
+  const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(x.rows);
+  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), x, y, weight);
+  const auto prior = q.clone(), next = q.clone();
+  prior->set_diagonal(optimizer.prior().precision(), {});
+  Buffer<T> zeros(q.dimension());
+  std::fill_n(zeros.data(), q.dimension(), T(0));
+  PosteriorStep<T> step{*prior};
+  step.m = zeros.first(q.dimension());
+  step.mean_rate = 0;
+  step.curvature = {&rows, rows.weights(), {}, {}};
+  step.prior_precision = optimizer.prior().precision();
+  step.projection = projection_options(options);
+  step.projection.passes = std::max(step.projection.passes, cold_passes);
+  step.random = {static_cast<std::uint64_t>(options.seed), Stream::range_finder,
+                 static_cast<std::uint64_t>(optimizer.state.step), 0};
+  UpdateWorkspace<T> workspace;
+  next->take(step, workspace);
+  next->set_blank(false);
+  q.swap(*next);
+}
+
+template void take_laplace(Optimizer<float>&, const Array&, const Array&);
+template void take_laplace(Optimizer<double>&, const Array&, const Array&);
+
+}  // namespace bdl

@@ -1,0 +1,14 @@
+// Laplace's approximation (MacKay 1992; Ritter, Botev, Barber 2018): around the mean, as precision the
+// generalised Gauss-Newton matrix of all data plus the prior's, in the posterior's family.
+#pragma once
+
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+
+/// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. x, y: the
+/// data, checked; they count as N examples. On failure nothing has changed.
+template <class T>
+void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
+
+}  // namespace bdl

@@ -1,0 +1,92 @@
+// Dropout as a belief (Gal and Ghahramani 2016): theta is the mean with the weights of units masked at
+// random. A unit feeds a weight matrix; its column there is multiplied by 0 with the probability `rate` and
+// by 1 / (1 - rate) else, so that E[theta] is the mean. A mask serves all examples of a pass. There is no
+// density over theta.
+#pragma once
+
+#include "model/network.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// Which parameters share a mask: those of a network with these layers.
+struct DropoutLayout {
+  std::vector<Index> sizes;  ///< inputs, then the outputs of each layer
+  bool bias;
+  double input_rate, hidden_rate;  ///< in [0, 1): of the network's inputs, of hidden units
+  Index parameters() const;
+};
+
+template <class T>
+class DropoutPosterior final : public Posterior<T> {
+ public:
+  explicit DropoutPosterior(DropoutLayout layout);
+
+  const DropoutLayout& layout() const { return layout_; }
+  /// Masked units: all inputs of all weight matrices.
+  Index units() const { return units_; }
+  /// Column s (units x S): the masks that the stream key.sample + s makes draws of theta with.
+  void draw_masks(StreamKey key, MatrixView<T> masks) const;
+  /// to = from with each weight times its unit's mask, theta for the mean; the same for its gradient, since
+  /// dtheta / dmean is diagonal. In place if they are the same.
+  void apply(ConstSpan<T> mask, const T* from, T* to) const;
+  /// precision_i E[theta_i^2] / mean_i^2: what a Gaussian prior of those precisions asks of the mean.
+  void weigh_prior(ConstSpan<T> precision, std::span<T> out) const;
+
+  Family family() const override { return Family::dropout; }
+  Index rank() const override { return 0; }
+  std::unique_ptr<Posterior<T>> clone() const override;
+  void swap(Posterior<T>& other) override;
+  Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
+  void reserve(Index, PosteriorScratch<T>&) const override {}
+  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
+  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  /// Sigma is block diagonal, of rank 1 per unit.
+  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
+  /// Nothing to set: the spread is that of the rates.
+  void set_isotropic(double) override {}
+
+  // Without meaning here: ERROR_UNSUPPORTED.
+  void set_diagonal(ConstSpan<T>, std::optional<std::uint64_t>) override;
+  double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
+  void drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) override;
+  Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
+  void precision_diagonal(std::span<T>) const override;
+  void multiply_precision(ConstSpan<T>, std::span<T>, PosteriorScratch<T>&) const override;
+  double quadratic(ConstSpan<T>, PosteriorScratch<T>&) const override;
+  double log_det_covariance() const override;
+  double trace_precision(const Posterior<T>&, PosteriorScratch<T>&) const override;
+
+ private:
+  struct Layer {
+    Index inputs, outputs, offset;
+    double rate;
+    T threshold, kept;  // normals below the threshold drop their unit; others count 1 / (1 - rate)
+  };
+  double unit_product(const Layer& layer, Index i, const T* x) const;
+  DropoutLayout layout_;
+  std::vector<Layer> layers_;
+  Index units_ = 0;
+};
+
+/// Null for other families.
+template <class T>
+const DropoutPosterior<T>* find_dropout(const Posterior<T>& q) {
+  return q.family() == Family::dropout ? &dynamic_cast<const DropoutPosterior<T>&>(q) : nullptr;
+}
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const DropoutPosterior<T>& as_dropout(const Posterior<T>& q);
+
+/// Fails with ERROR_SHAPE if q is one of dropout for another network.
+template <class T>
+void check_masks_fit(const Model<T>& model, const Posterior<T>& q);
+
+/// Fails with ERROR_UNSUPPORTED, naming what is asked for, if q is one of dropout.
+template <class T>
+void check_gaussian(const Posterior<T>& q, const char* what);
+
+}  // namespace bdl

@@ -1,0 +1,119 @@
+#include "search/cross_validation.hpp"
+
+#include <cmath>
+#include <exception>
+#include <numeric>
+
+#include "inference/fit.hpp"
+#include "linalg/parallel.hpp"
+#include "model/user_model.hpp"
+#include "predict/predict.hpp"
+
+namespace bdl {
+namespace {
+
+std::int32_t is_stopped(void* stop) {
+  return static_cast<const std::atomic<bool>*>(stop)->load(std::memory_order_relaxed);
+}
+
+template <class T>
+struct Task {
+  const Optimizer<T>& prototype;
+  const Options& options;
+  bool reset_prior;
+  const FoldedData<T>& data;
+  const Validation& validation;
+  const std::atomic<bool>& stop;
+
+  /// Mean log density of the rows left out; nothing if stopped.
+  std::optional<double> score(Index fold) const {
+    const Array x = data.x_train(fold), y = data.y_train(fold), x_test = data.x_test(fold);
+    const double share = static_cast<double>(x.rows) / static_cast<double>(data.rows());
+    const auto optimizer = blank_copy(
+        prototype, static_cast<Index>(std::llround(share * static_cast<double>(prototype.data_size()))));
+    Options each_step = options;
+    each_step.progress_every = 1;
+    optimizer->set_options(each_step, reset_prior);
+    const Progress progress{is_stopped, const_cast<std::atomic<bool>*>(&stop)};
+    if (fit(*optimizer, x, y, validation.epochs, progress) == Status::STOPPED) return {};
+    std::vector<double> densities(static_cast<std::size_t>(x_test.rows));
+    predict_log_density(Query<T>{*optimizer->model(), *optimizer->posterior(), x_test, validation.spec},
+                        data.y_test(fold), bdl_f64(densities.data(), x_test.rows, 1));
+    return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(x_test.rows);
+  }
+};
+
+struct Outcome {
+  std::optional<double> score;
+  std::exception_ptr error;
+};
+
+template <class T>
+std::vector<Outcome> all_outcomes(const Task<T>& task) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(task.validation.folds));
+  auto run = [&](Index fold) noexcept {
+    Outcome& outcome = outcomes[static_cast<std::size_t>(fold)];
+    try {
+      outcome.score = task.score(fold);
+    } catch (...) {
+      outcome.error = std::current_exception();
+    }
+  };
+  // Callbacks of the caller's run on the thread of the call.
+  const bool is_user_model = dynamic_cast<const UserModel<T>*>(task.prototype.model().get());
+  const ThreadLimit threads(task.options.threads);
+  if (!is_user_model)
+    parallel_for(task.validation.folds, run);
+  else
+    for (Index fold = 0; fold < task.validation.folds; ++fold) run(fold);
+  return outcomes;
+}
+
+void rethrow(const std::exception_ptr& error, std::size_t fold, std::size_t folds) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& failure) {
+    fail(failure.status(), "fold %zu of %zu: %s", fold + 1, folds, failure.what());
+  }
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index data_size) {
+  std::shared_ptr<Posterior<T>> posterior = optimizer.posterior()->clone();
+  posterior->reset();
+  auto copy =
+      std::make_unique<Optimizer<T>>(optimizer.model()->clone(), posterior, optimizer.method(), data_size);
+  copy->set_options(optimizer.options());
+  if (optimizer.prior().is_fixed()) copy->prior().fix(optimizer.prior().precision());
+  return copy;
+}
+
+template <class T>
+std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
+                                    const FoldedData<T>& data, const Validation& validation,
+                                    const std::atomic<bool>& stop) {
+  const auto outcomes = all_outcomes(Task<T>{prototype, options, reset_prior, data, validation, stop});
+  const auto count = static_cast<double>(outcomes.size());
+  double mean = 0, square = 0;
+  for (const Outcome& outcome : outcomes)
+    if (!outcome.error && !outcome.score) return {};
+  for (std::size_t k = 0; k < outcomes.size(); ++k) {
+    if (outcomes[k].error) rethrow(outcomes[k].error, k, outcomes.size());
+    mean += *outcomes[k].score / count;
+  }
+  for (const Outcome& outcome : outcomes) square += (*outcome.score - mean) * (*outcome.score - mean);
+  return Score{mean, std::sqrt(square / (count - 1) / count)};
+}
+
+#define BDL_INSTANTIATE(T)                                                                \
+  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);          \
+  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, \
+                                               const FoldedData<T>&, const Validation&,   \
+                                               const std::atomic<bool>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

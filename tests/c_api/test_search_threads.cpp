@@ -1,0 +1,132 @@
+// Folds on three threads have the scores of one, bit for bit, also where two searches run at once; user
+// models stay on the thread of the call; a stop comes from any thread.
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "search_runs.hpp"
+
+namespace {
+
+Vector searched(bdl_dtype dtype, int64_t threads) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  const Learner prototype = prototype_for(dtype, BDL_GAUSSIAN, threads);
+  const Search search = search_of_three(prototype);
+  OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 3, 3, nullptr, nullptr));
+  return all_trials(search, 3);
+}
+
+void three_threads_have_the_bits_of_one(void**) {
+  for (const bdl_dtype dtype : {BDL_F64, BDL_F32}) {
+    const Vector expected = searched(dtype, 1);
+    std::array<Vector, 3> got;
+    got[0] = searched(dtype, 3);
+    std::thread first([&] { got[1] = searched(dtype, 3); }), second([&] { got[2] = searched(dtype, 2); });
+    first.join();
+    second.join();
+    for (const Vector& values : got) assert_true(values == expected);
+  }
+}
+
+/// Failures in several folds at once: the first fold's message, whichever came first.
+void messages_do_not_depend_on_threads(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  std::string expected;
+  for (const int64_t threads : {1, 3, 3, 3}) {
+    Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, threads);
+    prototype.set("curvature", "mc-hess");
+    const Search search = make_search(prototype);
+    OK(bdl_search_add_double(search.get(), "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
+    OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 1, 0, nullptr, nullptr));
+    const std::string message = trial_of(search, 0, 1).message;
+    if (expected.empty()) expected = message;
+    assert_string_equal(message.c_str(), expected.c_str());
+    assert_true(message.find("fold 1 of 3: curvature") == 0);
+  }
+}
+
+struct Caller {
+  std::thread::id thread = std::this_thread::get_id();
+  std::atomic<int> calls{0}, elsewhere{0};
+};
+
+/// f = theta_0.
+int32_t constant_outputs(void* user_data, bdl_matrix theta, bdl_matrix, bdl_matrix f) {
+  Caller& caller = *static_cast<Caller*>(user_data);
+  ++caller.calls;
+  caller.elsewhere += std::this_thread::get_id() != caller.thread;
+  for (int64_t i = 0; i < f.rows; ++i)
+    static_cast<double*>(f.data)[i * f.row_stride] = *static_cast<const double*>(theta.data);
+  return 0;
+}
+
+int32_t constant_gradients(void* user_data, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix rows) {
+  Caller& caller = *static_cast<Caller*>(user_data);
+  caller.elsewhere += std::this_thread::get_id() != caller.thread;
+  for (int64_t i = 0; i < rows.rows; ++i)
+    static_cast<double*>(rows.data)[i * rows.row_stride] =
+        static_cast<const double*>(seeds.data)[i * seeds.row_stride];
+  return 0;
+}
+
+void callbacks_stay_on_their_thread(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  Caller caller;
+  bdl_model* model = nullptr;
+  OK(bdl_model_create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, constant_outputs, constant_gradients, &caller,
+                           nullptr, &model));
+  Learner prototype(Model(model), BDL_F64, 0, ROWS);
+  prototype.set("threads", 3);
+  const Search search = make_search(prototype);
+  OK(bdl_search_add_double(search.get(), "prior_precision", 0.01, 100, BDL_SCALE_LOG));
+  OK(bdl_search_run(search.get(), x_of(&data), bdl_strided(data.y, BDL_F64, ROWS, 1, data.targets, 1), 2, 0,
+                    nullptr, nullptr));
+  assert_string_equal(trial_of(search, 0, 1).message.c_str(), "");
+  assert_true(caller.calls > 0);
+  assert_int_equal(caller.elsewhere, 0);
+}
+
+int32_t started(void* user_data, const bdl_search*) {
+  *static_cast<std::atomic<bool>*>(user_data) = true;
+  return 0;
+}
+
+/// Without the stop this would take days; the trial in training is given up.
+void stops_come_from_any_thread(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  const Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, 3);
+  const Search search = search_of_three(prototype);
+  std::atomic<bool> running{false};
+  std::thread stopper([&] {
+    while (!running) std::this_thread::yield();
+    bdl_search_request_stop(search.get());
+  });
+  assert_int_equal(bdl_search_run(search.get(), x_of(&data), y_of(&data), 1000000, 0, started, &running),
+                   BDL_STOPPED);
+  stopper.join();
+  assert_true(bdl_search_count(search.get()) >= 1 && bdl_search_count(search.get()) < 1000000);
+
+  bdl_search* handle = nullptr;
+  OK(bdl_search_create(prototype.optimizer.get(), folds, 100000000, BDL_MONTE_CARLO, samples, seed, &handle));
+  const Search endless(handle);
+  OK(bdl_search_add_double(handle, "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    bdl_search_request_stop(handle);
+  });
+  assert_int_equal(bdl_search_run(handle, x_of(&data), y_of(&data), 1, 0, nullptr, nullptr), BDL_STOPPED);
+  later.join();
+  assert_int_equal(bdl_search_count(handle), 0);
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(three_threads_have_the_bits_of_one),
+      cmocka_unit_test(messages_do_not_depend_on_threads),
+      cmocka_unit_test(callbacks_stay_on_their_thread),
+      cmocka_unit_test(stops_come_from_any_thread),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
