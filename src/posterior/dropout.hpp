@@ -44,7 +44,6 @@ class DropoutPosterior final : public Posterior<T> {
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   /// Sigma is block diagonal, of rank 1 per unit.
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   /// Nothing to set: the spread is that of the rates.
   void set_isotropic(double) override {}
 
