@@ -17,6 +17,8 @@
  *                posterior, by reparametrised gradients
  *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
  *                (docs/training.md)
+ *   "mc-dropout" Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
+ *                (bdl_posterior_create_dropout()) under its masks
  *
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
  */
