@@ -1,4 +1,4 @@
-/* Examples of posteriors in moment parameters, as docs show them. */
+/* Examples of posteriors in moment parameters and of dropout, as docs show them. */
 #include <unistd.h>
 
 #include "c_api_test.h"
@@ -123,10 +123,44 @@ static void example_moment_checkpoint(void** state) {
   assert_true(remove(path) == 0);
 }
 
+/* Dropout: a network's units are dropped at random, in training and in predictions. */
+static void example_dropout(void** state) {
+  enum { N = 40 };
+  const int64_t sizes[] = {1, 20, 1};
+  double x[N], y[N], mean[N], epistemic[N], noise[N], theta[61], input_rate, hidden_rate;
+  bdl_model* model;
+  bdl_posterior* q;
+  bdl_optimizer* opt;
+  (void)state;
+  for (int i = 0; i < N; ++i) {
+    x[i] = 2.0 * i / (N - 1) - 1;
+    y[i] = 2 * x[i];
+  }
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_dropout(model, 0, 0.1, &q)); /* inputs stay, a tenth of the hidden units go */
+  OK(bdl_posterior_dropout_rates(q, &input_rate, &hidden_rate));
+  assert_true(input_rate == 0 && hidden_rate == 0.1);
+  OK(bdl_optimizer_create(model, q, "mc-dropout", N, &opt));
+  OK(bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 200, NULL, NULL));
+  /* 100 stochastic passes */
+  OK(bdl_predict(model, q, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 100, 1, bdl_f64(mean, N, 1),
+                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  assert_true(fabs(mean[N - 1] - 2) < 0.5 && epistemic[N - 1] > 0);
+  /* The weights without dropout, for a network elsewhere, and back. */
+  OK(bdl_posterior_mean(q, bdl_f64(theta, 1, 61)));
+  OK(bdl_posterior_set_dropout(q, bdl_f64(theta, 1, 61)));
+  bdl_optimizer_free(opt);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_full_moment_posterior),  cmocka_unit_test(example_families_agree),
-      cmocka_unit_test(example_moment_update),          cmocka_unit_test(example_diagonal_moment_posterior),
-      cmocka_unit_test(example_diagonal_moment_update), cmocka_unit_test(example_moment_checkpoint)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(example_full_moment_posterior),
+                                     cmocka_unit_test(example_families_agree),
+                                     cmocka_unit_test(example_moment_update),
+                                     cmocka_unit_test(example_diagonal_moment_posterior),
+                                     cmocka_unit_test(example_diagonal_moment_update),
+                                     cmocka_unit_test(example_moment_checkpoint),
+                                     cmocka_unit_test(example_dropout)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,27 @@ static void example_stopping(void** state) {
   learner_free(&l);
 }
 
+/* Neural networks' own ways: Bayes by Backprop on a diagonal posterior, and the mode alone. */
+static void example_first_order_methods(void** state) {
+  const char* const methods[] = {"bbb", "map"};
+  const int64_t sizes[] = {1, 1};
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    double mean[2], variance[2];
+    learner l;
+    OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN, &l.model));
+    OK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &l.posterior)); /* rank 0: diagonal */
+    OK(bdl_optimizer_create(l.model, l.posterior, methods[k], N, &l.optimizer));
+    OK(bdl_optimizer_set_double(l.optimizer, "learning_rate", 0.05)); /* Adam's */
+    OK(bdl_optimizer_fit(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100, NULL, NULL));
+    OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+    assert_true(fabs(mean[0] - 3) < 0.1 && fabs(mean[1]) < 0.1);
+    OK(bdl_posterior_marginal_variance(l.posterior, bdl_f64(variance, 1, 2)));
+    assert_true(variance[0] < (k == 0 ? 0.01 : 1e-11)); /* the mode is a point */
+    learner_free(&l);
+  }
+}
+
 /* A loop of one's own, and a prior for each parameter. */
 static void example_steps(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
@@ -225,10 +246,16 @@ static void example_checkpoint(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods), cmocka_unit_test(example_options),
-                                     cmocka_unit_test(example_fit),     cmocka_unit_test(example_stopping),
-                                     cmocka_unit_test(example_steps),   cmocka_unit_test(example_laplace),
-                                     cmocka_unit_test(example_elbo),    cmocka_unit_test(example_predictions),
-                                     cmocka_unit_test(example_classes), cmocka_unit_test(example_checkpoint)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
+                                     cmocka_unit_test(example_options),
+                                     cmocka_unit_test(example_fit),
+                                     cmocka_unit_test(example_stopping),
+                                     cmocka_unit_test(example_first_order_methods),
+                                     cmocka_unit_test(example_steps),
+                                     cmocka_unit_test(example_laplace),
+                                     cmocka_unit_test(example_elbo),
+                                     cmocka_unit_test(example_predictions),
+                                     cmocka_unit_test(example_classes),
+                                     cmocka_unit_test(example_checkpoint)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }
