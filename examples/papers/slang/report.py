@@ -85,9 +85,10 @@ def comparison(folder, published):
 
 
 def ranks(folder, published):
-    """KL of each rank: the published one, ours, and the best of ours."""
-    lines, below, half, cells = [], 0, 0, 0
+    """KL of each rank: the published one, ours, the best of ours, and the smallest that there can be."""
+    lines, below, half, cells, reachable = [], 0, 0, 0, 0
     rows = [r for r in read(folder, "metrics") if r["rank"] != "0" and r["method"] != "OnlineEig"]
+    smallest = {(r["data"], r["rank"]): r for r in read(folder, "bound")}
     methods = sorted({r["method"] for r in rows}, key=lambda m: method_order((m, "0")))
     for (data, rank), part in sorted(grouped(rows, "data", "rank").items(),
                                      key=lambda item: (list(NAMES).index(item[0][0]), int(item[0][1]))):
@@ -100,10 +101,18 @@ def ranks(folder, published):
         best, values = min(ours.items(), key=lambda item: mean_and_error(list(item[1].values()))[0])
         ratio = sum(values.values()) / sum(old[s] for s in values)
         cells, below, half = cells + 1, below + (ratio < 1), half + (ratio <= 0.5)
-        lines.append([NAMES[data], rank, shown(list(old.values())),
-                      *(shown(list(ours.get(m, {}).values())) for m in methods), best, f"{ratio:.2f}"])
-    text = table(["data", "L", "SLANG, published", *methods, "best", "best / published"], lines)
-    return text + f"\nBelow the published KL: {below} of {cells}. At most half of it: {half} of {cells}.\n"
+        line = [NAMES[data], rank, shown(list(old.values())),
+                *(shown(list(ours.get(m, {}).values())) for m in methods), best, f"{ratio:.2f}"]
+        if (data, rank) in smallest:
+            bound = smallest[data, rank]
+            least = max(0, float(bound["smallest_kl"]))
+            reachable += least <= old[bound["split"]] / 2
+            line += [f"{least:.3g}", f"{least / old[bound['split']]:.2f}"]
+        lines.append([*line, *["-"] * (len(methods) + 7 - len(line))])
+    text = table(["data", "L", "SLANG, published", *methods, "best", "best / published", "smallest possible, split 1",
+                  "smallest / published"], lines)
+    text += f"\nBelow the published KL: {below} of {cells}. At most half of it: {half} of {cells}"
+    return text + (f"; no posterior of that rank could in more than {reachable}.\n" if smallest else ".\n")
 
 
 def online_eig(folder):
