@@ -90,7 +90,7 @@ gzip -c examples/data/yacht.csv >"$work/data/uci/yacht/data.csv.gz"
 gzip -c examples/data/yacht_test_rows.csv >"$work/data/uci/yacht/test_rows.csv.gz"
 check 'UCI benchmark, small run' env BDL_DATA="$work/data" sh examples/papers/uci.sh --datasets yacht --splits 1 --epochs 20
 check 'online experiments, small run' sh examples/papers/bong/run.sh --quick
-check 'SLANG experiments, small run' sh examples/papers/slang/run.sh --quick
+check 'SLANG experiments, small run' sh examples/papers/slang/run.sh --quick "$work/slang"
 check 'benchmarks, small run' $release/bench/bdl_bench slang sample solve predict online gemm stream scaling endurance \
   --quick --profile --json "$work/bench.json"
 check 'benchmark records are JSON' python3 -m json.tool "$work/bench.json" "$work/bench.txt"

@@ -38,6 +38,7 @@ struct Settings {
   std::string folder;
   std::vector<std::string> datasets, options, methods = {"slang", "slang-ggn"};
   int splits = 20, epochs = 120, rank = 5, samples = 500, threads = 2;
+  double dropout_rate = 0.05;
 };
 
 struct Score {
@@ -113,7 +114,10 @@ Score run_split(const Settings& settings, const std::string& method, const std::
   bdl_optimizer* opt = nullptr;
   const int64_t sizes[] = {d, 50, 1};
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
-  check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), settings.rank, &q));
+  if (method == "mc-dropout")
+    check(bdl_posterior_create_dropout(model, settings.dropout_rate, settings.dropout_rate, &q));
+  else
+    check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), settings.rank, &q));
   check(bdl_optimizer_create(model, q, method.c_str(), train.rows, &opt));
   check(bdl_optimizer_set_int(opt, "seed", split + 1));
   for (const std::string& option : settings.options) set_option(opt, option);
@@ -192,6 +196,8 @@ Settings parse(int argc, char** argv) {
       settings.rank = std::atoi(value.c_str());
     else if (flag == "--samples")
       settings.samples = std::atoi(value.c_str());
+    else if (flag == "--dropout-rate")
+      settings.dropout_rate = std::atof(value.c_str());
     else if (flag == "--threads")
       settings.threads = std::atoi(value.c_str());
     else if (flag == "--methods")

@@ -194,7 +194,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                             : 0;
   const Index vectors = t * dimension * 5;
   if (is_first_order() && !method_.is_online)
-    return vectors - 2 * t * dimension + batch + samples +
+    return vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +
            FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)

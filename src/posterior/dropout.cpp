@@ -137,6 +137,16 @@ void DropoutPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T
   }
 }
 
+/// w^T x for the weights w of unit i.
+template <class T>
+double DropoutPosterior<T>::unit_product(const Layer& layer, Index i, const T* x) const {
+  const T* const weight = this->mean().data();
+  double sum = 0;
+  for (Index k = layer.offset + i; k < layer.offset + layer.inputs * layer.outputs; k += layer.inputs)
+    sum += static_cast<double>(weight[k]) * static_cast<double>(x[k]);
+  return sum;
+}
+
 /// Of a unit with weights w: Var(mask) w w^T.
 template <class T>
 void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
@@ -146,9 +156,7 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
       const T* const weight = this->mean().data() + layer.offset;
       const Index inputs = layer.inputs, weights = inputs * layer.outputs;
       for (Index i = 0; i < inputs; ++i) {
-        double sum = 0;
-        for (Index k = i; k < weights; k += inputs)
-          sum += static_cast<double>(weight[k]) * static_cast<double>(to[k]);
+        const double sum = unit_product(layer, i, x.column_data(j));
         const T factor = static_cast<T>(static_cast<double>(layer.kept - 1) * sum);
         for (Index k = i; k < weights; k += inputs) to[k] = factor * weight[k];
       }
@@ -158,20 +166,13 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
 
 template <class T>
 void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>&) const {
-  for (Index j = 0; j < x.cols; ++j) {
-    double variance = 0;
-    for (const Layer& layer : layers_) {
-      const T *const from = x.column_data(j) + layer.offset, *const weight =
-                                                                 this->mean().data() + layer.offset;
+  std::ranges::fill(out, 0.0);
+  for (Index j = 0; j < x.cols; ++j)
+    for (const Layer& layer : layers_)
       for (Index i = 0; i < layer.inputs; ++i) {
-        double sum = 0;
-        for (Index k = i; k < layer.inputs * layer.outputs; k += layer.inputs)
-          sum += static_cast<double>(weight[k]) * static_cast<double>(from[k]);
-        variance += static_cast<double>(layer.kept - 1) * sum * sum;
+        const double sum = unit_product(layer, i, x.column_data(j));
+        out[static_cast<std::size_t>(j)] += static_cast<double>(layer.kept - 1) * sum * sum;
       }
-    }
-    out[static_cast<std::size_t>(j)] = variance;
-  }
 }
 
 template <class T>

@@ -40,10 +40,10 @@ class DropoutPosterior final : public Posterior<T> {
   Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
   void reserve(Index, PosteriorScratch<T>&) const override {}
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   /// Sigma is block diagonal, of rank 1 per unit.
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   /// Nothing to set: the spread is that of the rates.
   void set_isotropic(double) override {}
 
@@ -64,6 +64,7 @@ class DropoutPosterior final : public Posterior<T> {
     double rate;
     T threshold, kept;  // normals below the threshold drop their unit; others count 1 / (1 - rate)
   };
+  double unit_product(const Layer& layer, Index i, const T* x) const;
   DropoutLayout layout_;
   std::vector<Layer> layers_;
   Index units_ = 0;

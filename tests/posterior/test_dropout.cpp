@@ -126,7 +126,11 @@ void moments_are_those_of_the_masks(void**) {
     });
     PosteriorScratch<T> scratch;
     const Dense vectors = rounded<T>(Random(3).normal(dimension, 4));
-    Padded<T> x(vectors, 1), variance(poison(dimension, 1));
+    Padded<T> x(vectors, 1), same(vectors, 2), variance(poison(dimension, 1));
+    std::vector<double> forms(4, not_a_number);
+    q.variances(same.view(), forms, scratch);
+    const Dense expected = diagonal_of(transposed(vectors) * covariance * vectors);
+    if (max_abs(covariance) > 0) assert_close("x^T Sigma x", column_of(forms), expected, 10 * accuracy<T>);
     q.solve(x.view(), scratch);
     if (max_abs(covariance) > 0) assert_close("Sigma x", x.dense(), covariance * vectors, accuracy<T>);
     q.marginal_variance(variance.column(), scratch);
