@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "curvature/dense_rows.hpp"
 #include "linalg/cholesky.hpp"
 #include "linalg/parallel.hpp"
 #include "linalg/tall_step.hpp"
@@ -236,9 +237,12 @@ template <class T>
 Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
   if (rank_ == 0) return TallScratch::bytes(this->dimension_, 0, 0);
   const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, cost);
-  const bool gram = choose_method(size, options) == EigenMethod::gram;
+  const EigenMethod method = choose_method(size, options);
+  const Index t = sizeof(T), f64 = sizeof(double), together = std::min(most_outer_rows, cost.count);
   return LowRankProjection<T>::bytes(size, options) + UpdatedFactor<T>::bytes(size, options) +
-         (gram ? cost.gram_bytes : 0);
+         (method == EigenMethod::gram    ? cost.gram_bytes
+          : method == EigenMethod::outer ? together * this->dimension_ * (t + f64)
+                                         : 0);
 }
 
 template class LowRankPosterior<float>;
