@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "curvature/dense_rows.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
 #include "posterior/dense_step.hpp"
@@ -123,7 +124,9 @@ void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<
 
 template <class T>
 Index FullPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
-  return dense_step_bytes<T>(this->dimension_, cost.count);
+  constexpr Index each = sizeof(T) + sizeof(double);
+  return dense_step_bytes<T>(this->dimension_, cost.count) +
+         std::min(most_outer_rows, cost.count) * this->dimension_ * each;
 }
 
 template <class T>
