@@ -85,11 +85,10 @@ check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
 check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
 check 'examples/run.sh' sh examples/run.sh
 check 'quickstart under valgrind' memcheck $release/examples/quickstart
-mkdir -p "$work/data/uci/yacht"
-gzip -c examples/data/yacht.csv >"$work/data/uci/yacht/data.csv.gz"
-gzip -c examples/data/yacht_test_rows.csv >"$work/data/uci/yacht/test_rows.csv.gz"
-check 'UCI benchmark, small run' env BDL_DATA="$work/data" sh examples/papers/uci.sh --datasets yacht --splits 1 --epochs 20
+check 'UCI benchmark, small run' sh examples/papers/slang/uci.sh --quick
+check 'MNIST, small run' sh examples/papers/slang/mnist.sh --quick
 check 'online experiments, small run' sh examples/papers/bong/run.sh --quick
+check 'SLANG experiments, small run' sh examples/papers/slang/run.sh --quick "$work/slang"
 check 'benchmarks, small run' $release/bench/bdl_bench slang sample solve predict online gemm stream scaling endurance \
   --quick --profile --json "$work/bench.json"
 check 'benchmark records are JSON' python3 -m json.tool "$work/bench.json" "$work/bench.txt"

@@ -16,6 +16,7 @@
  *   option "curvature"
  *     mc-ef, mc-ggn, mc-hess  at `samples` posterior samples; mc-hess (exact Hessians) needs a network
  *     lin-hess, lin-ef        linearised at the mean, without samples
+ *     exact-hess              the expectations themselves: networks of one layer and one output only
  *   the posterior
  *     low rank (rank 0: diagonal), full, full-moment, diagonal-moment
  *

@@ -17,6 +17,13 @@
  *                posterior, by reparametrised gradients
  *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
  *                (docs/training.md)
+ *   "slang-exact-hess"  the same step with exact expectations instead of samples, for networks of one layer
+ *                and one output (Bernoulli, Gaussian, Poisson): their outputs are Gaussian under q, so the
+ *                expected gradient and Hessian are one-dimensional integrals
+ *   "exact-full", "exact-diagonal", "exact-low-rank"  for the same models: the posterior of the family that
+ *                maximises the ELBO. bdl_optimizer_fit() takes the whole data set, counts each iteration over
+ *                it as an epoch and ends by itself (option "tolerance"); there are no single steps. The first
+ *                two optima are unique (log-concave likelihoods), that of a low rank is a local one
  *   "mc-dropout" Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
  *                (bdl_posterior_create_dropout()) under its masks
  *
@@ -51,8 +58,8 @@ BDL_API const char* bdl_method_name(int64_t index);
  * if it is learned, the model's noise precision. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
- * @param method     a method's name; "von", "vogn", "bbb", "vd-ekf", "ekf", "cm-ekf", "rvga", "lo-fi" are for
- *                   one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+ * @param method     a method's name; "von", "vogn", "bbb", "exact-*", "vd-ekf", "ekf", "cm-ekf", "rvga" and
+ *                   "lo-fi" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
  *                   the prior. It plays no part in streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
@@ -153,9 +160,13 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
 /**
  * Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
  * epochs unless option "total_steps" plans a longer course. Steps after a course keep
- * its final rates. Since 0.1.
+ * its final rates.
+ *
+ * Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
+ * for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
+ * when fit is called again, to the same optimum though not with the same bits. Since 0.1.
  * @param optimizer an optimizer with a model
- * @param x         n x inputs; n is usually N
+ * @param x         n x inputs; n is usually N, and must be for methods "exact-*"
  * @param y         n x targets
  * @param epochs    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
  *                  checkpoint) and gives the same bits as if it had never been interrupted

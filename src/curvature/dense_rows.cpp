@@ -1,6 +1,7 @@
 #include "curvature/dense_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "linalg/blas.hpp"
@@ -105,7 +106,7 @@ void DenseRows<T>::combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, Matrix
 
 template <class T>
 void DenseRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  add_weighted_outer(matrix_, w, out);
+  add_weighted_outer(matrix_, w, out, outer_);
 }
 
 template <class T>
@@ -123,22 +124,31 @@ void take_rows(const Array& array, DenseRows<T>& rows) {
     gather(array, 0, rows.resize(array.cols, array.rows));
 }
 
+/// Columns sqrt(|w_r|) b_r, those with w_r > 0 from the left and the others from the right.
 template <class T>
-void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out) {
-  for (Index r = 0; r < columns.cols; ++r) {
-    const T* row = columns.column_data(r);
-    for (Index j = 0; j < columns.rows; ++j) {
-      const double scaled = static_cast<double>(w[static_cast<std::size_t>(r)]) * static_cast<double>(row[j]);
-      double* to = out.column_data(j);
-      for (Index i = j; i < columns.rows; ++i) to[i] += scaled * static_cast<double>(row[i]);
+void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
+                        Buffer<double>& work) {
+  const Index most = std::min(most_outer_rows, columns.cols);
+  work.reserve(columns.rows * most);
+  for (Index first = 0; first < columns.cols; first += most) {
+    const Index count = std::min(most, columns.cols - first);
+    const auto scaled = work.matrix(columns.rows, count);
+    Index added = 0, rest = count;
+    for (Index r = first; r < first + count; ++r) {
+      const auto weight = static_cast<double>(w[static_cast<std::size_t>(r)]);
+      const double root = std::sqrt(std::abs(weight));
+      std::ranges::transform(columns.column(r), scaled.column_data(weight > 0 ? added++ : --rest),
+                             [=](T value) { return root * static_cast<double>(value); });
     }
+    syrk(Op::none, 1.0, scaled.columns(0, added), 1.0, out);
+    syrk(Op::none, -1.0, scaled.columns(rest, count - rest), 1.0, out);
   }
 }
 
 #define BDL_INSTANTIATE(T)                              \
   template class DenseRows<T>;                          \
   template void take_rows(const Array&, DenseRows<T>&); \
-  template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>);
+  template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, Buffer<double>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -37,7 +37,7 @@ class DenseRows final : public Rows<T> {
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
-  Buffer<double> projected_;
+  Buffer<double> projected_, outer_;
   TallScratch scratch_;
 };
 
@@ -46,8 +46,12 @@ class DenseRows final : public Rows<T> {
 template <class T>
 void take_rows(const Array& array, DenseRows<T>& rows);
 
-/// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix.
+/// Rows that share a product with themselves, in D times as many doubles.
+inline constexpr Index most_outer_rows = 64;
+
+/// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix, in double.
 template <class T>
-void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out);
+void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
+                        Buffer<double>& work);
 
 }  // namespace bdl

@@ -242,15 +242,15 @@ void FactoredRows<T>::write_row(Index r, std::span<T> out) const {
   }
 }
 
-/// Row by row: the D x D family is for small D.
+/// Some rows at a time, written out.
 template <class T>
 void FactoredRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  product_.reserve(dimension_);
-  const std::span<T> row = product_.first(dimension_);
-  for (Index r = 0; r < count_; ++r) {
-    write_row(r, row);
-    add_weighted_outer<T>(MatrixView<T>(row.data(), dimension_, 1), w.subspan(static_cast<std::size_t>(r), 1),
-                          out);
+  const Index most = std::min(most_outer_rows, count_);
+  product_.reserve(dimension_ * most);
+  for (Index first = 0; first < count_; first += most) {
+    const auto rows = product_.matrix(dimension_, std::min(most, count_ - first));
+    for (Index r = 0; r < rows.cols; ++r) write_row(first + r, rows.column(r));
+    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, outer_);
   }
 }
 

@@ -53,6 +53,7 @@ class FactoredRows final : public Rows<T> {
   Index dimension_ = 0, count_ = 0;
   RowsCost cost_;
   Buffer<T> folded_, inputs_, product_;
+  Buffer<double> outer_;
 };
 
 }  // namespace bdl

@@ -67,34 +67,39 @@ void one_sample(Options& options) {
 }
 
 constexpr Method table[] = {
-    {"slang", Suits::any, false, batch<EstimateKind::mc_ef>},              // Mishkin et al. 2018
-    {"slang-ggn", Suits::any, false, batch<EstimateKind::mc_ggn>},         // the same step with mc-ggn rows
-    {"slang-lin-hess", Suits::any, false, batch<EstimateKind::lin_hess>},  // without samples: spec/bong.md
-    {"slang-lin-ef", Suits::any, false, batch<EstimateKind::lin_ef>},      // section 11
-    {"slang-online-eig", Suits::low_rank, false, moving_average},
-    {"von", Suits::diagonal, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
-    {"vogn", Suits::diagonal, false, one_sample<EstimateKind::mc_ef>},
-    {"von-full", Suits::full, false, one_sample<EstimateKind::mc_hess>},  // the same with all covariances
-    {"vogn-full", Suits::full, false, one_sample<EstimateKind::mc_ef>},
-    {"slang-exact-hess", Suits::any, false, batch<EstimateKind::exact_hess>},
-    {"exact-full", Suits::full, false, optimum, true},
-    {"exact-diagonal", Suits::diagonal, false, optimum, true},
-    {"exact-low-rank", Suits::low_rank, false, optimum, true},
-    {"bbb", Suits::diagonal, false,
+    {"slang", Suits::any, false, false, batch<EstimateKind::mc_ef>},       // Mishkin et al. 2018
+    {"slang-ggn", Suits::any, false, false, batch<EstimateKind::mc_ggn>},  // the same step with mc-ggn rows
+    {"slang-lin-hess", Suits::any, false, false,
+     batch<EstimateKind::lin_hess>},                                          // without samples: spec/bong.md
+    {"slang-lin-ef", Suits::any, false, false, batch<EstimateKind::lin_ef>},  // section 11
+    {"slang-online-eig", Suits::low_rank, false, false, moving_average},
+    {"von", Suits::diagonal, false, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
+    {"vogn", Suits::diagonal, false, false, one_sample<EstimateKind::mc_ef>},
+    {"von-full", Suits::full, false, false,
+     one_sample<EstimateKind::mc_hess>},  // the same with all covariances
+    {"vogn-full", Suits::full, false, false, one_sample<EstimateKind::mc_ef>},
+    {"slang-exact-hess", Suits::any, false, false, batch<EstimateKind::exact_hess>},
+    {"exact-full", Suits::full, false, true, optimum},
+    {"exact-diagonal", Suits::diagonal, false, true, optimum},
+    {"exact-low-rank", Suits::low_rank, false, true, optimum},
+    {"bbb", Suits::diagonal, false, false,
      first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
-    {"map", Suits::any, false, first_order<Rule::map, EstimateKind::lin_ef>},
-    {"mc-dropout", Suits::dropout, false,
-     first_order<Rule::map, EstimateKind::mc_reparam>},                      // Gal and Ghahramani 2016
-    {"laplace", Suits::any, false, laplace},                                 // MacKay 1992
-    {"bong", Suits::any, true, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
-    {"blr", Suits::any, true, online<Rule::blr, EstimateKind::lin_hess>},
-    {"bog", Suits::any, true, online<Rule::bog, EstimateKind::lin_hess>},
-    {"online-bbb", Suits::any, true, online<Rule::bbb, EstimateKind::lin_hess>},
-    {"rvga", Suits::full, true, online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
-    {"cm-ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
-    {"ekf", Suits::full, true, online<Rule::bong, EstimateKind::lin_hess>},     // the same
-    {"vd-ekf", Suits::diagonal, true, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2022
-    {"lo-fi", Suits::low_rank, true, online<Rule::bong, EstimateKind::lin_hess>},   // Chang et al. 2023
+    {"map", Suits::any, false, false, first_order<Rule::map, EstimateKind::lin_ef>},
+    {"mc-dropout", Suits::dropout, false, false,
+     first_order<Rule::map, EstimateKind::mc_reparam>},                             // Gal and Ghahramani 2016
+    {"laplace", Suits::any, false, false, laplace},                                 // MacKay 1992
+    {"bong", Suits::any, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
+    {"blr", Suits::any, true, false, online<Rule::blr, EstimateKind::lin_hess>},
+    {"bog", Suits::any, true, false, online<Rule::bog, EstimateKind::lin_hess>},
+    {"online-bbb", Suits::any, true, false, online<Rule::bbb, EstimateKind::lin_hess>},
+    {"rvga", Suits::full, true, false,
+     online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
+    {"cm-ekf", Suits::full, true, false,
+     online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
+    {"ekf", Suits::full, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // the same
+    {"vd-ekf", Suits::diagonal, true, false,
+     online<Rule::bong, EstimateKind::lin_hess>},                                         // Chang et al. 2022
+    {"lo-fi", Suits::low_rank, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2023
 };
 
 bool suits(Suits wanted, Family family, Index rank) {

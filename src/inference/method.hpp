@@ -13,8 +13,8 @@ struct Method {
   const char* name;
   Suits suits;
   bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
+  bool is_exact;   ///< fit iterates over all data to the optimum; there are no steps
   void (*set_defaults)(Options& options);
-  bool is_exact = false;  ///< fit iterates over all data to the optimum; there are no steps
 };
 
 std::span<const Method> method_table();

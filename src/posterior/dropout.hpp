@@ -40,10 +40,10 @@ class DropoutPosterior final : public Posterior<T> {
   Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
   void reserve(Index, PosteriorScratch<T>&) const override {}
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   /// Sigma is block diagonal, of rank 1 per unit.
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   /// Nothing to set: the spread is that of the rates.
   void set_isotropic(double) override {}
 

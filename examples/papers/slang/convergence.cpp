@@ -193,7 +193,7 @@ void convergence(const Settings& settings) {
   for (const Rates& rates : published_rates) {
     const DataSet& set = *std::ranges::find(data_sets(), std::string(rates.data), &DataSet::name);
     add_logistic(set, settings.quick ? 1 : 10, settings.quick ? 3 : 2000, courses);
-    add_networks(set, settings.quick ? 1 : set.features > 200 ? 3 : 10, settings.quick ? 2 : 500, courses);
+    add_networks(set, settings.quick ? 1 : set.features > 200 ? 2 : 5, settings.quick ? 2 : 500, courses);
   }
   const Row key = {"model", "data", "method", "rank", "seed"};
   Row trace_header = key, header = key;

@@ -101,7 +101,7 @@ void curve(const Settings& settings) {
     more.insert(more.end(), options.begin(), options.end());
     return more;
   };
-  const auto slang = with({"learning_rate=0.1", "curvature_rate=0.1", "momentum=0.9"});
+  const auto slang = with({"learning_rate=1", "curvature_rate=0.1", "momentum=0.9"});
   const auto adam = with({"learning_rate=0.01", "momentum=0.9"});
   const std::vector<Method> methods = {
       {"SLANG", "slang", "low-rank", 1, 0, slang},

@@ -20,7 +20,8 @@ void write(const Posterior& q, const std::string& path) {
   check(bdl_posterior_covariance(q.get(), all.data(), dimension, all.data(), dimension,
                                  bdl_f64(values.data() + d, dimension, dimension)));
   std::ofstream file(path);
-  for (std::size_t i = 0; i < values.size(); ++i) file << number(values[i]) << (i % d == d - 1 ? '\n' : ',');
+  for (std::size_t i = 0; i < values.size(); ++i)
+    file << number(values[i], 10) << (i % d == d - 1 ? '\n' : ',');
   if (!file) stop("cannot write " + path);
 }
 

@@ -16,22 +16,23 @@ Options paper(const Options& more) {
   return options;
 }
 
-/// To a fixed point on all rows, without samples: nearly Newton's steps, whose mean moves before the
-/// projection to a rank, which would make it oscillate.
-const Options deterministic = {"learning_rate=0.3", "curvature_rate=0.3", "schedule=power", "momentum=0"};
-const Options unprojected = {"learning_rate=0.9", "curvature_rate=0.9", "schedule=power", "momentum=0",
-                             "mean_update=unprojected"};
+/// To a fixed point on all rows, without samples: nearly Newton's steps, of which the mean's comes before the
+/// projection to a rank; after it, the mean would oscillate.
+const Options newton = {"learning_rate=0.9", "curvature_rate=0.9", "schedule=power", "momentum=0",
+                        "mean_update=unprojected"};
+const Options damped = {"learning_rate=0.3", "curvature_rate=0.3", "schedule=power", "momentum=0"};
 
 std::vector<Method> make_methods() {
   std::vector<Method> table = {
-      {"exact", "slang-exact-hess", "full", 0, 1000, deterministic},
-      {"mf-exact", "slang-exact-hess", "low-rank", 0, 1000, unprojected},
+      {"exact", "exact-full", "full", 0, 5000, {}},
+      {"mf-exact", "exact-diagonal", "low-rank", 0, 5000, {}},
+      // Where slang-lin-hess stands still, its mean is the mode and its covariance Laplace's.
+      {"Laplace", "slang-lin-hess", "full", 0, 1000, damped},
   };
-  // Where slang-lin-hess stands still, its mean is the mode and its covariance Laplace's.
-  table.push_back({"Laplace", "slang-lin-hess", "full", 0, 1000, deterministic});
   for (const int64_t rank : {1, 2, 5, 10}) {
-    table.push_back({"SLANG-exact", "slang-exact-hess", "low-rank", rank, 1000, unprojected});
-    table.push_back({"SLANG-lin", "slang-lin-hess", "low-rank", rank, 1000, unprojected});
+    table.push_back({"ELBO-low-rank", "exact-low-rank", "low-rank", rank, 5000, {}});
+    table.push_back({"SLANG-exact", "slang-exact-hess", "low-rank", rank, 1000, newton});
+    table.push_back({"SLANG-lin", "slang-lin-hess", "low-rank", rank, 1000, newton});
   }
   for (const int64_t rank : {1, 5, 10, 2})
     table.push_back({"SLANG", "slang", "low-rank", rank, 0, paper({"momentum=0.9"})});

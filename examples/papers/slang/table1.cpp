@@ -53,10 +53,12 @@ int64_t train(const Learner& learner, const DataSet& set, const Method& method, 
   check(bdl_optimizer_set_int(optimizer, "minibatch", minibatch));
   check(
       bdl_optimizer_set_int(optimizer, "progress_every", stochastic ? epochs * data.rows() / minibatch : 1));
+  // Methods without options stop by themselves.
+  const bdl_progress_fn end = stochastic ? end_course : method.options.empty() ? nullptr : end_at_fixpoint;
   const std::vector<double> start(static_cast<std::size_t>(data.inputs), 0);
   Fixpoint last{learner.posterior.get(), start, start};
-  const bdl_status status = bdl_optimizer_fit(optimizer, data.all_inputs(), data.all_targets(), epochs,
-                                              stochastic ? end_course : end_at_fixpoint, &last);
+  const bdl_status status =
+      bdl_optimizer_fit(optimizer, data.all_inputs(), data.all_targets(), epochs, end, &last);
   if (status != BDL_STOPPED) check(status);
   int64_t steps = 0;
   check(bdl_optimizer_progress(optimizer, &steps, nullptr, nullptr));
