@@ -49,6 +49,7 @@ template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
   check_data(*optimizer.model(), x, y);
   if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
+  if (optimizer.options().laplace) check_laplace(*optimizer.posterior());
   Minibatches minibatches(optimizer.options(), x.rows);
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",

@@ -12,20 +12,20 @@ namespace {
 // The range finder starts from nothing, not from the factor of the step before.
 constexpr Index cold_passes = 12;
 
+}  // namespace
+
 template <class T>
-void check_family(const Posterior<T>& q) {
+void check_laplace(const Posterior<T>& q) {
   if (q.family() != Family::low_rank && q.family() != Family::full)
     fail(Status::ERROR_UNSUPPORTED,
          "Laplace's approximation is for low-rank, diagonal (rank 0) and full posteriors");
 }
 
-}  // namespace
-
 /// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
 template <class T>
 void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   Posterior<T>& q = *optimizer.posterior();
-  check_family(q);
+  check_laplace(q);
   const Options& options = optimizer.options();
   const ThreadLimit threads(options.threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(x.rows);
@@ -49,6 +49,8 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   q.swap(*next);
 }
 
+template void check_laplace(const Posterior<float>&);
+template void check_laplace(const Posterior<double>&);
 template void take_laplace(Optimizer<float>&, const Array&, const Array&);
 template void take_laplace(Optimizer<double>&, const Array&, const Array&);
 

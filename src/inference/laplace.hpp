@@ -6,6 +6,10 @@
 
 namespace bdl {
 
+/// Fails with ERROR_UNSUPPORTED for families that have no such approximation.
+template <class T>
+void check_laplace(const Posterior<T>& q);
+
 /// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. x, y: the
 /// data, checked; they count as N examples. On failure nothing has changed.
 template <class T>

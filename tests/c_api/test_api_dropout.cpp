@@ -185,6 +185,10 @@ void test_unsupported(void**) {
   refused(bdl_optimizer_observe(o, x, y, bdl_none()), not_gaussian);
   refused(bdl_optimizer_forecast(o, 1), not_gaussian);
   refused(bdl_optimizer_laplace(o, x, y), "Laplace");
+  OK(bdl_optimizer_set_int(o, "laplace", 1));
+  const bdl_status fitted = bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr);  // not after the training
+  OK(bdl_optimizer_set_int(o, "laplace", 0));
+  refused(fitted, "Laplace");
   refused(bdl_optimizer_running_elbo(o, &value, &value), not_gaussian);
   refused(bdl_optimizer_elbo(o, x, y, 5, 1, &value, &value), not_gaussian);
   refused(bdl_optimizer_diagnose(o, &value, &value, nullptr), not_gaussian);
