@@ -75,7 +75,7 @@ template <class T>
 void stated_bytes_are_allocated_once(void**) {
   for (const Likelihood& likelihood :
        {gaussian(1, {1}), correlated_gaussian(3), Likelihood(BDL_CATEGORICAL, 4)})
-    for (const auto& hidden : std::vector<std::vector<Index>>{{}, {30}, {20, 50}})
+    for (const auto& hidden : std::vector<std::vector<Index>>{{}, {18}, {12, 20}})
       for (const HessianForm form :
            {HessianForm::dense, HessianForm::diagonal, HessianForm::probes, HessianForm::products}) {
         const HessianProblem problem(likelihood, hidden, BDL_TANH, true, 33, 2);

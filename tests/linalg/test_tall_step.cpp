@@ -31,8 +31,9 @@ struct Problem {
         a(beside(beside(0.8 * u.dense(), 0.5 * u0.dense()), x.dense())) {}
   Dense divided(const Dense& b) const {
     Dense out = b;
+    const Dense divisor = d.dense();
     for (Index j = 0; j < out.cols; ++j)
-      for (Index i = 0; i < out.rows; ++i) out(i, j) /= d.dense()(i, 0);
+      for (Index i = 0; i < out.rows; ++i) out(i, j) /= divisor(i, 0);
     return out;
   }
 };

@@ -51,10 +51,10 @@ void divergences_from_priors_agree(void**) {
     }
 }
 
-/// A thousand parameters: rows beyond one block of the tall products.
+/// Rows beyond one block of the tall products.
 void large_posteriors_agree_too(void**) {
   Random random(2);
-  const Index dimension = 700;
+  const Index dimension = 490;
   const auto q = belief_of<double>(
       "q", low_rank_of<double>(random.normal(dimension, 3), random.uniform(dimension, 1, 1, 3)),
       random.normal(dimension, 1));

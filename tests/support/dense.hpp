@@ -170,13 +170,14 @@ inline Dense beside(const Dense& a, const Dense& b) {
 
 /// L with L L^T = A.
 inline Dense cholesky_of(const Dense& a) {
-  Dense lower(a.rows, a.rows);
-  for (Index j = 0; j < a.rows; ++j)
-    for (Index i = j; i < a.rows; ++i) {
-      double sum = a(i, j);
-      for (Index k = 0; k < j; ++k) sum -= lower(i, k) * lower(j, k);
-      lower(i, j) = i == j ? std::sqrt(sum) : sum / lower(j, j);
-    }
+  Dense lower = a;
+  for (Index j = 0; j < a.rows; ++j) {
+    double* const below = lower.column(j) + j;
+    for (Index k = 0; k < j; ++k) add_multiple(-lower(j, k), lower.column(k) + j, below, a.rows - j);
+    const double root = std::sqrt(*below);
+    std::fill_n(lower.column(j), j, 0.0);
+    std::transform(below, lower.column(j) + a.rows, below, [&](double value) { return value / root; });
+  }
   return lower;
 }
 
@@ -188,30 +189,24 @@ inline double log_det(const Dense& a) {
 }
 
 /// Gauss-Jordan elimination with row pivots.
-inline Dense inverse_of(Dense a) {
-  Dense out = identity(a.rows);
-  for (Index k = 0; k < a.rows; ++k) {
+inline Dense inverse_of(const Dense& a) {
+  const Index n = a.rows;
+  Dense both = beside(a, identity(n));
+  for (Index k = 0; k < n; ++k) {
     Index pivot = k;
-    for (Index i = k; i < a.rows; ++i)
-      if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
-    for (Index j = 0; j < a.rows; ++j) {
-      std::swap(a(k, j), a(pivot, j));
-      std::swap(out(k, j), out(pivot, j));
-    }
-    const double head = a(k, k);
-    for (Index j = 0; j < a.rows; ++j) {
-      a(k, j) /= head;
-      out(k, j) /= head;
-    }
-    for (Index i = 0; i < a.rows; ++i) {
-      const double factor = a(i, k);
-      for (Index j = 0; i != k && j < a.rows; ++j) {
-        a(i, j) -= factor * a(k, j);
-        out(i, j) -= factor * out(k, j);
-      }
+    for (Index i = k; i < n; ++i)
+      if (std::abs(both(i, k)) > std::abs(both(pivot, k))) pivot = i;
+    Dense others = columns_of(both, k, 1);
+    std::swap(others(k, 0), others(pivot, 0));
+    const double head = others(k, 0);
+    others(k, 0) = 0;
+    for (Index j = k; j < both.cols; ++j) {
+      std::swap(both(k, j), both(pivot, j));
+      both(k, j) /= head;
+      add_multiple(-both(k, j), others.column(0), both.column(j), n);
     }
   }
-  return out;
+  return columns_of(both, n, n);
 }
 
 struct Eigen {
