@@ -21,9 +21,22 @@ if(BDL_SANITIZE)
   target_link_options(bdl_flags INTERFACE -fsanitize=${BDL_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # these two need a C++ runtime that Clang does not link to C programs
     target_compile_options(bdl_flags INTERFACE -fno-sanitize=vptr,function)
+    target_link_options(bdl_flags INTERFACE -fuse-ld=lld)
   endif()
 endif()
 
 if(BDL_BUILD_FUZZERS)
   target_compile_options(bdl_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# Builds for checking read the standard library's headers once; the others show that each file includes what it needs.
+# bdl_precompile_headers(TARGET): for its own sources; (TARGET OTHER): with what was made for another one.
+function(bdl_precompile_headers target)
+  if(BDL_SANITIZE AND ARGC GREATER 1)
+    target_precompile_headers(${target} REUSE_FROM ${ARGV1})
+  elseif(BDL_SANITIZE)
+    foreach(header algorithm cmath functional memory span string vector)
+      target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+    endforeach()
+  endif()
+endfunction()

@@ -8,7 +8,7 @@ case "${1-}" in
   build) ;;
   plot) wanted='python3 python3-matplotlib' ;;
   *) wanted="$wanted pkg-config python3
-  clang libclang-rt-dev clang-format clang-tidy abigail-tools valgrind libc6-dbg" ;;
+  clang libclang-rt-dev clang-format clang-tidy lld abigail-tools valgrind libc6-dbg" ;;
 esac
 
 missing=

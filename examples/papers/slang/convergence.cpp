@@ -86,25 +86,15 @@ Data without_ones(const Data& data) {
   return rest;
 }
 
-/// One hidden layer of 50 ReLU units from the usual random weights and Sigma = I, biases nearly free.
-Learner network_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed) {
-  const int64_t sizes[] = {set.features, 50, 1};
-  bdl_model* model = nullptr;
-  check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_BERNOULLI, &model));
-  Learner learner;
-  learner.model.reset(model);
-  bdl_posterior* q = nullptr;
-  check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), method.rank, &q));
-  learner.posterior.reset(q);
-  bdl_optimizer* optimizer = nullptr;
-  check(bdl_optimizer_create(model, q, method.name, rows, &optimizer));
-  learner.optimizer.reset(optimizer);
+/// From the usual random weights and Sigma = I, biases nearly free.
+Learner wide_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed) {
+  Learner learner = network_learner(set.features, 50, BDL_BERNOULLI, method, rows);
+  bdl_optimizer* const optimizer = learner.optimizer.get();
   check(bdl_optimizer_set_double(optimizer, "prior_precision", rates_of(set).network_prior));
   for (const char* option :
        {"bias_prior_precision=1e-6", "learn_prior=0", "initial_precision=1", "threads=1"})
     set_option(optimizer, option);
   check(bdl_optimizer_set_int(optimizer, "seed", seed));
-  for (const char* option : method.options) set_option(optimizer, option);
   return learner;
 }
 
@@ -161,7 +151,7 @@ void run(const Settings& settings, const Course& course, Table& traces, Table& s
   if (network) data = {without_ones(data.train), without_ones(data.test)};
   const double start = cpu_seconds();
   const Learner learner = network
-                              ? network_learner(*course.set, course.method, data.train.rows(), course.seed)
+                              ? wide_learner(*course.set, course.method, data.train.rows(), course.seed)
                               : logistic_learner(*course.set, course.method, data.train.rows(), course.seed);
   bdl_optimizer* const optimizer = learner.optimizer.get();
   check(bdl_optimizer_set_int(optimizer, "minibatch", course.set->minibatch));

@@ -28,21 +28,10 @@ Data cubic(int64_t seed) {
 }
 
 Learner make_learner(const Method& method, int64_t rows) {
-  const int64_t sizes[] = {1, 10, 1};
-  bdl_model* model = nullptr;
-  check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
-  Learner learner;
-  learner.model.reset(model);
+  Learner learner = network_learner(1, 10, BDL_GAUSSIAN, method, rows);
   const double precision = std::pow(y_scale / noise, 2);
-  check(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
-  bdl_posterior* q = nullptr;
-  check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), method.rank, &q));
-  learner.posterior.reset(q);
-  bdl_optimizer* optimizer = nullptr;
-  check(bdl_optimizer_create(model, q, method.name, rows, &optimizer));
-  learner.optimizer.reset(optimizer);
-  check(bdl_optimizer_set_int(optimizer, "minibatch", rows));
-  for (const char* option : method.options) set_option(optimizer, option);
+  check(bdl_model_set_noise_precision(learner.model.get(), bdl_f64(&precision, 1, 1)));
+  check(bdl_optimizer_set_int(learner.optimizer.get(), "minibatch", rows));
   return learner;
 }
 

@@ -17,7 +17,7 @@ struct Settings {
 /// that is there is trained again.
 void table1(const Settings& settings);
 
-/// metrics.csv, of all posteriors that table1 has left, from scratch.
+/// metrics.csv, of all posteriors that table1 has left and that are not in it.
 void metrics(const Settings& settings);
 
 /// trace.csv and convergence.csv: the ELBO by epochs, and after how many it is within 1 % of its end (figures

@@ -115,6 +115,23 @@ Learner logistic_learner(const DataSet& set, const Method& method, int64_t rows,
   return learner;
 }
 
+Learner network_learner(int64_t inputs, int64_t hidden, bdl_likelihood likelihood, const Method& method,
+                        int64_t rows) {
+  const int64_t sizes[] = {inputs, hidden, 1};
+  Learner learner;
+  bdl_model* model = nullptr;
+  check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, likelihood, &model));
+  learner.model.reset(model);
+  bdl_posterior* q = nullptr;
+  check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), method.rank, &q));
+  learner.posterior.reset(q);
+  bdl_optimizer* optimizer = nullptr;
+  check(bdl_optimizer_create(model, q, method.name, rows, &optimizer));
+  learner.optimizer.reset(optimizer);
+  for (const char* option : method.options) set_option(optimizer, option);
+  return learner;
+}
+
 double bias_normaliser(const Data& train) {
   return -std::log(bias_precision) / (2 * static_cast<double>(train.rows()));
 }

@@ -53,6 +53,10 @@ struct Learner {
 Learner logistic_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed,
                          Posterior start = nullptr);
 
+/// A network of one layer of hidden ReLU units and one output, with a blank posterior of the method's rank.
+Learner network_learner(int64_t inputs, int64_t hidden, bdl_likelihood likelihood, const Method& method,
+                        int64_t rows);
+
 /// What the paper's -ELBO / N lacks: the bias's share of the prior's normaliser.
 double bias_normaliser(const Data& train);
 

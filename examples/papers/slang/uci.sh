@@ -1,8 +1,8 @@
 #!/bin/sh
 # The UCI regression benchmark (table 2) with default options. examples/papers/slang/uci.sh [FLAGS] fills uci.csv in build/uci
 # (or --results FOLDER), where finished splits are not run again, and prints the verdicts; uci.sh --quick runs a little
-# of one data set. Other flags go to build/release/examples/uci: --datasets yacht,energy, --splits 5, --methods slang.
-# Data: BDL_DATA (default ../shared/data).
+# of one data set. Other flags go to build/release/examples/uci: --datasets yacht,energy, --splits 5, --methods slang,
+# --methods mc-dropout --dropout-rate 0.1. The verdicts stay in verdict.txt. Data: BDL_DATA (default ../shared/data).
 set -eu
 cd "$(dirname "$0")/../../.."
 work=$(mktemp -d)
@@ -31,4 +31,7 @@ for folder in "$data"/*/; do
   for file in data test_rows; do gzip -dc "$folder/$file.csv.gz" >"$work/$name/$file.csv"; done
 done
 # Splits run in parallel, so BLAS itself stays on one thread.
-OPENBLAS_NUM_THREADS=1 build/release/examples/uci --folder "$work" --results "$results" --threads "$(nproc)" "$@"
+OPENBLAS_NUM_THREADS=1 build/release/examples/uci --folder "$work" --results "$results" --threads "$(nproc)" "$@" \
+  >"$work/verdict.txt"
+cat "$work/verdict.txt"
+[ "$work" = "$results" ] || cp "$work/verdict.txt" "$results/verdict.txt"

@@ -21,6 +21,7 @@ struct Settings {
   std::string folder = ".", results = ".";
   std::vector<std::string> datasets, methods = {"slang-ggn"}, options;
   int first = 0, splits = 20, epochs = 120, rank = 20, samples = 500, threads = 1;
+  double dropout_rate = 0.05;
 };
 
 std::vector<std::string> split_commas(const std::string& text) {
@@ -52,6 +53,8 @@ void set(Settings& settings, const std::string& flag, const std::string& value) 
     settings.epochs = number;
   else if (flag == "--rank")
     settings.rank = number;
+  else if (flag == "--dropout-rate")
+    settings.dropout_rate = std::atof(value.c_str());
   else if (flag == "--samples")
     settings.samples = number;
   else if (flag == "--threads")
@@ -67,13 +70,18 @@ Settings parse(int argc, char** argv) {
   return settings;
 }
 
+/// Of the posterior: its rank, or its rate for mc-dropout.
+std::string rank_of(const Settings& settings, const std::string& method) {
+  return method == "mc-dropout" ? support::number(settings.dropout_rate) : std::to_string(settings.rank);
+}
+
 /// The columns that all splits of a method on a data set share.
 Row key_of(const Settings& settings, const std::string& data, const std::string& method) {
   std::string options;
   for (const std::string& option : settings.options) options += (options.empty() ? "" : " ") + option;
   return {data,
           method,
-          std::to_string(settings.rank),
+          rank_of(settings, method),
           std::to_string(settings.epochs),
           std::to_string(settings.samples),
           options.empty() ? "default" : options};
@@ -83,6 +91,7 @@ void run_split(const Settings& settings, Row row, int split, support::Table& tab
   const uci::Job job{settings.folder + "/" + row[0],
                      row[1],
                      settings.options,
+                     settings.dropout_rate,
                      settings.rank,
                      settings.epochs,
                      settings.samples,
@@ -125,9 +134,9 @@ int main(int argc, char** argv) {
       run_split(settings, key, settings.first + static_cast<int>(i % splits), table);
     });
   for (const std::string& method : settings.methods) {
-    std::printf("method %s, rank %d, %d epochs, %d posterior draws, %s; %s\n\n", method.c_str(),
-                settings.rank, settings.epochs, settings.samples, key_of(settings, "", method).back().c_str(),
-                bdl_build_info());
+    std::printf("method %s, rank (or dropout rate) %s, %d epochs, %d posterior draws, %s; %s\n\n",
+                method.c_str(), rank_of(settings, method).c_str(), settings.epochs, settings.samples,
+                key_of(settings, "", method).back().c_str(), bdl_build_info());
     uci::print_verdicts(results_of(settings, path, method));
   }
   return 0;

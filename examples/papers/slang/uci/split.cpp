@@ -98,7 +98,10 @@ Score run(const Job& job) {
   const int64_t sizes[] = {data.train.cols - 1, 50, 1};
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
   const support::Model model_owner(model);
-  check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), job.rank, &q));
+  if (job.method == "mc-dropout")
+    check(bdl_posterior_create_dropout(model, job.dropout_rate, job.dropout_rate, &q));
+  else
+    check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), job.rank, &q));
   const support::Posterior q_owner(q);
   check(bdl_optimizer_create(model, q, job.method.c_str(), data.train.rows, &opt));
   const support::Optimizer opt_owner(opt);

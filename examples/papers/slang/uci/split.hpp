@@ -11,6 +11,7 @@ struct Job {
   std::string folder;  ///< of data.csv and test_rows.csv
   std::string method;
   std::vector<std::string> options;  ///< "name=value", for experiments; the published table uses none
+  double dropout_rate = 0;           ///< of mc-dropout; other methods have a posterior of rank
   int rank = 0, epochs = 0, samples = 0, split = 0;
 };
 
