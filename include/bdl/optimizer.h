@@ -17,6 +17,7 @@
  *                posterior, by reparametrised gradients
  *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
  *                (docs/training.md)
+ *   "laplace"    "map", and Laplace's approximation around it in the end (bdl_optimizer_laplace())
  *   "slang-exact-hess"  the same step with exact expectations instead of samples, for networks of one layer
  *                and one output (Bernoulli, Gaussian, Poisson): their outputs are Gaussian under q, so the
  *                expected gradient and Hessian are one-dimensional integrals
@@ -134,8 +135,9 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
  * which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
  * eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
  * every fit, and method "laplace" is "map" with that option. Since 0.1.
- * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full
- * @param x         n x inputs, any number of rows: they count as N examples
+ * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
+ * blank
+ * @param x         n x inputs, up to 2^28 rows times outputs: they count as N examples
  * @param y         n x targets
  */
 BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
@@ -152,8 +154,8 @@ BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix 
 /**
  * Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
  * the optimizer, its posterior and its model, and call bdl_optimizer_request_stop().
- * @return 0 to go on; positive: fit returns BDL_STOPPED; negative: fit returns BDL_ERROR_CALLBACK.
- *         Either way everything is as after the last completed step
+ * @return 0 to go on; positive: fit returns BDL_STOPPED, unless it was the last step; negative: fit returns
+ *         BDL_ERROR_CALLBACK. Either way everything is as after the last completed step
  */
 typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimizer);
 

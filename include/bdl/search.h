@@ -91,8 +91,8 @@ BDL_API bdl_status bdl_search_add_choice(bdl_search* search, const char* option,
 /**
  * Progress of bdl_search_run(), called on its thread after every trial. It may read the search and call
  * bdl_search_request_stop().
- * @return 0 to go on; positive: bdl_search_run() returns BDL_STOPPED; negative: BDL_ERROR_CALLBACK. Either
- *         way the trials are kept
+ * @return 0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
+ *         BDL_ERROR_CALLBACK. Either way the trials are kept
  */
 typedef int32_t (*bdl_search_progress_fn)(void* user_data, const bdl_search* search);
 

@@ -8,6 +8,8 @@ namespace {
 
 /// Rows of one chunk: up to here their Gram matrix is affordable, and products are at full speed.
 constexpr Index most_rows_of_chunk = 2048;
+/// A user's model has rows of D numbers.
+constexpr Index most_bytes_of_chunk = Index{1} << 26;
 
 }  // namespace
 
@@ -20,7 +22,9 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x,
       y_(y),
       weight_(weight) {
   rows_of_example_ = estimator_->cost({1, 1, CurvatureKind::gauss_newton}).count;
-  examples_ = std::clamp<Index>(most_rows_of_chunk / rows_of_example_, 1, x.rows);
+  const Index bytes_of_example = estimator_->bytes({1, 1, CurvatureKind::gauss_newton});
+  examples_ = std::clamp<Index>(
+      std::min(most_rows_of_chunk / rows_of_example_, most_bytes_of_chunk / bytes_of_example), 1, x.rows);
   check_row_count(static_cast<double>(x.rows) * static_cast<double>(rows_of_example_));
   cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
   const auto parts = static_cast<double>(chunks());

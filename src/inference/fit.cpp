@@ -30,7 +30,14 @@ void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatche
   gather(x, examples, optimizer.x_to_fill(count));
   gather(y, examples, optimizer.y_to_fill(count));
   optimizer.step(count);
-  if (++state.batch < state.batches) return;
+  ++state.batch;
+}
+
+/// After an epoch's last minibatch. Where Laplace's approximation fails, it is what is left to do of the fit.
+template <class T>
+void end_epoch(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  TrainingState& state = optimizer.state;
+  if (optimizer.options().laplace && state.epoch + 1 == state.fit_end_epoch) take_laplace(optimizer, x, y);
   state.batch = 0;
   ++state.epoch;
 }
@@ -59,11 +66,11 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
   optimizer.start_noise(y);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
-    advance(optimizer, x, y, minibatches);
+    if (state.batch < state.batches) advance(optimizer, x, y, minibatches);
     undo.keep();
+    if (state.batch == state.batches) end_epoch(optimizer, x, y);
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
-  if (optimizer.options().laplace) take_laplace(optimizer, x, y);
   return Status::OK;
 }
 
@@ -86,6 +93,10 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   check_data(*optimizer.model(), x, y);
+  check_laplace(*optimizer.posterior());
+  if (optimizer.posterior()->is_blank())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the posterior is blank: there is no mean yet to approximate the posterior around");
   take_laplace(optimizer, x, y);
 }
 

@@ -36,8 +36,8 @@ DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout)
   for (std::size_t l = 1; l < layout_.sizes.size(); ++l) {
     const Index inputs = layout_.sizes[l - 1], outputs = layout_.sizes[l];
     const double rate = l == 1 ? layout_.input_rate : layout_.hidden_rate;
-    layers_.push_back(
-        {inputs, outputs, offset, rate, static_cast<T>(threshold(rate)), static_cast<T>(1 / (1 - rate))});
+    layers_.push_back({inputs, outputs, offset, rate, rate / (1 - rate), static_cast<T>(threshold(rate)),
+                       static_cast<T>(1 / (1 - rate))});
     offset += outputs * (inputs + (layout_.bias ? 1 : 0));
     units_ += inputs;
   }
@@ -126,14 +126,14 @@ void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorS
     }
 }
 
-/// Var(mask) = rate / (1 - rate).
 template <class T>
 void DropoutPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
   std::ranges::fill(out, T(0));
   for (const Layer& layer : layers_) {
     const T* const weight = this->mean().data() + layer.offset;
     T* const to = out.data() + layer.offset;
-    for (Index k = 0; k < layer.inputs * layer.outputs; ++k) to[k] = (layer.kept - 1) * weight[k] * weight[k];
+    const T spread = static_cast<T>(layer.spread);
+    for (Index k = 0; k < layer.inputs * layer.outputs; ++k) to[k] = spread * weight[k] * weight[k];
   }
 }
 
@@ -157,7 +157,7 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
       const Index inputs = layer.inputs, weights = inputs * layer.outputs;
       for (Index i = 0; i < inputs; ++i) {
         const double sum = unit_product(layer, i, x.column_data(j));
-        const T factor = static_cast<T>(static_cast<double>(layer.kept - 1) * sum);
+        const T factor = static_cast<T>(layer.spread * sum);
         for (Index k = i; k < weights; k += inputs) to[k] = factor * weight[k];
       }
       if (layout_.bias) std::fill_n(to + weights, layer.outputs, T(0));
@@ -171,7 +171,7 @@ void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Post
     for (const Layer& layer : layers_)
       for (Index i = 0; i < layer.inputs; ++i) {
         const double sum = unit_product(layer, i, x.column_data(j));
-        out[static_cast<std::size_t>(j)] += static_cast<double>(layer.kept - 1) * sum * sum;
+        out[static_cast<std::size_t>(j)] += layer.spread * sum * sum;
       }
 }
 

@@ -61,8 +61,8 @@ class DropoutPosterior final : public Posterior<T> {
  private:
   struct Layer {
     Index inputs, outputs, offset;
-    double rate;
-    T threshold, kept;  // normals below the threshold drop their unit; others count 1 / (1 - rate)
+    double rate, spread;  // variance of a mask: rate / (1 - rate)
+    T threshold, kept;    // normals below the threshold drop their unit; others count 1 / (1 - rate)
   };
   double unit_product(const Layer& layer, Index i, const T* x) const;
   DropoutLayout layout_;

@@ -29,8 +29,8 @@ struct Task {
   std::optional<double> score(Index fold) const {
     const Array x = data.x_train(fold), y = data.y_train(fold), x_test = data.x_test(fold);
     const double share = static_cast<double>(x.rows) / static_cast<double>(data.rows());
-    const auto optimizer = blank_copy(
-        prototype, static_cast<Index>(std::llround(share * static_cast<double>(prototype.data_size()))));
+    const double data_size = std::max(1.0, std::round(share * static_cast<double>(prototype.data_size())));
+    const auto optimizer = blank_copy(prototype, static_cast<Index>(data_size));
     Options each_step = options;
     each_step.progress_every = 1;
     optimizer->set_options(each_step, reset_prior);

@@ -86,7 +86,8 @@ void fail_all(const Case (&cases)[count], bool may_keep_memory) {
   long failures = 0;
   for (const Setting& s : settings)
     for (const Case& c : cases)
-      for (const bool all_later : {false, true}) failures += fail_each(c, s, all_later, may_keep_memory);
+      for (const bool all_later : {false, true})
+        if (!(s.blank && c.needs_mean)) failures += fail_each(c, s, all_later, may_keep_memory);
   assert_true(failures > 100);  // libbdl does call this program's operator new
 }
 

@@ -253,6 +253,19 @@ void values_are_not_trained_twice(void**) {
   assert_true(scores[2] != 0 && scores[3] != 0 && scores[4] != 0);
 }
 
+/// The part of N = 1 that a fold trains on is still one example.
+void a_data_size_of_one_is_enough(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  Learner prototype(make_mlp(BDL_F64, {INPUTS, outputs_for(BDL_GAUSSIAN)}, BDL_GAUSSIAN), BDL_F64, 1, 1);
+  prototype.set("minibatch", 1);
+  bdl_search* handle = nullptr;
+  OK(bdl_search_create(prototype.optimizer.get(), 3, 1, BDL_MONTE_CARLO, samples, seed, &handle));
+  const Search search(handle);
+  OK(bdl_search_add_double(handle, "prior_precision", 0.1, 10, BDL_SCALE_LOG));
+  OK(bdl_search_run(handle, x_of(&data), y_of(&data), 1, 0, nullptr, nullptr));
+  assert_string_equal(trial_of(search, 0, 1).message.c_str(), "");
+}
+
 /// The prior precision under which noisy data were drawn is found again, about.
 void a_search_helps(void**) {
   constexpr int64_t n = 60, inputs = 8;
@@ -331,11 +344,17 @@ void user_models_can_be_searched(void**) {
 
 int main() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(scores_are_those_by_hand),      cmocka_unit_test(values_are_applied),
-      cmocka_unit_test(prototype_is_copied),           cmocka_unit_test(fixed_priors_are_copied),
-      cmocka_unit_test(failing_trials_are_kept_apart), cmocka_unit_test(no_trial_may_have_a_score),
-      cmocka_unit_test(stopped_searches_go_on),        cmocka_unit_test(callbacks_may_ask_for_a_stop),
-      cmocka_unit_test(values_are_not_trained_twice),  cmocka_unit_test(a_search_helps),
+      cmocka_unit_test(scores_are_those_by_hand),
+      cmocka_unit_test(values_are_applied),
+      cmocka_unit_test(prototype_is_copied),
+      cmocka_unit_test(fixed_priors_are_copied),
+      cmocka_unit_test(failing_trials_are_kept_apart),
+      cmocka_unit_test(no_trial_may_have_a_score),
+      cmocka_unit_test(stopped_searches_go_on),
+      cmocka_unit_test(callbacks_may_ask_for_a_stop),
+      cmocka_unit_test(values_are_not_trained_twice),
+      cmocka_unit_test(a_data_size_of_one_is_enough),
+      cmocka_unit_test(a_search_helps),
       cmocka_unit_test(user_models_can_be_searched),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

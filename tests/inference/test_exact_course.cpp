@@ -193,6 +193,33 @@ void other_models_and_calls_are_refused(void**) {
     }
 }
 
+/// The noise is that of the option, in units of 1 / Var(y); scales that would be learned are refused.
+void scales_are_fixed(void**) {
+  const Data data;
+  const auto optimizer = make_optimizer(-1, Likelihood(BDL_GAUSSIAN, 1));
+  Options options = optimizer->options();
+  options.initial_noise_precision = 3;
+  optimizer->set_options(options);
+  const double mean = dot(data.y, Dense(1, examples, 1)) / examples;
+  const double variance = dot(data.y, data.y) / examples - mean * mean;
+  assert_true(fit(*optimizer, data.inputs_array(), data.targets_array(), 100, silent) == Status::OK);
+  assert_near("noise precision", optimizer->model()->likelihood.noise_precision(0), 3 / variance, 1e-12);
+  Dense with_ones = beside(transposed(data.x), Dense(examples, 1, 1));
+  assert_close("precision", dense_precision(*optimizer->posterior()),
+               3 / variance * (transposed(with_ones) * with_ones) + identity(dimension), 1e-12);
+  const auto refuse = [&](const char* option, auto change) {
+    Options other = optimizer->options();
+    change(other);
+    optimizer->set_options(other);
+    expect_error(Status::ERROR_UNSUPPORTED, option,
+                 [&] { fit(*optimizer, data.inputs_array(), data.targets_array(), 10, silent); });
+    optimizer->set_options(options);
+  };
+  refuse("\"learn_noise\"", [](Options& o) { o.learn_noise = 1; });
+  refuse("\"learn_prior\"", [](Options& o) { o.learn_prior = 1; });
+  refuse("\"laplace\"", [](Options& o) { o.laplace = 1; });
+}
+
 /// Inputs that say nothing, examples that a plane separates, more parameters than examples, N = 1.
 void awkward_data_converge(void**) {
   for (const Index rank : {-1, 0, 1, 3}) {
@@ -228,6 +255,7 @@ int main() {
       cmocka_unit_test(other_data_are_refused),
       cmocka_unit_test(failures_change_nothing),
       cmocka_unit_test(other_models_and_calls_are_refused),
+      cmocka_unit_test(scales_are_fixed),
       cmocka_unit_test(awkward_data_converge),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

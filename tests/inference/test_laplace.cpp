@@ -127,6 +127,7 @@ void the_range_finder_starts_cold(void**) {
   const Index size = data.network->parameters();
   const auto q = make_posterior<double>(size, 3);
   std::ranges::copy(data.theta.values, q->mean().begin());
+  q->set_blank(false);
   Optimizer<double> optimizer(data.network, q, find_method("slang"), data.x_array.rows);
   Options options;
   options.eigen_method = static_cast<std::int32_t>(EigenMethod::randomized);
@@ -150,6 +151,43 @@ void fit_ends_with_it(void**) {
   assert_same("precision", dense_precision(*q), after);
 }
 
+std::int32_t fail_at_the_end(void* context) {
+  return static_cast<const Optimizer<double>*>(context)->state.epoch == 2 ? -1 : 0;
+}
+
+/// A fit whose last callback fails has ended with it; one that lacks only this goes on with it alone.
+void nothing_of_it_is_lost(void**) {
+  const Data data(cases[0], 9);
+  const Index size = data.network->parameters();
+  Options options;
+  options.minibatch = 7;
+  options.learn_noise = 0;  // the model is shared
+  const auto fresh = [&](bool with) {
+    options.laplace = with;
+    auto optimizer = std::make_unique<Optimizer<double>>(data.network, make_posterior<double>(size, 2),
+                                                         find_method("slang"), data.x_array.rows);
+    optimizer->set_options(options);
+    return optimizer;
+  };
+  const auto whole = fresh(true), failed = fresh(true), late = fresh(false);
+  assert_true(fit(*whole, data.x_array, data.y_array, 2, {}) == Status::OK);
+  const Dense expected = dense_precision(*whole->posterior());
+  expect_error(Status::ERROR_CALLBACK, "returned -1", [&] {
+    fit(*failed, data.x_array, data.y_array, 2, {fail_at_the_end, failed.get()});
+  });
+  assert_same("precision", dense_precision(*failed->posterior()), expected);
+  assert_true(fit(*late, data.x_array, data.y_array, 2, {}) == Status::OK);
+  TrainingState& state = late->state;
+  --state.epoch;
+  state.batch = state.batches;
+  options.laplace = 1;
+  late->set_options(options);
+  const Index steps = state.step;
+  assert_true(fit(*late, data.x_array, data.y_array, 0, {}) == Status::OK);
+  assert_true(state.step == steps && state.batch == 0 && state.epoch == 2);
+  assert_same("precision", dense_precision(*late->posterior()), expected);
+}
+
 void other_families_and_gram_matrices_out_of_reach_are_refused(void**) {
   const Data data(cases[5], 10);
   const Index size = data.network->parameters();
@@ -160,12 +198,14 @@ void other_families_and_gram_matrices_out_of_reach_are_refused(void**) {
   const auto q = make_posterior<double>(size, 2);
   const Dense before = dense_precision(*q);
   Optimizer<double> optimizer(data.network, q, find_method("slang"), 2100);
+  expect_error(Status::ERROR_UNSUPPORTED, "blank", [&] { laplace(optimizer, data.x_array, data.y_array); });
+  assert_true(q->is_blank());
+  q->set_blank(false);
   Options options;
   options.eigen_method = static_cast<std::int32_t>(EigenMethod::gram);
   optimizer.set_options(options);
   expect_error(Status::ERROR_UNSUPPORTED, "Gram", [&] { laplace(optimizer, data.x_array, data.y_array); });
   assert_same("precision", dense_precision(*q), before);
-  assert_true(q->is_blank());
 }
 
 }  // namespace
@@ -176,6 +216,7 @@ int main() {
       cmocka_unit_test(the_precision_is_gauss_newton_plus_prior),
       cmocka_unit_test(the_range_finder_starts_cold),
       cmocka_unit_test(fit_ends_with_it),
+      cmocka_unit_test(nothing_of_it_is_lost),
       cmocka_unit_test(other_families_and_gram_matrices_out_of_reach_are_refused),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

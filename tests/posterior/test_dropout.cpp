@@ -144,6 +144,22 @@ void moments_are_those_of_the_masks(void**) {
   }
 }
 
+/// 1 / (1 - rate) - 1 would have no digit left.
+void small_rates_keep_their_variance(void**) {
+  const double rate = 1e-7;
+  const Shape shape{{1, 1}, false, rate, 0};
+  const auto q = posterior_of<float>(shape, Dense(1, 1, 2));
+  PosteriorScratch<float> scratch;
+  Padded<float> x(Dense(1, 1, 3)), variance(poison(1, 1));
+  std::vector<double> form(1);
+  q->marginal_variance(variance.column(), scratch);
+  assert_near("variance", variance.dense()(0, 0), 4 * rate / (1 - rate), 1e-12);
+  q->variances(x.view(), form, scratch);
+  assert_near("x^T Sigma x", form[0], 36 * rate / (1 - rate), 1e-12);
+  q->solve(x.view(), scratch);
+  assert_near("Sigma x", x.dense()(0, 0), 12 * rate / (1 - rate), 1e-12);
+}
+
 template <class T>
 void copies_are_the_same_posterior(void**) {
   const Shape& shape = shapes[2];
@@ -193,6 +209,7 @@ int main() {
       BOTH(units_share_a_mask),
       BOTH(masks_have_the_rates_and_are_independent),
       BOTH(moments_are_those_of_the_masks),
+      cmocka_unit_test(small_rates_keep_their_variance),
       BOTH(copies_are_the_same_posterior),
       cmocka_unit_test(what_needs_a_density_is_unsupported),
   };
