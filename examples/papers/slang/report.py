@@ -36,6 +36,7 @@ def shown(values, digits=None):
     mean, error = mean_and_error(values)
     if digits is None:
         digits = max(0, min(4, 2 - math.floor(math.log10(max(abs(mean), 1e-4)))))
+    mean = round(mean, digits) + 0.0  # no minus before 0
     return f"{mean:.{digits}f}" + (f" ± {error:.{digits}f}" if math.isfinite(error) else "")
 
 
