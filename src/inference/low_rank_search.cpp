@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "linalg/minimize.hpp"
+#include "rng/philox.hpp"
 
 namespace bdl {
 namespace {
@@ -22,11 +23,37 @@ std::vector<double> least_diagonal(const ExactElbo& elbo) {
   return least;
 }
 
+/// In the chart, U = 0 and a d at its bound are stationary whatever the ELBO: a search must not begin there.
+/// (It may end with a d at its bound, where U has the precision of that parameter.)
+void leave_saddle(LowRankPosterior<double>& q, ConstSpan<double> typical) {
+  constexpr double low = 1e-5, raised = 1e-2, length = 0.1;
+  const Index dimension = q.dimension(), size = q.u().size();
+  Buffer<double> u(size), d(dimension), diagonal(dimension);
+  std::ranges::copy(q.d(), d.data());
+  q.precision_diagonal(diagonal.first(dimension));
+  bool moved = false;
+  for (Index i = 0; i < dimension; ++i) {
+    const double usual = typical[static_cast<std::size_t>(i)];
+    if (diagonal.data()[i] > low * usual) continue;
+    d.data()[i] = raised * usual;
+    moved = true;
+  }
+  std::copy_n(q.u().data, size, u.data());
+  if (size > 0 && std::all_of(u.data(), u.data() + size, [](double value) { return value == 0; })) {
+    fill_normal({1, Stream::initialization, 0, 0}, 0, u.first(size));
+    for (Index k = 0; k < size; ++k)
+      u.data()[k] *= length * std::sqrt(d.data()[k % dimension] / static_cast<double>(dimension));
+    moved = true;
+  }
+  if (moved) q.set_precision(u.matrix(dimension, q.rank()), d.first(dimension));
+}
+
 }  // namespace
 
 LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance,
                              const Iterated& iterated)
     : elbo_(elbo), q_(q), tolerance_(tolerance), iterated_(iterated), chart_(q.rank(), least_diagonal(elbo)) {
+  leave_saddle(q, elbo.typical_precision());
   for (std::vector<double>* vector : {&z_, &here_, &gradient_here_})
     vector->resize(static_cast<std::size_t>(chart_.size()));
 }

@@ -32,7 +32,7 @@ ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, dou
     return {at_mean + precision * v / 2, precision * (m - y), precision};
   }
   const double rate = std::exp(m + v / 2);
-  return {at_mean + std::exp(m) * std::expm1(v / 2), rate - y, rate};
+  return {at_mean - rate * std::expm1(-v / 2), rate - y, rate};
 }
 
 }  // namespace bdl

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace bdl {
@@ -22,19 +23,21 @@ void place_nodes(double low, double high, double h, Place&& place) {
 
 /// add(f, weight) for every node; the weights are to be divided by their sum.
 ///
-/// For s < 1 in t, f = m + s t, whose singularities are beyond i pi. For s >= 1 in u, f = sinh(u): the bend
-/// of width 1 at f = 0 and a Gaussian of any width take about as many nodes each; r = |m| / s makes the
-/// Gaussian narrow in u.
+/// For s < 1 in t, f = m + s t, whose singularities are beyond i pi, or where they are far out of the range.
+/// Else in u, f = sinh(u): the bend of width 1 at f = 0 and a Gaussian of any width take about as many nodes
+/// each; r = |m| / s makes the Gaussian narrow in u. The one node is nan unless m and v are finite.
 template <class Add>
 void visit_logistic_nodes(double m, double v, Add&& add) {
   constexpr double reach = 9;       // exp(-9^2 / 2) < 1e-17
   constexpr double underflow = 39;  // exp(-39^2 / 2) is no double
+  constexpr double far = 100;  // standard deviations, of which at most underflow + reach are in the range
+  if (!std::isfinite(m) || !std::isfinite(v)) return add(m, std::numeric_limits<double>::quiet_NaN());
   if (v == 0) return add(m, 1.0);
   // The integrand's mass lies between t = 0 and where it is for exp(2 f), or at f = 0 if that is nearer.
   const double s = std::sqrt(v), r = std::abs(m) / s;
   const double shift = std::copysign(std::min({2 * s, r, underflow}), -m);
   const double low = std::min(0.0, shift) - reach, high = std::max(0.0, shift) + reach;
-  if (s < 1)
+  if (s < 1 || r > far)
     place_nodes(low, high, 0.4, [&](double t) { add(m + s * t, std::exp(-t * t / 2)); });
   else
     place_nodes(std::asinh(m + s * low), std::asinh(m + s * high), 0.4 / std::max(r, 5.0), [&](double u) {

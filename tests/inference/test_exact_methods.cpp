@@ -257,6 +257,28 @@ void ranks_rise_to_the_full_optimum(void**) {
   }
 }
 
+/// Inputs in large units are those in small ones with another prior, and a start far below their precision
+/// (10 N) is left: the ELBO is the same.
+void units_do_not_matter(void**) {
+  const Likelihood bernoulli(BDL_BERNOULLI, 1);
+  const auto elbo_of = [&](Index rank, double scale) {
+    Data data(bernoulli);
+    data.x = scale * data.x;
+    const auto optimizer = make_optimizer<double>(bernoulli, rank);
+    Options options = optimizer->options();
+    options.prior_precision *= scale * scale;
+    optimizer->set_options(options);
+    fit_whole(*optimizer, data);
+    return optimizer->state.running_log_likelihood - optimizer->kl();
+  };
+  const double diagonal = elbo_of(0, 1), low_rank = elbo_of(1, 1);
+  assert_true(low_rank > diagonal + 1e-3);
+  for (const double scale : {1e4, 1e6}) {
+    assert_near("diagonal", elbo_of(0, scale), diagonal, 1e-9);
+    assert_near("rank 1", elbo_of(1, scale), low_rank, 1e-9);
+  }
+}
+
 /// Relative to posterior standard deviations; covariances relative to those of the tighter run.
 void default_tolerance_is_tight(void**) {
   for (const Likelihood& likelihood : likelihoods())
@@ -322,6 +344,7 @@ int main() {
       cmocka_unit_test(optima_are_maxima),
       cmocka_unit_test(linear_models_have_closed_forms),
       cmocka_unit_test(ranks_rise_to_the_full_optimum),
+      cmocka_unit_test(units_do_not_matter),
       cmocka_unit_test(default_tolerance_is_tight),
       cmocka_unit_test(float_models_and_repetitions),
       cmocka_unit_test(vanishing_diagonals_end_at_their_bound),

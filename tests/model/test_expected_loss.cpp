@@ -70,6 +70,25 @@ void limits(void**) {
     assert_true(missing.loss == 0 && missing.slope == 0 && missing.curvature == 0);
   }
   assert_true(std::isinf(expected_loss(Likelihood(BDL_POISSON, 1), 700, 100, 3).loss));
+  assert_near("rate", expected_loss(Likelihood(BDL_POISSON, 1), -800, 1600, 0).loss, 1, 1e-13);
+}
+
+/// Logits of any size end, those just within and beyond where the rule changes agree, and none is not a
+/// number.
+void far_logits_have_losses(void**) {
+  const Likelihood bernoulli(BDL_BERNOULLI, 1);
+  for (const double v : {1.0, 25.0, 1e4})
+    for (const double r : {99.0, 99.999, 100.001, 101.0}) {
+      const double m = r * std::sqrt(v);
+      assert_near("E[softplus]", expected_loss(bernoulli, m, v, 0).loss, m, 1e-14);
+      const double tail = expected_loss(bernoulli, -m, v, 0).loss;
+      assert_true(tail >= 0 && tail <= std::exp(-m + v / 2) * (1 + 1e-12));
+    }
+  for (const double m : {1e15, 1e20, 1e300})
+    for (const double v : {1e-300, 1.0, 1e20, 1e300})
+      assert_true(std::isfinite(expected_loss(bernoulli, m, v, 0).loss));
+  assert_true(std::isnan(expected_loss(bernoulli, 0, HUGE_VAL, 0).loss));
+  assert_true(std::isnan(expected_loss(bernoulli, HUGE_VAL, 1, 0).loss));
 }
 
 }  // namespace
@@ -79,6 +98,7 @@ int main() {
       cmocka_unit_test(logistic_losses_are_exact),
       cmocka_unit_test(losses_are_sums_over_the_normal_density),
       cmocka_unit_test(limits),
+      cmocka_unit_test(far_logits_have_losses),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
