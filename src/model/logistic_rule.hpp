@@ -30,7 +30,7 @@ template <class Add>
 void visit_logistic_nodes(double m, double v, Add&& add) {
   constexpr double reach = 9;       // exp(-9^2 / 2) < 1e-17
   constexpr double underflow = 39;  // exp(-39^2 / 2) is no double
-  constexpr double far = 100;  // standard deviations, of which at most underflow + reach are in the range
+  constexpr double far = 1e4;       // standard deviations: from here on sinh(u) loses digits
   if (!std::isfinite(m) || !std::isfinite(v)) return add(m, std::numeric_limits<double>::quiet_NaN());
   if (v == 0) return add(m, 1.0);
   // The integrand's mass lies between t = 0 and where it is for exp(2 f), or at f = 0 if that is nearer.
