@@ -103,7 +103,7 @@ def ranks(folder, published):
         ratio = sum(values.values()) / sum(old[s] for s in values)
         cells, below, half = cells + 1, below + (ratio < 1), half + (ratio <= 0.5)
         line = [NAMES[data], rank, shown(list(old.values())),
-                *(shown(list(ours.get(m, {}).values())) for m in methods), best, f"{ratio:.2f}"]
+                *(shown(list(ours.get(m, {}).values())) for m in methods), best, f"{round(ratio, 2) + 0.0:.2f}"]
         if (data, rank) in smallest:
             bound = smallest[data, rank]
             least = max(0, float(bound["smallest_kl"]))
