@@ -224,7 +224,8 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
  * Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
  * anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.
  * @param optimizer an optimizer
- * @param minibatch M; 0: as option "minibatch" says
+ * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
+ *                  hold a copy of them
  * @param bytes     receives the estimate
  */
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);

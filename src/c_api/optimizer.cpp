@@ -1,6 +1,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/diagnose.hpp"
+#include "inference/exact_fit.hpp"
 #include "inference/fit.hpp"
 #include "inference/minibatch.hpp"
 
@@ -237,6 +238,11 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
     not_null(bytes, "bytes");
     with(optimizer, "optimizer", [&](const auto& o) {
       check_range(minibatch, 0, row_limit, "minibatch");
+      if (o.method().is_exact) {
+        model_of(o);
+        *bytes = exact_fit_bytes(o);
+        return;
+      }
       *bytes = o.workspace_bytes(minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
     });
   });

@@ -11,7 +11,21 @@ constexpr Index most_rows_of_chunk = 2048;
 /// A user's model has rows of D numbers.
 constexpr Index most_bytes_of_chunk = Index{1} << 26;
 
+constexpr BatchSize one_example{1, 1, CurvatureKind::gauss_newton};
+
+template <class T>
+Index examples_of_chunk(const Estimator<T>& estimator, Index examples) {
+  const Index by_rows = most_rows_of_chunk / estimator.cost(one_example).count,
+              by_bytes = most_bytes_of_chunk / estimator.bytes(one_example);
+  return std::clamp<Index>(std::min(by_rows, by_bytes), 1, examples);
+}
+
 }  // namespace
+
+template <class T>
+bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
+  return examples_of_chunk(*make_estimator(model), examples) == examples;
+}
 
 template <class T>
 DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y,
@@ -21,10 +35,8 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x,
       x_(x),
       y_(y),
       weight_(weight) {
-  rows_of_example_ = estimator_->cost({1, 1, CurvatureKind::gauss_newton}).count;
-  const Index bytes_of_example = estimator_->bytes({1, 1, CurvatureKind::gauss_newton});
-  examples_ = std::clamp<Index>(
-      std::min(most_rows_of_chunk / rows_of_example_, most_bytes_of_chunk / bytes_of_example), 1, x.rows);
+  rows_of_example_ = estimator_->cost(one_example).count;
+  examples_ = examples_of_chunk(*estimator_, x.rows);
   check_row_count(static_cast<double>(x.rows) * static_cast<double>(rows_of_example_));
   cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
   const auto parts = static_cast<double>(chunks());

@@ -14,6 +14,8 @@ class DataRows final : public Rows<T> {
   /// `weight` times.
   DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y, double weight);
 
+  static bool has_gram(const Model<T>& model, Index examples);
+
   /// w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(cost_.count); }
 
@@ -21,7 +23,7 @@ class DataRows final : public Rows<T> {
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
-  /// Where all examples are taken at once; else cost() says that it is beyond reach.
+  /// Where all examples are taken at once (has_gram()); else cost() says that it is beyond reach.
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;

@@ -26,13 +26,24 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
            static_cast<long long>(examples), static_cast<long long>(batches));
     return;
   }
+  const Index completed = optimizer.posterior()->is_blank() ? 0 : state.epoch + (state.batch > 0 ? 1 : 0);
+  if (epochs > most_epochs - completed)
+    fail(Status::ERROR_INVALID_ARGUMENT, "epochs is %lld after %lld epochs, expected at most 2^31 - 1 in all",
+         static_cast<long long>(epochs), static_cast<long long>(completed));
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
-  if (state.batch > 0) ++state.epoch;
+  state.epoch = completed;
   state.batch = 0;
   state.examples = examples;
   state.batches = batches;
   state.fit_end_epoch = state.epoch + epochs;
   if (optimizer.options().total_steps == 0) state.plan = {state.step, state.step + epochs * batches};
+}
+
+template <class T>
+void end_course(Optimizer<T>& optimizer) {
+  TrainingState& state = optimizer.state;
+  state.fit_end_epoch = state.epoch;
+  if (optimizer.options().total_steps == 0) state.plan.end = state.step;
 }
 
 template <class T>
@@ -46,6 +57,7 @@ bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
 
 #define BDL_INSTANTIATE(T)                                        \
   template void begin_course(Optimizer<T>&, Index, Index, Index); \
+  template void end_course(Optimizer<T>&);                        \
   template bool should_stop(Optimizer<T>&, const Progress&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -15,6 +15,10 @@ struct Progress {
 template <class T>
 void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches);
 
+/// The course is complete before all its steps were taken.
+template <class T>
+void end_course(Optimizer<T>& optimizer);
+
 /// True if training is to stop after the step just done.
 template <class T>
 bool should_stop(Optimizer<T>& optimizer, const Progress& progress);

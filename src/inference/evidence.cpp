@@ -64,9 +64,9 @@ void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& o
 template <class T>
 void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options,
                                   DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch) {
+  reserve_samples(options, x.cols);
   samples_ = options.samples;
   draw(q, draws, place, scratch);
-  sampled_outputs_.reserve(model_.outputs() * x.cols * samples_);
   const auto f = sampled_outputs_.matrix(model_.outputs(), x.cols * samples_);
   for (Index s = 0; s < samples_; ++s) {
     const auto of_sample = f.columns(s * x.cols, x.cols);
@@ -74,6 +74,21 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, c
     check_outputs_finite<T>(of_sample);
   }
   outputs_ = f;
+}
+
+template <class T>
+void EvidenceEstimator<T>::reserve_samples(const Options& options, Index examples) {
+  thetas_.reserve(dimension_ * options.samples);
+  sampled_outputs_.reserve(model_.outputs() * examples * options.samples);
+  forward_scratch_.reserve(model_.scratch_size(examples));
+}
+
+template <class T>
+Index EvidenceEstimator<T>::sample_bytes(const Options& options, Index examples) const {
+  const Index one_theta = dimension_;  // which bytes() has counted
+  return static_cast<Index>(sizeof(T)) *
+         (dimension_ * options.samples - one_theta + model_.outputs() * examples * options.samples +
+          model_.scratch_size(examples));
 }
 
 template <class T>

@@ -63,6 +63,9 @@ class EvidenceEstimator {
   /// evidence.
   void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
               DrawPlace place, PosteriorScratch<T>& scratch);
+  void reserve_samples(const Options& options, Index examples);
+  /// What it holds beyond bytes().
+  Index sample_bytes(const Options& options, Index examples) const;
   /// Parameters at which the last evidence was computed, one per column, or the last samples; none if it was
   /// exact.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }

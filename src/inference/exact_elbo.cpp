@@ -5,13 +5,20 @@
 
 namespace bdl {
 
+namespace {
+
+template <class T>
+std::unique_ptr<Network<double>> in_double(const Network<T>& network) {
+  const Index sizes[] = {network.inputs(), 1};
+  return std::make_unique<Network<double>>(sizes, network.activation(), network.has_bias(),
+                                           network.likelihood);
+}
+
+}  // namespace
+
 template <class T>
 ExactElbo::ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const Array& x, const Array& y)
-    : examples_(x.rows) {
-  const Network<T>& network = exact_network(model);
-  const Index sizes[] = {network.inputs(), 1};
-  model_ =
-      std::make_unique<Network<double>>(sizes, network.activation(), network.has_bias(), network.likelihood);
+    : model_(in_double(exact_network(model))), examples_(x.rows) {
   prior_.reserve(dimension());
   std::ranges::copy(prior_precision, prior_.data());
   slope_.reserve(dimension());
@@ -55,6 +62,16 @@ std::vector<double> ExactElbo::typical_precision() const {
   return out;
 }
 
+template <class T>
+Index ExactElbo::bytes(const Network<T>& network, const Posterior<double>& q, Index examples) {
+  const Index vectors = 2 * q.dimension(), data = examples * (network.inputs() + 1);
+  return static_cast<Index>(sizeof(double)) * (vectors + data) +
+         ExactEstimator<double>(*in_double(network)).bytes(q, examples) +
+         (q.family() == Family::low_rank ? TallScratch::bytes(q.dimension(), q.rank(), 0) : 0);
+}
+
+template Index ExactElbo::bytes(const Network<float>&, const Posterior<double>&, Index);
+template Index ExactElbo::bytes(const Network<double>&, const Posterior<double>&, Index);
 template ExactElbo::ExactElbo(const Model<float>&, ConstSpan<float>, const Array&, const Array&);
 template ExactElbo::ExactElbo(const Model<double>&, ConstSpan<double>, const Array&, const Array&);
 

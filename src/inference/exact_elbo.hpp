@@ -35,6 +35,8 @@ class ExactElbo {
   std::vector<double> typical_precision() const;
   Index dimension() const { return model_->parameters(); }
   Index examples() const { return examples_; }
+  template <class T>
+  static Index bytes(const Network<T>& network, const Posterior<double>& q, Index examples);
 
  private:
   std::unique_ptr<Network<double>> model_;

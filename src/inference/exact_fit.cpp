@@ -1,6 +1,8 @@
 #include "inference/exact_fit.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "inference/low_rank_search.hpp"
@@ -19,7 +21,12 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 template <class From, class To>
 void convert(ConstSpan<From> from, To* to) {
-  std::ranges::transform(from, to, [](From value) { return static_cast<To>(value); });
+  for (const From value : from) {
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<To>::max())))
+      fail(Status::ERROR_DIVERGED, "the optimum has a number of %g, which does not fit in 32 bits",
+           static_cast<double>(value));
+    *to++ = static_cast<To>(value);
+  }
 }
 
 /// Between the precisions of one family.
@@ -86,6 +93,13 @@ void check_fixed_scales(const Optimizer<T>& optimizer) {
          optimizer.method().name);
 }
 
+/// A belief of the family in double.
+template <class T>
+std::unique_ptr<Posterior<double>> widened(const Posterior<T>& q) {
+  if (q.family() == Family::full) return std::make_unique<FullPosterior<double>>(q.dimension());
+  return std::make_unique<LowRankPosterior<double>>(q.dimension(), q.rank());
+}
+
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
   if (q.family() == Family::full) return converge(point, options.tolerance, q, iterated);
@@ -116,23 +130,32 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
   optimizer.start_noise(y);
   const ThreadLimit threads(optimizer.options().threads);
   ExactElbo elbo(*optimizer.model(), optimizer.prior().precision(), x, y);
-  const Posterior<T>& start = *optimizer.posterior();
-  std::unique_ptr<Posterior<double>> q;
-  if (start.family() == Family::full)
-    q = std::make_unique<FullPosterior<double>>(start.dimension());
-  else
-    q = std::make_unique<LowRankPosterior<double>>(start.dimension(), start.rank());
-  copy_posterior(start, *q);
+  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
+  copy_posterior(*optimizer.posterior(), *q);
   Course course(optimizer, undo, progress);
   const SearchEnd end =
       search(elbo, *q, optimizer.options(),
              [&course](const auto& better, const auto& value) { return course.advance(better, value); });
   undo.keep();
-  if (end == SearchEnd::converged) optimizer.state.fit_end_epoch = optimizer.state.epoch;
+  if (end == SearchEnd::converged) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }
 
-template Status fit_exactly(Optimizer<float>&, const Array&, const Array&, Index, const Progress&);
-template Status fit_exactly(Optimizer<double>&, const Array&, const Array&, Index, const Progress&);
+template <class T>
+Index exact_fit_bytes(const Optimizer<T>& optimizer) {
+  const Index examples = optimizer.data_size();
+  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
+  const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
+  return course + beliefs + ExactElbo::bytes(exact_network(*optimizer.model()), *q, examples) +
+         FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
+         (q->family() == Family::full ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
+}
+
+#define BDL_INSTANTIATE(T)                                                                        \
+  template Status fit_exactly(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
+  template Index exact_fit_bytes(const Optimizer<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

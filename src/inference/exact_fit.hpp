@@ -11,4 +11,8 @@ template <class T>
 Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs,
                    const Progress& progress);
 
+/// What it holds beside model, posterior and optimizer while it searches.
+template <class T>
+Index exact_fit_bytes(const Optimizer<T>& optimizer);
+
 }  // namespace bdl

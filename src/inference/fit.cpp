@@ -56,7 +56,7 @@ template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
   check_data(*optimizer.model(), x, y);
   if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
-  if (optimizer.options().laplace) check_laplace(*optimizer.posterior());
+  if (optimizer.options().laplace) check_laplace(optimizer, x.rows);
   Minibatches minibatches(optimizer.options(), x.rows);
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
@@ -93,7 +93,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   check_data(*optimizer.model(), x, y);
-  check_laplace(*optimizer.posterior());
+  check_laplace(optimizer, x.rows);
   if (optimizer.posterior()->is_blank())
     fail(Status::ERROR_UNSUPPORTED,
          "the posterior is blank: there is no mean yet to approximate the posterior around");

@@ -12,6 +12,12 @@ FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOp
   for (Buffer<double>* buffer : {&shift_, &old_diagonal_, &new_diagonal_}) buffer->reserve(q.dimension());
 }
 
+Index FixedPoint::bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection) {
+  const DenseLayer layer{q.dimension(), 1, 0, -1};
+  const RowsCost cost = FactoredRows<double>::cost({layer}, examples, 1, 1);
+  return 3 * static_cast<Index>(sizeof(double)) * q.dimension() + q.update_bytes(cost, projection);
+}
+
 bool FixedPoint::step(double part, double least_gain) {
   ExactElbo::Value next_value;
   if (!try_step(part, least_gain, next_value)) {

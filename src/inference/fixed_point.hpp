@@ -30,6 +30,8 @@ class FixedPoint {
   /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
   double length() const { return length_; }
   const ExactElbo::Value& value() const { return value_; }
+  /// Beside ELBO, q and its like.
+  static Index bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection);
 
  private:
   bool try_step(double part, double least_gain, ExactElbo::Value& next_value);

@@ -15,17 +15,25 @@ constexpr Index cold_passes = 12;
 }  // namespace
 
 template <class T>
-void check_laplace(const Posterior<T>& q) {
+void check_laplace(const Optimizer<T>& optimizer, Index examples) {
+  const Posterior<T>& q = *optimizer.posterior();
   if (q.family() != Family::low_rank && q.family() != Family::full)
     fail(Status::ERROR_UNSUPPORTED,
          "Laplace's approximation is for low-rank, diagonal (rank 0) and full posteriors");
+  const EigenMethod method = projection_options(optimizer.options()).method;
+  if (q.family() == Family::low_rank && q.rank() > 0 && method == EigenMethod::gram &&
+      !DataRows<T>::has_gram(*optimizer.model(), examples))
+    fail(Status::ERROR_UNSUPPORTED,
+         "%lld examples are too many for the Gram matrix that option \"eigen_method\" asks of Laplace's "
+         "approximation",
+         static_cast<long long>(examples));
 }
 
 /// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
 template <class T>
 void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_laplace(optimizer, x.rows);
   Posterior<T>& q = *optimizer.posterior();
-  check_laplace(q);
   const Options& options = optimizer.options();
   const ThreadLimit threads(options.threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(x.rows);
@@ -49,8 +57,8 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   q.swap(*next);
 }
 
-template void check_laplace(const Posterior<float>&);
-template void check_laplace(const Posterior<double>&);
+template void check_laplace(const Optimizer<float>&, Index);
+template void check_laplace(const Optimizer<double>&, Index);
 template void take_laplace(Optimizer<float>&, const Array&, const Array&);
 template void take_laplace(Optimizer<double>&, const Array&, const Array&);
 

@@ -6,9 +6,10 @@
 
 namespace bdl {
 
-/// Fails with ERROR_UNSUPPORTED for families that have no such approximation.
+/// Fails with ERROR_UNSUPPORTED for families that have no such approximation, and where option eigen_method
+/// asks for a Gram matrix of more examples than one is made of.
 template <class T>
-void check_laplace(const Posterior<T>& q);
+void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
 /// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. x, y: the
 /// data, checked; they count as N examples. On failure nothing has changed.

@@ -28,6 +28,11 @@ LowRankChart::LowRankChart(Index rank, ConstSpan<double> least)
   std::ranges::copy(least, least_.data());
 }
 
+Index LowRankChart::bytes(Index dimension, Index rank) {
+  return static_cast<Index>(sizeof(double)) * (dimension * (3 * rank + 8) + 7 * rank * rank) +
+         TallScratch::bytes(dimension, rank, 0);
+}
+
 /// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2): M = R diag(1 / (1 + r)) R^T for the square root,
 /// -R diag(1 / (r (1 + r))) R^T for its inverse.
 void LowRankChart::center(const LowRankPosterior<double>& q) {

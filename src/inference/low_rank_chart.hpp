@@ -16,6 +16,7 @@ class LowRankChart {
   LowRankChart(Index rank, ConstSpan<double> least);
   /// Coordinates: e, E column by column, f.
   Index size() const { return dimension_ * (rank_ + 2); }
+  static Index bytes(Index dimension, Index rank);
   /// Where d is below its bound, it counts as being there.
   void center(const LowRankPosterior<double>& q);
   /// q becomes the point with coordinates scale z. Fails with ERROR_DIVERGED if it is none.

@@ -26,6 +26,11 @@ void LowRankGradient::compute(const ExactElbo& elbo, const LowRankPosterior<doub
   if (q.rank() > 0) add_factor(elbo, q);
 }
 
+Index LowRankGradient::bytes(Index dimension, Index rank, Index examples) {
+  return static_cast<Index>(sizeof(double)) *
+         (dimension * (2 + 3 * rank) + 2 * rank * examples + 2 * rank * rank);
+}
+
 /// With K = U / d, M = I + U^T K, Y = Sigma U = K M^-1, A = G Y and C = Y^T A: diag(d) Sigma = I - U Y^T, so
 ///   T U = (A - U C) / d - Y,   d^2 diag(Sigma G Sigma) = diag(G) - 2 rowsum(U ∘ A) + rowsum(U C ∘ U),
 /// which loses less to cancellation than products with Sigma do where U U^T dominates d.

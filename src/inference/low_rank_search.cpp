@@ -58,13 +58,19 @@ LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, doubl
     vector->resize(static_cast<std::size_t>(chart_.size()));
 }
 
+Index LowRankSearch::bytes(Index dimension, Index rank, Index examples) {
+  const Index coordinates = dimension * (rank + 2), own = 3 * coordinates;
+  return static_cast<Index>(sizeof(double)) * own + LowRankChart::bytes(dimension, rank) +
+         LowRankGradient::bytes(dimension, rank, examples) + minimization_bytes(coordinates);
+}
+
 /// One descent after the other, each in the chart of where the last one ended.
 SearchEnd LowRankSearch::run() {
   Values values = Values::computed;
   for (double last_scale = HUGE_VAL, last_loss = HUGE_VAL;;) {
     center();
     const double shortest = std::max(tolerance_, 10 * noise_);
-    if (scale_ <= shortest) return SearchEnd::converged;
+    if (scale_ <= shortest) return scale_ <= tolerance_ ? SearchEnd::converged : end_of_search(scale_);
     const double visible = std::sqrt(1e5 * start_.rounding());
     const bool fell = last_loss - start_.loss() > 100 * start_.rounding();
     if (values == Values::integrated && !fell && scale_ > last_scale / 2) return end_of_search(scale_);

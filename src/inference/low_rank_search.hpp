@@ -13,6 +13,8 @@ class LowRankSearch {
   LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated);
   /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
   SearchEnd run();
+  /// Beside ELBO and q.
+  static Index bytes(Index dimension, Index rank, Index examples);
 
  private:
   /// How differences of the loss are found: as they are, or (near the optimum, where that is rounding) from

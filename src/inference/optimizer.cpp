@@ -183,15 +183,16 @@ DrawSource<T>& Optimizer<T>::draws() {
 template <class T>
 Index Optimizer<T>::workspace_bytes(Index examples) const {
   const Index dimension = posterior_->dimension(), t = sizeof(T), rank = posterior_->rank();
-  const BatchSize size = batch_size(options_, examples);
+  const bool for_scales = evidence_ && !method_.is_online && samples_for_scales();
+  const Index drawn = for_scales ? options_.samples : evidence_ ? batch_size(options_, examples).samples : 1;
   const RowsCost cost =
       evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
   const Index batch = evidence_ ? evidence_->bytes(options_, examples, *posterior_) +
-                                      t * examples * (model_->inputs() + model_->likelihood.targets())
+                                      t * examples * (model_->inputs() + model_->likelihood.targets()) +
+                                      (for_scales ? evidence_->sample_bytes(options_, examples) : 0)
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
-  const Index samples = posterior_->family() == Family::low_rank
-                            ? Woodbury<T>::scratch_bytes(dimension, rank, evidence_ ? size.samples : 1)
-                            : 0;
+  const Index samples =
+      posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
   const Index vectors = t * dimension * 5;
   if (is_first_order() && !method_.is_online)
     return vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +

@@ -20,6 +20,9 @@
 
 namespace bdl {
 
+/// Of all fits of an optimizer together.
+inline constexpr Index most_epochs = INT32_MAX;
+
 /// What a checkpoint holds beside posterior, options and prior.
 struct TrainingState {
   Index step = 0;
@@ -108,6 +111,9 @@ class Optimizer {
   void start_precision(ConstSpan<T> prior);
   Rule rule() const { return static_cast<Rule>(options_.rule); }
   bool is_first_order() const;
+  bool learns_prior() const;
+  bool learns_noise() const;
+  bool samples_for_scales() const;
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);

@@ -31,6 +31,25 @@ bool Optimizer<T>::is_first_order() const {
   return rule() == Rule::map || (rule() == Rule::bbb && posterior_->is_diagonal());
 }
 
+/// Not from the mode, whose mean square says nothing of the prior.
+template <class T>
+bool Optimizer<T>::learns_prior() const {
+  return options_.learn_prior && !prior_.is_fixed() && rule() != Rule::map;
+}
+
+template <class T>
+bool Optimizer<T>::learns_noise() const {
+  return options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
+}
+
+/// Do they need samples that the estimate of gradient and curvature does not make?
+template <class T>
+bool Optimizer<T>::samples_for_scales() const {
+  const EstimateKind kind = estimate_kind(options_);
+  return (learns_prior() || learns_noise()) && !is_sampled(kind) &&
+         !(rule() == Rule::map && is_linearized(kind));
+}
+
 template <class T>
 void Optimizer<T>::step(Index examples) {
   check_batch_rule();
@@ -39,6 +58,10 @@ void Optimizer<T>::step(Index examples) {
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
+  if (samples_for_scales()) {
+    evidence_->reserve_samples(options_, examples);
+    posterior_->reserve(options_.samples, scratch_);
+  }
   const auto kept = caller_draws_;  // the caller's callback may replace them
   const Evidence<T> evidence =
       evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
@@ -143,17 +166,12 @@ template <class T>
 void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  const bool is_mode = rule() == Rule::map;  // whose weights' mean square says nothing of their prior
-  const bool prior = options_.learn_prior && !prior_.is_fixed() && !is_mode,
-             noise = options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
-  if (!learning_due(epoch_steps) || !(prior || noise)) return;
+  if (!learning_due(epoch_steps) || !(learns_prior() || learns_noise())) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  const EstimateKind kind = estimate_kind(options_);
-  if (!is_sampled(kind) && !(is_mode && is_linearized(kind)))
-    evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
-  if (prior) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
-  if (noise) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
+  if (samples_for_scales()) evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
+  if (learns_prior()) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
+  if (learns_noise()) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
 

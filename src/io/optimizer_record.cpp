@@ -80,7 +80,7 @@ void read_process_noise(const RecordReader& record, Optimizer<T>& optimizer) {
 }
 
 void check_state(const TrainingState& state) {
-  constexpr Index limit = INT32_MAX;  // products of two do not overflow
+  constexpr Index limit = most_epochs;  // products of two do not overflow
   const bool position = state.batch == 0 || state.batch <= state.batches;
   const bool course = state.fit_end_epoch <= state.epoch || state.batches >= 1;
   const bool history = state.learning_step <= state.step && state.running_steps <= state.step;

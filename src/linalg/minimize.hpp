@@ -15,6 +15,9 @@ struct Minimization {
   Index memory = 20;  ///< pairs of steps and gradient differences kept
 };
 
+/// Of minimize() with its usual memory, for this many variables.
+Index minimization_bytes(Index variables);
+
 /// From x on; the first trial step has length 1. Returns true when report() has ended it, false when no step
 /// descends any further. Exceptions of the two functions pass through, though not through the C library's
 /// frames.

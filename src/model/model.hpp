@@ -34,9 +34,10 @@ class Model {
   /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
 
-  /// F (C x M) = f(X; theta) for the columns of X (inputs x M). `scratch` grows as needed.
+  /// F (C x M) = f(X; theta) for the columns of X (inputs x M). `scratch` grows to scratch_size(M).
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
                        Buffer<T>& scratch) const = 0;
+  virtual Index scratch_size(Index) const { return 0; }
 
   Likelihood likelihood;
 

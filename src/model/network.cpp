@@ -61,16 +61,22 @@ void Network<T>::affine(const DenseLayer& layer, const T* theta, ConstMatrixView
   gemm(Op::transpose, Op::none, T(1), weight_t, a, beta, z);
 }
 
+/// Of the widest hidden layer.
+template <class T>
+Index Network<T>::width() const {
+  Index width = 0;
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) width = std::max(width, layers_[l].outputs);
+  return width;
+}
+
 template <class T>
 void Network<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
                          Buffer<T>& scratch) const {
-  Index width = 0;
-  for (const DenseLayer& layer : layers_) width = std::max(width, layer.outputs);
-  scratch.reserve(2 * width * x.cols);
+  scratch.reserve(scratch_size(x.cols));
+  const Index half = width() * x.cols;
   ConstMatrixView<T> a = x;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
-    const MatrixView<T> z(scratch.data() + static_cast<Index>(l % 2) * width * x.cols, layers_[l].outputs,
-                          x.cols);
+    const MatrixView<T> z(scratch.data() + static_cast<Index>(l % 2) * half, layers_[l].outputs, x.cols);
     affine(layers_[l], theta.data(), a, z);
     activate(activation_, z);
     a = z;

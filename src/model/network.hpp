@@ -37,6 +37,7 @@ class Network final : public Model<T> {
   bool is_single_index() const override { return layers_.size() == 1 && this->outputs() == 1; }
 
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;
+  Index scratch_size(Index examples) const override { return 2 * width() * examples; }
 
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
   /// From now on forward() records phi'' as well.
@@ -50,6 +51,7 @@ class Network final : public Model<T> {
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
 
  private:
+  Index width() const;
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   void affine(const DenseLayer& layer, const T* theta, ConstMatrixView<T> a, MatrixView<T> z) const;
   std::vector<DenseLayer> layers_;

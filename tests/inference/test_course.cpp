@@ -120,6 +120,18 @@ void other_data_cannot_finish_a_fit(void**) {
                [&] { fit(*optimizer, fewer_x, fewer_y, 0, silent); });
 }
 
+/// A checkpoint holds the end of a fit.
+void epochs_are_counted_in_32_bits(void**) {
+  const Data data;
+  const auto optimizer = make_optimizer();
+  fit(*optimizer, data.inputs(), data.targets(), 2, silent);
+  const Dense before = state_of(*optimizer);
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "epochs is 2147483647 after 2 epochs",
+               [&] { fit(*optimizer, data.inputs(), data.targets(), INT32_MAX, silent); });
+  assert_same("posterior", state_of(*optimizer), before);
+  assert_true(optimizer->state.epoch == 2 && optimizer->state.fit_end_epoch == 2);
+}
+
 void data_must_fit_the_model(void**) {
   const Data data;
   const auto optimizer = make_optimizer();
@@ -171,6 +183,7 @@ int main() {
       cmocka_unit_test(stopped_fits_go_on_exactly),
       cmocka_unit_test(failing_callbacks_fail_the_fit),
       cmocka_unit_test(other_data_cannot_finish_a_fit),
+      cmocka_unit_test(epochs_are_counted_in_32_bits),
       cmocka_unit_test(data_must_fit_the_model),
       cmocka_unit_test(diagnosis_measures_how_far_training_went),
   };

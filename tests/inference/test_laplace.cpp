@@ -205,6 +205,10 @@ void other_families_and_gram_matrices_out_of_reach_are_refused(void**) {
   options.eigen_method = static_cast<std::int32_t>(EigenMethod::gram);
   optimizer.set_options(options);
   expect_error(Status::ERROR_UNSUPPORTED, "Gram", [&] { laplace(optimizer, data.x_array, data.y_array); });
+  options.laplace = 1;
+  optimizer.set_options(options);
+  expect_error(Status::ERROR_UNSUPPORTED, "Gram", [&] { fit(optimizer, data.x_array, data.y_array, 1, {}); });
+  assert_true(optimizer.state.step == 0);
   assert_same("precision", dense_precision(*q), before);
 }
 

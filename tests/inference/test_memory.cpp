@@ -1,5 +1,8 @@
 // Memory of a training step: what the optimizer states against what it allocates, and that later steps
 // allocate nothing.
+#include "inference/exact_fit.hpp"
+#include "inference/fit.hpp"
+#include "linalg/minimize.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
@@ -33,6 +36,15 @@ const std::vector<Case>& cases() {
       {"exact logistic regression", {60, 1}, BDL_BERNOULLI, 5, 128, 1, 5, 0},
       {"exact diagonal regression", {400, 1}, BDL_POISSON, 0, 64, 1, 5, 0},
       {"exact full regression", {30, 1}, BDL_GAUSSIAN, -1, 50, 1, 5, 0},
+      {"exact regression that samples for its scales", {60, 1}, BDL_BERNOULLI, 5, 128, 40, 5, 0},
+      {"linearised classifier that samples for its scales",
+       {60, 50, 40, 10},
+       BDL_CATEGORICAL,
+       8,
+       50,
+       8,
+       3,
+       0},
       {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
       {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0},
       {"classifier by backprop", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, reparam, 0, Rule::bbb},
@@ -120,20 +132,57 @@ void later_steps_allocate_nothing(void**) {
 /// Scales that begin to be learned in the middle, and smaller minibatches, need no new memory.
 template <class T>
 void learning_and_smaller_minibatches_allocate_nothing(void**) {
-  const Case item = {"regression", {5, 20, 1}, BDL_GAUSSIAN, 2, 12, 3, 0, 0};
-  Random random(53);
-  const Data data = data_for(item, random);
-  const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
-  const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0.5);
-  for (int step = 1; step <= 10; ++step) {
-    const Index examples = step > 3 ? 12 - step % 2 : 12;
-    fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
-    fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
-    const std::size_t before = counting::calls;
-    optimizer->step(examples);
-    if (step > 2 && counting::calls != before)
-      fail_msg("%zu allocations in step %d", counting::calls - before, step);
+  for (const auto curvature : {EstimateKind::mc_ef, EstimateKind::lin_hess, EstimateKind::lin_ef}) {
+    const Case item = {
+        "regression", {5, 20, 1}, BDL_GAUSSIAN, 2, 12, 3, static_cast<std::int32_t>(curvature), 0};
+    Random random(53);
+    const Data data = data_for(item, random);
+    const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
+    const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0.5);
+    for (int step = 1; step <= 10; ++step) {
+      const Index examples = step > 3 ? 12 - step % 2 : 12;
+      fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
+      fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
+      const std::size_t before = counting::calls;
+      optimizer->step(examples);
+      if (step > 2 && counting::calls != before)
+        fail_msg("curvature %d: %zu allocations in step %d", item.curvature, counting::calls - before, step);
+    }
   }
+}
+
+/// While the search goes on, beyond model, posterior and optimizer.
+struct Held {
+  std::size_t before = 0, most = 0;
+  static std::int32_t look(void* context) {
+    Held& held = *static_cast<Held*>(context);
+    held.most = std::max(held.most, counting::live_bytes - held.before);
+    return 0;
+  }
+};
+
+template <class T>
+void exact_methods_hold_what_they_state(void**) {
+  for (const Index rank : {Index{-1}, Index{0}, Index{4}})
+    for (const Index examples : {50, 2000}) {
+      const Case item = {"", {40, 1}, BDL_BERNOULLI, rank, examples, 1, 5, 0};
+      Random random(55);
+      const Data data = data_for(item, random);
+      const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
+      const char* const method = rank < 0 ? "exact-full" : rank == 0 ? "exact-diagonal" : "exact-low-rank";
+      Optimizer<T> optimizer(model, posterior_for<T>(item, model->parameters()), find_method(method),
+                             examples);
+      Held held{counting::live_bytes};
+      fit(optimizer, bdl_strided(data.x.values.data(), BDL_F64, examples, 40, 40, 1),
+          bdl_f64(data.y.values.data(), examples, 1), 100, Progress{Held::look, &held});
+      const Index by_lbfgs =
+          rank < 0 ? 0 : minimization_bytes(model->parameters() * (rank + 2));  // from malloc
+      const double stated = static_cast<double>(exact_fit_bytes(optimizer) - by_lbfgs),
+                   most = static_cast<double>(held.most);
+      if (!(std::abs(stated / most - 1) < 0.15))
+        fail_msg("rank %d, %d examples: %.0f bytes stated, %.0f held", static_cast<int>(rank),
+                 static_cast<int>(examples), stated, most);
+    }
 }
 
 template <class T>
@@ -160,6 +209,7 @@ int main() {
       BOTH(later_steps_allocate_nothing),
       BOTH(learning_and_smaller_minibatches_allocate_nothing),
       BOTH(steps_on_rows_allocate_nothing),
+      BOTH(exact_methods_hold_what_they_state),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
