@@ -29,14 +29,14 @@ if(BDL_BUILD_FUZZERS)
   target_compile_options(bdl_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Builds for checking read the standard library's headers once; the others show that each file includes what it needs.
-# bdl_precompile_headers(TARGET): for its own sources; (TARGET OTHER): with what was made for another one.
+# bdl_precompile_headers(TARGET): the standard library's, read once for its own sources; (TARGET OTHER): with what was made
+# for another one, whose flags it must have.
 function(bdl_precompile_headers target)
-  if(BDL_SANITIZE AND ARGC GREATER 1)
+  if(ARGC GREATER 1)
     target_precompile_headers(${target} REUSE_FROM ${ARGV1})
-  elseif(BDL_SANITIZE)
-    foreach(header algorithm cmath functional memory span string vector)
-      target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
-    endforeach()
+    return()
   endif()
+  foreach(header algorithm cmath functional memory span string vector)
+    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+  endforeach()
 endfunction()
