@@ -1,5 +1,7 @@
 // Seeds that linearise class probabilities: H = R J, g = H^T (R + j I)^-1 (y - p), G = -H^T (R + j I)^-1 H
 //, as the official BONG code has it, with J the identity.
+#include <limits>
+
 #include "curvature/moment_seeds.hpp"
 #include "curvature/seeds.hpp"
 #include "support/verify.hpp"
@@ -52,6 +54,25 @@ void seeds_are_those_of_linearised_probabilities(void**) {
   }
 }
 
+/// Gradients of logits far apart: their squares are no subnormal numbers, and what is dropped is below
+/// rounding.
+template <class T>
+void probabilities_of_nothing_are_dropped(void**) {
+  constexpr T rounding = std::numeric_limits<T>::epsilon();
+  const Likelihood likelihood(BDL_CATEGORICAL, 5);
+  const std::vector<T> f{0, -10, -33, -80, -700}, y{0};
+  std::vector<T> e(5), c(1), w(1);
+  fill_seeds<T>(likelihood, {CurvatureKind::empirical_fisher, 1, 0}, {f.data(), 5, 1}, {y.data(), 1, 1},
+                {e.data(), 5, 1}, c, w);
+  const double others = std::exp(-10.0) + std::exp(-33.0), sum = 1 + others;
+  for (std::size_t k = 0; k < 5; ++k) {
+    const double p = std::exp(static_cast<double>(f[k])) / sum;
+    assert_near("gradient", e[k], k == 0 ? -others / sum : p, 2 * rounding);
+    assert_true(e[k] == 0 || e[k] * e[k] > std::numeric_limits<T>::min());
+  }
+  assert_true(e[1] > 0 && e[4] == 0);
+}
+
 /// A missing label neither pulls nor pushes, and takes its curvature with it.
 void missing_labels_are_left_out(void**) {
   const Likelihood likelihood(BDL_BERNOULLI, 3);
@@ -81,7 +102,9 @@ void small_jitter_changes_little(void**) {
 }  // namespace
 
 int main() {
-  const CMUnitTest tests[] = {cmocka_unit_test(seeds_are_those_of_linearised_probabilities),
+  const CMUnitTest tests[] = {cmocka_unit_test(probabilities_of_nothing_are_dropped<float>),
+                              cmocka_unit_test(probabilities_of_nothing_are_dropped<double>),
+                              cmocka_unit_test(seeds_are_those_of_linearised_probabilities),
                               cmocka_unit_test(missing_labels_are_left_out),
                               cmocka_unit_test(small_jitter_changes_little)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
