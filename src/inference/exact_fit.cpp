@@ -144,6 +144,7 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
 template <class T>
 Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const Index examples = optimizer.data_size();
+  check_row_count(static_cast<double>(examples));
   const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
   const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
   return course + beliefs + ExactElbo::bytes(exact_network(*optimizer.model()), *q, examples) +
