@@ -26,7 +26,7 @@ def convergence(folder, output):
     figure, panels = plt.subplots(2, 3, figsize=(11, 6), squeeze=False, layout="constrained")
     for row, model in enumerate(("logistic", "network")):
         for axes, data in zip(panels[row], [d for d in NAMES if d != "a1a"]):
-            for key, runs in grouped(groups[model, data], "method", "rank").items():
+            for key, runs in grouped(groups.get((model, data), []), "method", "rank").items():
                 if key not in COLOURS:
                     continue
                 points = [(int(e), mean_and_error([float(r["minus_elbo"]) for r in group])[0])
