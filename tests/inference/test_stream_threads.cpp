@@ -35,7 +35,7 @@ void results_do_not_depend_on_the_threads(void**) {
         Options options = stream_options(rule, estimate);
         options.process_noise = 1e-4;
         options.learning_rate = 1e-3;
-        const StreamData data(likelihood, 20, 3, 101);
+        const StreamData data(likelihood, 20, 2, 101);
         Dense scores[2], mean[2], diagonal[2];
         for (int k = 0; k < 2; ++k) {
           options.threads = k == 0 ? 1 : 3;
