@@ -70,7 +70,7 @@ check 'include directions' sh tests/abi/includes.sh
 
 # One build with Clang serves warnings, address and undefined sanitizers, clang-tidy and fuzzing.
 suite clang
-check 'clang-tidy' sh cmake/tidy.sh
+check 'clang-tidy' /usr/bin/python3 cmake/tidy.py
 check 'fuzz targets, 10 s each' fuzz 10
 
 section 'shared library and installed package'

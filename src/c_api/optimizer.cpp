@@ -1,3 +1,4 @@
+#include "c_api/caller_progress.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/diagnose.hpp"
@@ -7,18 +8,6 @@
 
 namespace bdl {
 namespace {
-
-/// A progress callback with the handle it is to see.
-struct CallerProgress {
-  bdl_progress_fn function;
-  void* user_data;
-  const bdl_optimizer* handle;
-};
-
-std::int32_t call_progress(void* context) {
-  const auto& caller = *static_cast<const CallerProgress*>(context);
-  return caller.function(caller.user_data, caller.handle);
-}
 
 template <class T>
 const Model<T>& model_of(const Optimizer<T>& optimizer) {
@@ -196,8 +185,8 @@ bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix 
     with(optimizer, "optimizer", [&](auto& o) {
       model_of(o);
       check_range(epochs, 0, INT32_MAX, "epochs");
-      CallerProgress caller{progress, user_data, optimizer};
-      status = fit(o, x, y, epochs, Progress{progress ? call_progress : nullptr, &caller});
+      CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
+      status = fit(o, x, y, epochs, caller.progress());
     });
     return static_cast<bdl_status>(status);
   });

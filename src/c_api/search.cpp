@@ -1,5 +1,6 @@
 #include "bdl/search.h"
 
+#include "c_api/caller_progress.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "search/search.hpp"
@@ -12,18 +13,6 @@ namespace bdl {
 namespace {
 
 constexpr Index most_trials = 1000000;
-
-/// A progress callback with the handle it is to see.
-struct CallerProgress {
-  bdl_search_progress_fn function;
-  void* user_data;
-  const bdl_search* handle;
-};
-
-std::int32_t call_progress(void* context) {
-  const auto& caller = *static_cast<const CallerProgress*>(context);
-  return caller.function(caller.user_data, caller.handle);
-}
 
 /// add(space), which fails or adds a range.
 template <class Add>
@@ -97,9 +86,8 @@ bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_
     with(search, "search", [&](auto& s) {
       check_range(random_trials, 0, most_trials, "random_trials");
       check_range(bayesian_trials, 0, most_trials, "bayesian_trials");
-      CallerProgress caller{progress, user_data, search};
-      status =
-          s.run(x, y, random_trials, bayesian_trials, Progress{progress ? call_progress : nullptr, &caller});
+      CallerProgress<bdl_search> caller{progress, user_data, search};
+      status = s.run(x, y, random_trials, bayesian_trials, caller.progress());
     });
     return static_cast<bdl_status>(status);
   });

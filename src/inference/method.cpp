@@ -66,7 +66,7 @@ void one_sample(Options& options) {
   options.momentum = 0;
 }
 
-constexpr Method table[] = {
+constexpr Method all_methods[] = {
     {"slang", Suits::any, false, false, batch<EstimateKind::mc_ef>},       // Mishkin et al. 2018
     {"slang-ggn", Suits::any, false, false, batch<EstimateKind::mc_ggn>},  // the same step with mc-ggn rows
     {"slang-lin-hess", Suits::any, false, false,
@@ -123,12 +123,12 @@ constexpr const char* family_words[] = {"a Gaussian", "a full-covariance", "a di
 }  // namespace
 
 std::span<const Method> method_table() {
-  return table;
+  return all_methods;
 }
 
 const Method& find_method(const char* name) {
   std::string names;
-  for (const Method& method : table) {
+  for (const Method& method : all_methods) {
     if (std::strcmp(method.name, name) == 0) return method;
     names += names.empty() ? "\"" : ", \"";
     names += method.name + std::string("\"");

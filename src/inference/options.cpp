@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-constexpr OptionInfo table[] = {
+constexpr OptionInfo all_options[] = {
 #define BDL_DOUBLE(name, value, low, high, range, doc) \
   {#name, OptionType::real, #value, range, doc, low, high, &Options::name, nullptr, nullptr},
 #define BDL_INT(name, value, low, high, range, doc)                                                       \
@@ -25,15 +25,15 @@ constexpr OptionInfo table[] = {
 #undef BDL_INT
 #undef BDL_CHOICE
 };
-constexpr std::size_t table_size = std::size(table);
+constexpr std::size_t option_count = std::size(all_options);
 
 /// The words of all choices as separate static strings.
 struct Words {
-  std::array<std::vector<std::string>, table_size> of;
+  std::array<std::vector<std::string>, option_count> of;
   Words() {
-    for (std::size_t i = 0; i < table_size; ++i) {
-      if (table[i].type != OptionType::choice) continue;
-      std::string_view rest = table[i].range;
+    for (std::size_t i = 0; i < option_count; ++i) {
+      if (all_options[i].type != OptionType::choice) continue;
+      std::string_view rest = all_options[i].range;
       for (std::size_t bar; (bar = rest.find(" | ")) != rest.npos; rest.remove_prefix(bar + 3))
         of[i].emplace_back(rest.substr(0, bar));
       of[i].emplace_back(rest);
@@ -69,7 +69,7 @@ const char* type_name(OptionType type) {
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  return table;
+  return all_options;
 }
 
 const OptionInfo& find_option(const char* name, OptionType type) {

@@ -9,7 +9,7 @@ namespace {
 // Only a perfect fit or an all-zero group drifts this far; both floating types still hold it.
 constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
 
-double moved(double precision, double variance, double weight) {
+double averaged(double precision, double variance, double weight) {
   return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
 }
 
@@ -25,7 +25,7 @@ void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight
   scales.prior.assign(prior.groups().begin(), prior.groups().end());
   prior.mean_squares(thetas, scales.squares);
   for (std::size_t g = 0; g < scales.prior.size(); ++g)
-    scales.prior[g] = moved(scales.prior[g], scales.squares[g], weight);
+    scales.prior[g] = averaged(scales.prior[g], scales.squares[g], weight);
 }
 
 template <class T>
@@ -37,11 +37,11 @@ void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrix
   sum_squared_errors(f, y, scales.squares);
   if (scales.noise.size() == 1) {
     const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
-    scales.noise[0] = moved(scales.noise[0], sum / static_cast<double>(y.size()), weight);
+    scales.noise[0] = averaged(scales.noise[0], sum / static_cast<double>(y.size()), weight);
     return;
   }
   for (std::size_t c = 0; c < scales.noise.size(); ++c)
-    scales.noise[c] = moved(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
+    scales.noise[c] = averaged(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
 }
 
 #define BDL_INSTANTIATE(T)                                                         \

@@ -15,14 +15,14 @@ Index work_size(Index size, Index count) {
 }
 
 /// The problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
-struct Problem {
+struct EigenProblem {
   Tridiagonal form;
   TridiagonalPairs pairs;
   double *diagonal, *beside, *squares, *work;
   double scale = 1;
   bool zero = false;
 
-  Problem(Index size, Index count, double* matrix, double* groups, double* memory) {
+  EigenProblem(Index size, Index count, double* matrix, double* groups, double* memory) {
     const auto next = [&](Index length) { return std::exchange(memory, memory + lane_padded(length)); };
     form = {size, lane_padded(size), matrix, next(size), next(size), next(size), next(3 * lane_padded(size))};
     diagonal = next(size), beside = next(size), squares = next(size);
@@ -49,7 +49,7 @@ double copy_symmetric(ConstMatrixView<double> a, double* s, Index ld) {
 }
 
 /// Scales T to |T| <= 1; false if T is not finite, as happens when A is not.
-bool scale_tridiagonal(Problem& p) {
+bool scale_tridiagonal(EigenProblem& p) {
   const Tridiagonal& t = p.form;
   double sum = 0, bound = 0, before = 0;
   for (Index i = 0; i < t.size; ++i) {
@@ -90,7 +90,7 @@ bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
 
 /// Any spectrum; writes groups of vectors as largest_pairs(). (dstemr alone may return vectors of zeros for
 /// some of several equal eigenvalues.)
-bool pairs_by_lapack(Problem& p, int* integers, MatrixView<double> vectors) {
+bool pairs_by_lapack(EigenProblem& p, int* integers, MatrixView<double> vectors) {
   const TridiagonalPairs& t = p.pairs;
   const auto n = static_cast<lapack_int>(t.size), count = static_cast<lapack_int>(t.count);
   lapack_int found = 0;
@@ -120,7 +120,7 @@ bool unit_pairs(double* values, MatrixView<double> vectors) {
 enum class Outcome { pairs, too_close, zero, not_finite };
 
 struct Decompose {
-  Problem& p;
+  EigenProblem& p;
   Outcome& outcome;
   template <int W>
   BDL_ALWAYS_INLINE void run() const {
@@ -135,7 +135,7 @@ struct Decompose {
 };
 
 struct TransformBack {
-  const Problem& p;
+  const EigenProblem& p;
   template <int W>
   BDL_ALWAYS_INLINE void run() const {
     for (Index first = 0; first < p.pairs.count; first += lane_count)
@@ -161,7 +161,7 @@ Index DirectEigen::bytes(Index size, Index count) {
 bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
   const Index size = a.rows, count = vectors.cols;
   reserve(size, count);
-  Problem p(size, count, matrix_.data(), groups_.data(), work_.data());
+  EigenProblem p(size, count, matrix_.data(), groups_.data(), work_.data());
   p.scale = copy_symmetric(a, matrix_.data(), p.form.ld);
   Outcome outcome{};
   run_in_lanes(simd, Decompose{p, outcome});

@@ -9,8 +9,8 @@ namespace {
 
 // A panel of A is two vectors of rows high and stays in the first-level cache; a tile of C is six columns of
 // it, which fill the registers of AVX2.
-constexpr Index panel_columns = 256, block_columns = 768;
-constexpr int tile_columns = 6;
+constexpr Index panel_columns = 256, task_columns = 768;
+constexpr int register_columns = 6;
 constexpr double task_products = 1 << 19;
 
 /// Element (k, j) is data[k * down + j * across].
@@ -22,7 +22,7 @@ struct Strided {
 };
 
 template <class T>
-struct Problem {
+struct Product {
   Op op_a;
   T alpha;
   ConstMatrixView<T> a;
@@ -103,18 +103,18 @@ BDL_ALWAYS_INLINE void tile(const T* panel, Index inner, Strided<T> b, T alpha, 
 
 /// Columns `first` to `end` of C in the panel's rows, from row i on.
 template <int bytes, int vectors, class T>
-BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index count, Index i, Index rows,
+BDL_ALWAYS_INLINE void sweep(const Product<T>& p, const T* panel, Index k, Index count, Index i, Index rows,
                              Index first, Index end) {
   const T beta = k == 0 ? p.beta : T(1);
   for (Index j = first; j < end;) {
     const auto step = [&](auto columns) BDL_INLINE_LAMBDA {
-      const Index start = p.lower_only ? j - i : -tile_columns;
+      const Index start = p.lower_only ? j - i : -register_columns;
       tile<bytes, vectors, columns()>(panel, count, {p.b.at(k, j), p.b.down, p.b.across}, p.alpha, beta,
                                       &p.c(i, j), p.c.ld, start, rows);
       return Index{columns()};
     };
-    if (end - j >= tile_columns)
-      j += step(std::integral_constant<int, tile_columns>{});
+    if (end - j >= register_columns)
+      j += step(std::integral_constant<int, register_columns>{});
     else if (end - j >= 4)
       j += step(std::integral_constant<int, 4>{});
     else if (end - j >= 2)
@@ -126,7 +126,7 @@ BDL_ALWAYS_INLINE void sweep(const Problem<T>& p, const T* panel, Index k, Index
 
 /// Rows i .. i + rows - 1 of C, a panel `vectors` vectors high.
 template <int bytes, int vectors, class T>
-BDL_ALWAYS_INLINE void multiply_panel(const Problem<T>& p, T* panel, Index i, Index rows, Index first,
+BDL_ALWAYS_INLINE void multiply_panel(const Product<T>& p, T* panel, Index i, Index rows, Index first,
                                       Index end) {
   constexpr Index height = vectors * bytes / static_cast<Index>(sizeof(T));
   if (p.lower_only && first >= i + rows) return;
@@ -138,7 +138,7 @@ BDL_ALWAYS_INLINE void multiply_panel(const Problem<T>& p, T* panel, Index i, In
 }
 
 template <int bytes, class T>
-BDL_ALWAYS_INLINE void multiply(const Problem<T>& p, Index first_row, Index end_row, Index first, Index end) {
+BDL_ALWAYS_INLINE void multiply(const Product<T>& p, Index first_row, Index end_row, Index first, Index end) {
   constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
   alignas(64) T panel[2 * lanes * panel_columns];
   for (Index i = first_row; i < end_row; i += 2 * lanes) {
@@ -155,7 +155,7 @@ template <class T>
 Index task_rows(Index inner, Index columns) {
   constexpr Index multiple = 128 / static_cast<Index>(sizeof(T));
   const double row_products =
-      static_cast<double>(inner) * static_cast<double>(std::min(columns, block_columns));
+      static_cast<double>(inner) * static_cast<double>(std::min(columns, task_columns));
   const double rows = std::clamp(task_products / row_products, 1.0, 1e6);
   return (static_cast<Index>(rows) + multiple - 1) / multiple * multiple;
 }
@@ -167,15 +167,15 @@ void product(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T>
              bool lower_only) {
   const Index inner = op_a == Op::none ? a.cols : a.rows;
   const bool plain = op_b == Op::none;
-  const Problem<T> p{op_a,  alpha, a, {b.data, plain ? 1 : b.ld, plain ? b.ld : 1},
+  const Product<T> p{op_a,  alpha, a, {b.data, plain ? 1 : b.ld, plain ? b.ld : 1},
                      inner, beta,  c, lower_only};
   const Index height = task_rows<T>(inner, c.cols), row_tasks = (c.rows + height - 1) / height;
-  const Index column_tasks = (c.cols + block_columns - 1) / block_columns;
+  const Index column_tasks = (c.cols + task_columns - 1) / task_columns;
   parallel_for(row_tasks * column_tasks, [&](Index task) noexcept {
-    const Index row = task / column_tasks * height, first = task % column_tasks * block_columns;
+    const Index row = task / column_tasks * height, first = task % column_tasks * task_columns;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       multiply<width()>(p, row, std::min(row + height, c.rows), first,
-                        std::min(c.cols, first + block_columns));
+                        std::min(c.cols, first + task_columns));
     });
   });
 }

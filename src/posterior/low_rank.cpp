@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-[[noreturn]] void fail_not_positive() {
+[[noreturn]] void fail_indefinite() {
   fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
 }
 
@@ -35,7 +35,7 @@ template <class T>
 void LowRankPosterior<T>::factorize(TallScratch& scratch) {
   const StageTimer timer(Stage::solve);
   has_gram_ = false;
-  if (!woodbury_.factorize(u(), d(), scratch)) fail_not_positive();
+  if (!woodbury_.factorize(u(), d(), scratch)) fail_indefinite();
 }
 
 template <class T>
@@ -104,7 +104,7 @@ void LowRankPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std
   std::ranges::transform(precision, d_.data(), [share](T p) { return static_cast<T>(1 - share) * p; });
   if (!spread) {
     has_gram_ = false;
-    if (!woodbury_.set_diagonal(rank_, d())) fail_not_positive();
+    if (!woodbury_.set_diagonal(rank_, d())) fail_indefinite();
     return;
   }
   for (Index k = 0; k < rank_; ++k) {

@@ -25,7 +25,7 @@ struct Start {
   double noise, length;
 };
 constexpr Start starts[] = {{-4.6, -0.7}, {-2.3, -1.6}, {-9.2, 0.7}};
-constexpr int most_evaluations = 60;
+constexpr int likelihood_evaluations = 60;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ LogScales fit_scales(GaussianProcess& process) {
     LogScales x(size, start.length);
     x[0] = signal.mean;
     x[1] = start.noise;
-    const double value = minimise(Minimiser::lbfgs, {low, high, 1}, most_evaluations, loss, x);
+    const double value = minimise(Minimiser::lbfgs, {low, high, 1}, likelihood_evaluations, loss, x);
     if (value < least) least = value, best = x;
   }
   process.condition(best);

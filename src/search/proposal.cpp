@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index candidates = 1000;
 constexpr Index ascents = 4;
-constexpr int most_evaluations = 200;
+constexpr int acquisition_evaluations = 200;
 constexpr double untouchable = 1e300;  // loss of a point that was tried
 constexpr double lowest = -1e100;      // of scores: their squares are finite
 
@@ -144,7 +144,7 @@ std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials,
       x.assign(first, first + space.size());
     }
     const double value = minimise(
-        Minimiser::subplex, {low, high, 0.05}, most_evaluations,
+        Minimiser::subplex, {low, high, 0.05}, acquisition_evaluations,
         [&](ConstSpan<double> at, std::span<double>) { return loss(at); }, x);
     if (value < least) least = value, best = x;
   }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # MNIST (table 3). examples/papers/slang/mnist.sh [FLAGS] fills epochs.csv and mnist.csv in build/mnist (or --results FOLDER) and
 # keeps checkpoints there: what is there is not done again, and a run that was killed goes on. mnist.sh --quick does a little
-# with random numbers in place of the digits. Other flags go to build/release/examples/mnist: --recipe paper, --ranks 1,8,
+# with random numbers in place of the digits. Other flags go to build/release/examples/mnist: --recipe tuned or paper, --ranks 1,8,
 # --epochs 100, --validation 0 (train on all 60,000). Data: BDL_DATA (default ../shared/data).
 set -eu
 cd "$(dirname "$0")/../../.."

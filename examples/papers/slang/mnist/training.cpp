@@ -147,6 +147,8 @@ const Row test_columns = {"recipe", "rank", "epochs",        "validation",   "er
 
 Recipe recipe_of(const std::string& name) {
   if (name == "default") return {name, {}};
+  if (name == "tuned")
+    return {name, {"learning_rate=0.05", "curvature_rate=0.0005", "initial_precision=5000", "learn_prior=0"}};
   if (name != "paper") support::stop("no recipe " + name);
   return {
       name,

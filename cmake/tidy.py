@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""clang-tidy after `cmake --preset clang`. Arguments: the sources to check, default the library and its benchmarks.
+
+The sources of a folder are checked together, as one that includes them: their headers, most of the work, are read
+once. Where they cannot be compiled so (one name for different things), each is checked alone.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The analyzer follows nulls, leaks and errors where memory and callers' data are handled; it is slow, and has nothing
+# to say about kernels. It gives up on a function after so many states.
+ANALYZED = {"base", "c_api", "io", "search"}
+ANALYZER = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000"]
+
+
+def flags_of(command):
+    """Without the source, the output and precompiled headers."""
+    command = re.sub(r" -Xclang -include(-pch)? -Xclang \S*cmake_pch\S*", "", command)
+    return tuple(re.sub(r" (-o|-c|-MF|-MT) \S+| -MD| -Winvalid-pch", "", command).split()[1:])
+
+
+def instantiated(source):
+    return re.findall(r"^template class (\w+)<float>;", source.read_text(), re.MULTILINE)
+
+
+def groups(sources, commands):
+    """Sources by folder and flags; those that instantiate a class again, each with its own members, apart."""
+    found = {}
+    seen = {}
+    for source in sources:
+        again = max((seen.get(name, 0) for name in instantiated(source)), default=0)
+        for name in instantiated(source):
+            seen[name] = seen.get(name, 0) + 1
+        found.setdefault((source.parent, flags_of(commands[source]), again), []).append(source)
+    return found
+
+
+class Unit:
+    """Sources that are checked together."""
+
+    def __init__(self, folder, flags, sources):
+        self.folder, self.flags, self.sources = folder, flags, sources
+        self.size = sum(source.stat().st_size for source in sources)
+
+    def check(self):
+        status, output = self.run()
+        if status == 0 or len(self.sources) == 1 or "[clang-diagnostic-error]" not in output:
+            return status, output
+        alone = [Unit(self.folder, self.flags, [source]).run() for source in self.sources]
+        return max(status for status, _ in alone), "".join(output for _, output in alone)
+
+    def run(self):
+        checks = "-bugprone-suspicious-include" + ("" if self.folder.name in ANALYZED else ",-clang-analyzer-*")
+        with tempfile.TemporaryDirectory() as work:
+            unit = Path(work) / f"{self.folder.name}.cpp"
+            unit.write_text("".join(f'#include "{source}"\n' for source in self.sources))
+            run = subprocess.run(
+                ["clang-tidy", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--checks={checks}",
+                 r"--header-filter=/(src|bench)/([a-z_]+/)?[a-z_0-9]+\.[ch]pp$", unit,
+                 "--", *self.flags, "-Wno-shadow", *ANALYZER],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return run.returncode, re.sub(r"^\d+ warnings? .*generated\.\n", "", run.stdout, flags=re.MULTILINE)
+
+
+def main(arguments):
+    commands = {Path(entry["file"]): entry["command"]
+                for entry in json.loads((ROOT / "build/clang/compile_commands.json").read_text())}
+    chosen = [Path(name).resolve() for name in arguments] or sorted(
+        path for top in ("src", "bench") for path in (ROOT / top).rglob("*.cpp"))
+    units = [Unit(folder, flags, sources) for (folder, flags, _), sources in groups(chosen, commands).items()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(Unit.check, sorted(units, key=lambda unit: unit.size, reverse=True)))
+    for _, output in results:
+        print(output, end="")
+    return max(status for status, _ in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
