@@ -39,6 +39,7 @@
 #define BDL_BDL_H
 
 #include "bdl/checkpoint.h"
+#include "bdl/interrupt.h"
 #include "bdl/matrix.h"
 #include "bdl/metrics.h"
 #include "bdl/model.h"

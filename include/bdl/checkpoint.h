@@ -47,6 +47,36 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
 BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model,
                             bdl_posterior** posterior, bdl_optimizer** optimizer);
 
+/**
+ * Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 0.1.
+ * @param path       file to read
+ * @param model      receives whether there is a model
+ * @param user_model receives whether that is a user's own, which bdl_load() needs to be given
+ * @param posterior  receives whether there is a posterior
+ * @param optimizer  receives whether there is an optimizer
+ * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_checkpoint_parts(const char* path, int32_t* model, int32_t* user_model,
+                                        int32_t* posterior, int32_t* optimizer);
+
+/**
+ * The contents of the file that bdl_save() would write, in memory: for pickling, data bases, messages. Since
+ * 0.1.
+ * @param model     as for bdl_save()
+ * @param posterior as for bdl_save()
+ * @param optimizer as for bdl_save()
+ * @param buffer    receives the bytes; NULL to ask for their number
+ * @param capacity  bytes that the buffer has; fewer than needed: BDL_ERROR_SHAPE. 0 if it is NULL
+ * @param size      receives the number of bytes needed
+ */
+BDL_API bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior,
+                                  const bdl_optimizer* optimizer, void* buffer, int64_t capacity,
+                                  int64_t* size);
+
+/** As bdl_load(), from what bdl_save_bytes() or a file has given; the bytes are not trusted. Since 0.1. */
+BDL_API bdl_status bdl_load_bytes(const void* bytes, int64_t size, bdl_model* user_model, bdl_model** model,
+                                  bdl_posterior** posterior, bdl_optimizer** optimizer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,7 +18,6 @@ typedef enum bdl_dtype {
 /**
  * A strided matrix the caller owns: element (i, j) is data[i * row_stride + j * col_stride], strides
  * counted in elements (they may be negative or zero for inputs). Its layout is frozen for ever.
- * Pass bdl_none() for outputs that are not wanted. As an output it must not alias itself.
  */
 typedef struct bdl_matrix {
   void* data;         /**< first element; NULL only in bdl_none() and for empty matrices */
@@ -29,6 +28,12 @@ typedef struct bdl_matrix {
   int64_t row_stride; /**< elements between (i, j) and (i + 1, j) */
   int64_t col_stride; /**< elements between (i, j) and (i, j + 1) */
 } bdl_matrix;
+
+/**
+ * A bdl_matrix that a function writes to: on success only, and never with overlapping elements. bdl_none()
+ * where the output is not wanted.
+ */
+typedef bdl_matrix bdl_matrix_out;
 
 /** Any layout. `data` is written only where a function says that the argument is an output. */
 static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols,

@@ -70,7 +70,7 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */
 typedef int32_t (*bdl_outputs_fn)(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
-                                  bdl_matrix outputs);
+                                  bdl_matrix_out outputs);
 
 /**
  * Callback: per-example gradient rows. Row i of `rows` is
@@ -83,7 +83,7 @@ typedef int32_t (*bdl_outputs_fn)(void* user_data, bdl_matrix parameters, bdl_ma
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */
 typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
-                                    bdl_matrix output_gradients, bdl_matrix rows);
+                                    bdl_matrix output_gradients, bdl_matrix_out rows);
 
 /**
  * A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
@@ -121,6 +121,15 @@ BDL_API int64_t bdl_model_outputs(const bdl_model* model);
 /** Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_model_targets(const bdl_model* model);
 
+/** The bdl_dtype of a model; 0 for NULL. Since 0.1. */
+BDL_API int32_t bdl_model_dtype(const bdl_model* model);
+
+/** The bdl_likelihood of a model; 0 for NULL. Since 0.1. */
+BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
+
+/** The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1. */
+BDL_API int32_t bdl_model_activation(const bdl_model* model);
+
 /**
  * The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
  * @param model  a model
@@ -147,7 +156,7 @@ BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix pr
  * Reads the noise precision into 1 x 1 (if it is shared) or 1 x C; BDL_ERROR_UNSUPPORTED after
  * bdl_model_set_noise_covariance(). Since 0.1.
  */
-BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision);
+BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
 
 /**
  * Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
@@ -166,7 +175,45 @@ BDL_API bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix c
  * @param model      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
  * @param covariance receives C x C
  */
-BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance);
+BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out covariance);
+
+/**
+ * Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
+ * (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
+ * Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
+ * is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
+ * that it was trained with. Since 0.1.
+ * @param model        a network; a user's model: BDL_ERROR_UNSUPPORTED
+ * @param input_mean   1 x inputs; bdl_none(): 0
+ * @param input_scale  1 x inputs, positive; bdl_none(): 1
+ * @param target_mean  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
+ * @param target_scale 1 x C, positive, for BDL_GAUSSIAN only; bdl_none(): 1
+ */
+BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean,
+                                                 bdl_matrix input_scale, bdl_matrix target_mean,
+                                                 bdl_matrix target_scale);
+
+/**
+ * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
+ * n) of the data's columns; those of constant columns have scale 1. Missing targets (NaN) do not count.
+ * Since 0.1.
+ * @param model a network
+ * @param x     n x inputs
+ * @param y     n x C; used for BDL_GAUSSIAN only. bdl_none(): inputs only
+ */
+BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);
+
+/**
+ * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.
+ * @param model        a model
+ * @param input_mean   receives 1 x inputs
+ * @param input_scale  receives 1 x inputs
+ * @param target_mean  receives 1 x C
+ * @param target_scale receives 1 x C
+ */
+BDL_API bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out input_mean,
+                                                 bdl_matrix_out input_scale, bdl_matrix_out target_mean,
+                                                 bdl_matrix_out target_scale);
 
 /**
  * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
@@ -177,7 +224,7 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  * @param parameters receives theta, 1 x D
  */
 BDL_API bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
-                                        bdl_matrix parameters);
+                                        bdl_matrix_out parameters);
 
 /**
  * Outputs f(x; theta). Since 0.1.
@@ -187,7 +234,7 @@ BDL_API bdl_status bdl_model_initialize(const bdl_model* model, bdl_initializati
  * @param outputs    receives n x C
  */
 BDL_API bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                      bdl_matrix outputs);
+                                      bdl_matrix_out outputs);
 
 /**
  * log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.
@@ -198,7 +245,7 @@ BDL_API bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix paramet
  * @param log_likelihood receives n x 1, in nats
  */
 BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                            bdl_matrix y, bdl_matrix log_likelihood);
+                                            bdl_matrix y, bdl_matrix_out log_likelihood);
 
 /**
  * Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
@@ -210,7 +257,7 @@ BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix p
  * @param rows       receives n x D
  */
 BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                           bdl_matrix y, bdl_matrix rows);
+                                           bdl_matrix y, bdl_matrix_out rows);
 
 /**
  * Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
@@ -223,7 +270,7 @@ BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix pa
  *         BDL_ERROR_DIVERGED (outputs or derivatives overflow), BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                      bdl_matrix jacobian);
+                                      bdl_matrix_out jacobian);
 
 /**
  * H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
@@ -241,7 +288,7 @@ BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix paramet
  */
 BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters,
                                                     bdl_matrix x, bdl_matrix y, bdl_matrix vectors,
-                                                    bdl_matrix products);
+                                                    bdl_matrix_out products);
 
 /**
  * The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
@@ -254,7 +301,7 @@ BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_
  * @return as bdl_model_hessian_vector_product()
  */
 BDL_API bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                     bdl_matrix y, bdl_matrix hessian);
+                                     bdl_matrix y, bdl_matrix_out hessian);
 
 #ifdef __cplusplus
 }

@@ -59,7 +59,7 @@ extern "C" {
  *         log_density unwritten
  */
 BDL_API bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
-                                         bdl_matrix log_density);
+                                         bdl_matrix_out log_density);
 
 /**
  * Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,
@@ -112,7 +112,7 @@ typedef enum bdl_draw_kind {
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */
 typedef int32_t (*bdl_draws_fn)(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
-                                const bdl_posterior* q, bdl_matrix draws);
+                                const bdl_posterior* q, bdl_matrix_out draws);
 
 /**
  * Sets the source of random draws. It is not part of a checkpoint. Since 0.1.

@@ -71,6 +71,12 @@ BDL_API bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posteri
 /** Frees the handle. NULL is fine. Since 0.1. */
 BDL_API void bdl_optimizer_free(bdl_optimizer* optimizer);
 
+/** The name of the optimizer's method, static; "" for NULL. Since 0.1. */
+BDL_API const char* bdl_optimizer_method(const bdl_optimizer* optimizer);
+
+/** N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1. */
+BDL_API int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer);
+
 /** Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1. */
 BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value);
 
@@ -112,7 +118,7 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
 BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision);
 
 /** Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix precision);
+BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_out precision);
 
 /**
  * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),

@@ -27,6 +27,15 @@ extern "C" {
 
 typedef struct bdl_posterior bdl_posterior;
 
+/** Families of posteriors. */
+typedef enum bdl_family {
+  BDL_LOW_RANK = 1,        /**< bdl_posterior_create_low_rank() */
+  BDL_FULL = 2,            /**< bdl_posterior_create_full() */
+  BDL_FULL_MOMENT = 3,     /**< bdl_posterior_create_full_moment() */
+  BDL_DIAGONAL_MOMENT = 4, /**< bdl_posterior_create_diagonal_moment() */
+  BDL_DROPOUT = 5          /**< bdl_posterior_create_dropout() */
+} bdl_family;
+
 /**
  * New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at
  * its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.
@@ -90,6 +99,15 @@ BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 /** Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
+/** The bdl_family of a posterior; 0 for NULL. Since 0.1. */
+BDL_API int32_t bdl_posterior_family(const bdl_posterior* posterior);
+
+/** The bdl_dtype of a posterior; 0 for NULL. Since 0.1. */
+BDL_API int32_t bdl_posterior_dtype(const bdl_posterior* posterior);
+
+/** 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1. */
+BDL_API int32_t bdl_posterior_is_blank(const bdl_posterior* posterior);
+
 /**
  * Sets a low-rank posterior. Since 0.1.
  * @param posterior a low-rank posterior of rank L
@@ -138,17 +156,17 @@ BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, d
                                                double* hidden_rate);
 
 /** Reads mu into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean);
+BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean);
 
 /** Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1. */
-BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low_rank,
-                                          bdl_matrix diagonal);
+BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
+                                          bdl_matrix_out diagonal);
 
 /** Reads diag(Sigma^-1) into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix diagonal);
+BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal);
 
 /** Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1. */
-BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix variance);
+BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance);
 
 /**
  * A block of Sigma. Since 0.1.
@@ -161,11 +179,11 @@ BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterio
  */
 BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows,
                                             int64_t row_count, const int64_t* cols, int64_t col_count,
-                                            bdl_matrix covariance);
+                                            bdl_matrix_out covariance);
 
 /** Sigma x for each row of `vectors` (k x D), into `solution` (k x D). Since 0.1. */
 BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors,
-                                       bdl_matrix solution);
+                                       bdl_matrix_out solution);
 
 /**
  * Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
@@ -176,11 +194,11 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matri
  * @param samples   receives n x D
  */
 BDL_API bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
-                                        bdl_matrix samples);
+                                        bdl_matrix_out samples);
 
 /** log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1. */
 BDL_API bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
-                                             bdl_matrix log_density);
+                                             bdl_matrix_out log_density);
 
 /** log det Sigma, in nats. Since 0.1. */
 BDL_API bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det);

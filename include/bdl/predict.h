@@ -69,8 +69,8 @@ typedef enum bdl_predict_method {
  * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood
  */
 BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                               bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix mean,
-                               bdl_matrix epistemic_variance, bdl_matrix noise_variance);
+                               bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix_out mean,
+                               bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
  * Quantiles of y (noise included). BDL_GAUSSIAN: exact for the predictive mixture, to 1e-10 of its
@@ -81,7 +81,7 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
  */
 BDL_API bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                          bdl_predict_method method, int64_t samples, uint64_t seed,
-                                         bdl_matrix levels, bdl_matrix quantiles);
+                                         bdl_matrix levels, bdl_matrix_out quantiles);
 
 /**
  * Central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since 0.1.
@@ -91,7 +91,7 @@ BDL_API bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_poste
  */
 BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                         bdl_predict_method method, int64_t samples, uint64_t seed,
-                                        double probability, bdl_matrix lower, bdl_matrix upper);
+                                        double probability, bdl_matrix_out lower, bdl_matrix_out upper);
 
 /**
  * Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:
@@ -105,8 +105,8 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
  */
 BDL_API bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                        bdl_predict_method method, int64_t samples, uint64_t seed,
-                                       bdl_matrix probabilities, bdl_matrix entropy,
-                                       bdl_matrix mutual_information);
+                                       bdl_matrix_out probabilities, bdl_matrix_out entropy,
+                                       bdl_matrix_out mutual_information);
 
 /**
  * log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
@@ -115,7 +115,7 @@ BDL_API bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posteri
  */
 BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_posterior* posterior,
                                            bdl_matrix x, bdl_matrix y, bdl_predict_method method,
-                                           int64_t samples, uint64_t seed, bdl_matrix log_density);
+                                           int64_t samples, uint64_t seed, bdl_matrix_out log_density);
 
 /**
  * Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
@@ -124,7 +124,7 @@ BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_pos
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
  */
 BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                                     int64_t samples, uint64_t seed, bdl_matrix draws);
+                                     int64_t samples, uint64_t seed, bdl_matrix_out draws);
 
 /**
  * As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
@@ -136,7 +136,7 @@ BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior
  */
 BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                         bdl_predict_method method, int64_t samples, uint64_t seed,
-                                        bdl_matrix draws);
+                                        bdl_matrix_out draws);
 
 /**
  * The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and
@@ -145,7 +145,8 @@ BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_poster
  * @param covariance receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
  */
 BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_posterior* posterior,
-                                                   bdl_matrix x, bdl_matrix mean, bdl_matrix covariance);
+                                                   bdl_matrix x, bdl_matrix_out mean,
+                                                   bdl_matrix_out covariance);
 
 #ifdef __cplusplus
 }

@@ -140,8 +140,8 @@ BDL_API int64_t bdl_search_count(const bdl_search* search);
  * @param message        receives why the trial failed, beginning with the fold; "" if it did not. Valid until
  *                       the next bdl_search_run() or bdl_search_free()
  */
-BDL_API bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix values, double* score,
-                                    double* standard_error, const char** message);
+BDL_API bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix_out values,
+                                    double* score, double* standard_error, const char** message);
 
 /** The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1. */
 BDL_API bdl_status bdl_search_best(const bdl_search* search, int64_t* trial);
@@ -162,7 +162,7 @@ BDL_API bdl_status bdl_search_apply(const bdl_search* search, int64_t trial, bdl
  * @param search a search
  * @param fold   receives n x 1: numbers 0 to K - 1; n is the number of rows of x, >= K
  */
-BDL_API bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix fold);
+BDL_API bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix_out fold);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ typedef enum bdl_status {
   BDL_ERROR_FORMAT = 9,           /**< a file is not a valid checkpoint */
   BDL_ERROR_DIVERGED = 10,        /**< training met a non-finite value; the step was not taken */
   BDL_ERROR_CALLBACK = 11,        /**< a callback of the caller reported failure */
-  BDL_STOPPED = 12,               /**< stopped on request after a completed step (not a failure) */
+  BDL_STOPPED = 12,               /**< ended on request (not a failure): training after a completed step */
   BDL_ERROR_INTERNAL = 13         /**< a defect in libbdl; please report it */
 } bdl_status;
 

@@ -1,0 +1,49 @@
+/* The one SWIG interface of all languages: the public headers, and for each language how its values become arguments. The
+   tree that the Julia layer is generated from (BDL_TREE) needs no typemaps. generate.sh runs SWIG. */
+%module bdl
+
+#ifndef BDL_TREE
+#if defined(SWIGPYTHON)
+%include "python/typemaps.i"
+#elif defined(SWIGR)
+%include "r/typemaps.i"
+#endif
+
+/* Typemaps make the views, free the handles and set what interrupts. */
+%ignore bdl_matrix;
+%ignore bdl_strided;
+%ignore bdl_f64;
+%ignore bdl_f32;
+%ignore bdl_i32;
+%ignore bdl_column_major;
+%ignore bdl_none;
+%ignore bdl_model_free;
+%ignore bdl_posterior_free;
+%ignore bdl_optimizer_free;
+%ignore bdl_search_free;
+%ignore bdl_set_interrupt;
+#endif
+
+%include "bdl/status.h"
+%include "bdl/interrupt.h"
+%include "bdl/matrix.h"
+%include "bdl/model.h"
+%include "bdl/posterior.h"
+%include "bdl/optimizer.h"
+%include "bdl/online.h"
+%include "bdl/predict.h"
+%include "bdl/metrics.h"
+%include "bdl/search.h"
+
+#ifndef BDL_TREE
+/* Parts of a file are read where they are asked for: WANTED takes a truth value and gives a handle or nothing. */
+%apply bdl_model **WANTED { bdl_model **model };
+%apply bdl_posterior **WANTED { bdl_posterior **posterior };
+%apply bdl_optimizer **WANTED { bdl_optimizer **optimizer };
+#endif
+%include "bdl/checkpoint.h"
+#ifndef BDL_TREE
+%clear bdl_model **model, bdl_posterior **posterior, bdl_optimizer **optimizer;
+#endif
+
+%include "bdl/bdl.h"

@@ -1,0 +1,33 @@
+/**
+ * @file interrupt.h
+ * How a host interrupts long calls (Ctrl-C of an interpreter, a cancelled request) without a second thread.
+ */
+#ifndef BDL_INTERRUPT_H
+#define BDL_INTERRUPT_H
+
+#include <stdint.h>
+
+#include "bdl/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @return 0 to go on; any other value ends the call in progress, and is asked for no more */
+typedef int32_t (*bdl_interrupt_fn)(void* user_data);
+
+/**
+ * Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
+ * search, Laplace's approximation, the ELBO and predictions, between their steps or parts and at most every
+ * 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step, or
+ * observed block, or trial; the others have written nothing. Since 0.1.
+ * @param interrupt NULL: nobody is asked
+ * @param user_data handed to it
+ */
+BDL_API void bdl_set_interrupt(bdl_interrupt_fn interrupt, void* user_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
