@@ -120,6 +120,25 @@ int64_t bdl_model_targets(const bdl_model* model) {
   return model ? std::visit([](const auto& m) { return m->likelihood.targets(); }, model->object) : 0;
 }
 
+int32_t bdl_model_dtype(const bdl_model* model) {
+  return model ? handle_dtype(*model) : 0;
+}
+
+int32_t bdl_model_likelihood(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->likelihood.kind(); }, model->object) : 0;
+}
+
+int32_t bdl_model_activation(const bdl_model* model) {
+  if (!model) return 0;
+  return std::visit(
+      [](const auto& m) {
+        using T = typename std::remove_cvref_t<decltype(*m)>::Scalar;
+        const auto* network = dynamic_cast<const Network<T>*>(m.get());
+        return network ? static_cast<int32_t>(network->activation()) : 0;
+      },
+      model->object);
+}
+
 bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
                            int64_t* rows, int64_t* cols) {
   return guard("bdl_model_block", [&] {

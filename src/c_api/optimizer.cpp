@@ -76,6 +76,14 @@ void bdl_optimizer_free(bdl_optimizer* optimizer) {
   delete optimizer;
 }
 
+const char* bdl_optimizer_method(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->method().name; }, optimizer->object) : "";
+}
+
+int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->data_size(); }, optimizer->object) : 0;
+}
+
 bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value) {
   return set("bdl_optimizer_set_double", optimizer, name, OptionType::real, value);
 }

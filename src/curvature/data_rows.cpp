@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt.hpp"
+
 namespace bdl {
 namespace {
 
@@ -53,6 +55,7 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x,
 
 template <class T>
 Estimate<T> DataRows<T>::estimate(Index chunk) {
+  check_interrupt();
   const Index first = chunk * examples_, count = std::min(examples_, x_.rows - first);
   const auto x = x_columns_.matrix(x_.cols, count), y = y_columns_.matrix(y_.cols, count);
   gather(x_, first, x);

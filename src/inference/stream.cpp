@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "inference/undo.hpp"
 
 namespace bdl {
@@ -64,6 +65,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
     }
     undo.keep();
     for (std::size_t k = 0; k < rows.size(); ++k) all.data()[rows[k]] = scores.data()[k];
+    if (first + block < x.rows) check_interrupt();
   }
   if (given(log_density)) scatter<double>({all.data(), 1, x.rows}, log_density);
 }

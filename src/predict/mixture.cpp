@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "posterior/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
 
@@ -47,6 +48,7 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
       const bool still_there = first > 0 && group == samples;
       if (member == 0 && !still_there) fill(k, thetas.matrix(dimension, std::min(group, samples - k)));
       for (Index begin = 0; begin < count; begin += tile) {
+        check_interrupt();
         const auto part = x.matrix(inputs, count).columns(begin, std::min(tile, count - begin));
         model.forward(thetas.matrix(dimension, group).column(member), part, f.matrix(outputs, part.cols),
                       scratch);

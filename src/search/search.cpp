@@ -50,7 +50,7 @@ void Search<T>::check_rows(Index rows) const {
 /// Scores the trial, or gives it a message; false if it was stopped. Values that were tried before have the
 /// same score again.
 template <class T>
-bool Search<T>::evaluate(const FoldedData<T>& data, Trial& trial) const {
+bool Search<T>::evaluate(const FoldedData<T>& data, Trial& trial) {
   const auto same = std::ranges::find(trials_, trial.point, &Trial::point);
   if (same != trials_.end()) {
     trial = *same;

@@ -29,7 +29,7 @@ class Search {
 
  private:
   void check_rows(Index rows) const;
-  bool evaluate(const FoldedData<T>& data, Trial& trial) const;
+  bool evaluate(const FoldedData<T>& data, Trial& trial);
   std::unique_ptr<Optimizer<T>> prototype_;
   Validation validation_;
   Space space_;
