@@ -136,6 +136,13 @@ double element(const Array& array, Index row, Index col) {
   });
 }
 
+Array rows_of(const Array& array, Index first, Index count) {
+  Array part = array;
+  part.data = with_type(array, [&](auto* data) -> void* { return data + first * array.row_stride; });
+  part.rows = count;
+  return part;
+}
+
 template <class T>
 MatrixView<T> in_place(const Array& array) {
   const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);

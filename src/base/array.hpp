@@ -42,6 +42,9 @@ void check_positive(const Array& array, const char* name);
 /// Element (row, col) as a double.
 double element(const Array& array, Index row, Index col);
 
+/// Rows first, first + 1, ... of the array.
+Array rows_of(const Array& array, Index first, Index count);
+
 /// The array's memory as columns of the core if its rows are contiguous and of type T; without data if not.
 template <class T>
 MatrixView<T> in_place(const Array& array);

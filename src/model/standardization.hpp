@@ -34,6 +34,7 @@ class Standardization {
   const ColumnMoments& target_moments() const { return targets_; }
   ColumnScales inputs() const { return inputs_.scales(); }
   ColumnScales targets() const { return targets_.scales(); }
+  bool given() const { return inputs().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
 
   /// s_y of a target.
