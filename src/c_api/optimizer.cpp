@@ -221,11 +221,13 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
                                       double* kl) {
   return guard("bdl_optimizer_running_elbo", [&] {
     with(optimizer, "optimizer", [&](const auto& o) {
-      model_of(o);
+      const Standardization& standardization = model_of(o).standardization;
       if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
       const double divergence = kl ? o.kl() : 0;
       if (kl) *kl = divergence;
-      if (expected_log_likelihood) *expected_log_likelihood = o.state.running_log_likelihood;
+      if (expected_log_likelihood)
+        *expected_log_likelihood =
+            o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
     });
   });
 }

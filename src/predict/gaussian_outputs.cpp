@@ -51,7 +51,7 @@ void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit,
   for (Index first = 0; first < query.x.rows; first += chunk) {
     check_interrupt();
     const auto part = x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
-    gather(query.x, first, part);
+    gather_inputs(model, query.x, first, part);
     outputs.compute(query.posterior, part, first);
     for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }

@@ -21,7 +21,7 @@ struct Task {
   const Optimizer<T>& prototype;
   const Options& options;
   bool reset_prior;
-  const FoldedData<T>& data;
+  const Folds& data;
   const Validation& validation;
   std::atomic<bool>& stop;
 
@@ -95,7 +95,7 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
 
 template <class T>
 std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const FoldedData<T>& data, const Validation& validation,
+                                    const Folds& data, const Validation& validation,
                                     std::atomic<bool>& stop) {
   const auto outcomes = all_outcomes(Task<T>{prototype, options, reset_prior, data, validation, stop});
   const auto count = static_cast<double>(outcomes.size());
@@ -110,10 +110,10 @@ std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options
   return Score{mean, std::sqrt(square / (count - 1) / count)};
 }
 
-#define BDL_INSTANTIATE(T)                                                                \
-  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);          \
-  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, \
-                                               const FoldedData<T>&, const Validation&, std::atomic<bool>&);
+#define BDL_INSTANTIATE(T)                                                                              \
+  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);                        \
+  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, const Folds&, \
+                                               const Validation&, std::atomic<bool>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE
