@@ -113,7 +113,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-bindings fixtures
+bindings quickstarts fixtures
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi

@@ -21,18 +21,23 @@ case $step in
     /usr/bin/python3 -m venv --system-site-packages "$work/python"
     BDL_ROOT=$prefix "$python" -m pip install --quiet --no-index --no-build-isolation "$root/bindings/python"
     cd "$work"
-    "$python" -m pytest -q -p no:cacheprovider "$root/bindings/python/tests"
-    "$python" "$root/examples/quickstart.py" ;;
+    "$python" -m pytest -q -p no:cacheprovider "$root/bindings/python/tests" ;;
   r)
     mkdir -p "$R_LIBS"
     cd "$work"
     R CMD build "$root/bindings/r/bdl"
     sh "$root/bindings/r/check.sh" bdl_*.tar.gz
-    R CMD INSTALL --no-docs bdl_*.tar.gz
-    Rscript "$root/examples/quickstart.R" ;;
-  julia)
-    $julia "$root/bindings/julia/BDL.jl/test/runtests.jl"
-    $julia "$root/examples/quickstart.jl" ;;
+    R CMD INSTALL --no-docs bdl_*.tar.gz ;;
+  julia) $julia "$root/bindings/julia/BDL.jl/test/runtests.jl" ;;
+  quickstarts) # the same figures in every language, from another folder
+    "$build/examples/quickstart" "$root/examples/data/yacht.csv" "$root/examples/data/yacht_test_rows.csv" |
+      grep -E '^test RMSE|intervals hold|^learned noise' >"$work/quickstart.c"
+    cd "$work"
+    "$python" "$root/examples/quickstart.py" >quickstart.py
+    Rscript "$root/examples/quickstart.R" >quickstart.R
+    $julia "$root/examples/quickstart.jl" >quickstart.jl
+    cat quickstart.c
+    for language in py R jl; do diff quickstart.c "quickstart.$language"; done ;;
   fixtures)
     sh "$root/tests/fixtures/run.sh" "$build" "python=$python $root/tests/fixtures/fixtures.py" \
       "r=Rscript $root/tests/fixtures/fixtures.R" "julia=$julia $root/tests/fixtures/fixtures.jl" ;;
