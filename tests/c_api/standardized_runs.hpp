@@ -47,14 +47,15 @@ inline Table standardized(Table data, const Table& mean, const Table& scale) {
   return data;
 }
 
-/// Units of very different sizes; only a Gaussian y has any.
+/// Units of very different sizes; only a Gaussian y has any. One input is like a time in seconds: to a float
+/// it is a constant.
 inline std::pair<Table, Table> odd_data(bdl_likelihood likelihood) {
   const dataset d = data_for(likelihood);
   Table x{INPUTS, {}}, y{d.targets, {}};
   x.values.assign(d.x, d.x + ROWS * INPUTS);
   y.values.assign(d.y, d.y + ROWS * d.targets);
   for (int64_t i = 0; i < ROWS; ++i) {
-    for (int64_t j = 0; j < INPUTS; ++j) x(i, j) = j == 0 ? 300 + 40 * x(i, j) : -0.2 + 0.001 * x(i, j);
+    for (int64_t j = 0; j < INPUTS; ++j) x(i, j) = j == 0 ? 1.7e9 + 40 * x(i, j) : -0.2 + 0.001 * x(i, j);
     for (int64_t t = 0; t < d.targets && likelihood == BDL_GAUSSIAN; ++t)
       y(i, t) = t == 0 ? 1000 + 25 * y(i, t) : -3 + 0.04 * y(i, t);
   }
