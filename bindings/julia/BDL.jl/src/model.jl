@@ -18,6 +18,7 @@ nparameters(model)  # 401
 """
 struct Model <: Owner
     handle::bdl_model
+    Model(handle::bdl_model) = new(handle)
 end
 
 function Model(sizes; activation = :relu, likelihood = :gaussian, bias::Bool = true, dtype = Float64)
