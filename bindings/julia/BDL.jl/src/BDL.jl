@@ -35,6 +35,7 @@ using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_model, bdl_optimizer,
 include("library.jl")
 include("names.jl")
 include("views.jl")
+include("callbacks.jl")
 include("calls.jl")
 include("handles.jl")
 include("model.jl")

@@ -6,18 +6,18 @@ struct Words
     symbols::Dict{Cint,Symbol}
 end
 
-function Words(what, names, prefix = "BDL_")
+function words_of(what, names, prefix = "BDL_")
     symbols = Dict(number => Symbol(lowercase(name[length(prefix)+1:end])) for (number, name) in names)
     return Words(what, Dict(symbol => number for (number, symbol) in symbols), symbols)
 end
 
-const ACTIVATIONS = Words("activation", LibBDL.bdl_activation_names)
-const LIKELIHOODS = Words("likelihood", LibBDL.bdl_likelihood_names)
-const INITIALIZATIONS = Words("initialization", LibBDL.bdl_initialization_names, "BDL_INIT_")
-const FAMILIES = Words("family", LibBDL.bdl_family_names)
-const PREDICT_METHODS = Words("method", LibBDL.bdl_predict_method_names)
-const SCALES = Words("scale", LibBDL.bdl_scale_names, "BDL_SCALE_")
-const DRAW_KINDS = Words("kind of draws", LibBDL.bdl_draw_kind_names, "BDL_DRAW_")
+const ACTIVATIONS = words_of("activation", LibBDL.bdl_activation_names)
+const LIKELIHOODS = words_of("likelihood", LibBDL.bdl_likelihood_names)
+const INITIALIZATIONS = words_of("initialization", LibBDL.bdl_initialization_names, "BDL_INIT_")
+const FAMILIES = words_of("family", LibBDL.bdl_family_names)
+const PREDICT_METHODS = words_of("method", LibBDL.bdl_predict_method_names)
+const SCALES = words_of("scale", LibBDL.bdl_scale_names, "BDL_SCALE_")
+const DRAW_KINDS = words_of("kind of draws", LibBDL.bdl_draw_kind_names, "BDL_DRAW_")
 
 function number(words::Words, word)
     found = word isa Union{Symbol,AbstractString} ? get(words.numbers, Symbol(word), nothing) : nothing

@@ -48,7 +48,7 @@ wrong_value(name, value, expected) =
 function get_option(h::bdl_optimizer, name::AbstractString)
     type = option_type(name)
     type == LibBDL.BDL_OPTION_INT && return read_out(out -> LibBDL.bdl_optimizer_get_int(h, name, out), Int64)
-    type == LibBDL.BDL_OPTION_CHOICE && return Symbol(read_text(out -> LibBDL.bdl_optimizer_get_choice(h, name, out)))
+    type == LibBDL.BDL_OPTION_CHOICE && return read_text(out -> LibBDL.bdl_optimizer_get_choice(h, name, out))
     return read_out(out -> LibBDL.bdl_optimizer_get_double(h, name, out), Float64)
 end
 

@@ -1,6 +1,6 @@
 """
-    Posterior(D; family = :low_rank, rank = 5, dtype = Float64)
-    Posterior(model; family = :low_rank, rank = 5, input_rate = 0, hidden_rate = 0.5)
+    Posterior(D; family = :low_rank, rank = min(5, D), dtype = Float64)
+    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.5)
 
 A Gaussian belief q over D parameters, or over those of a model, N(0, I) at first and blank: training initialises it.
 
@@ -21,7 +21,7 @@ struct Posterior <: Owner
     Posterior(handle::bdl_posterior) = new(handle)
 end
 
-function Posterior(D::Integer; family = :low_rank, rank::Integer = 5, dtype = Float64)
+function Posterior(D::Integer; family = :low_rank, rank::Integer = min(5, D), dtype = Float64)
     T, wanted = float_number(dtype), symbol(FAMILIES, number(FAMILIES, family))
     return Posterior(create(bdl_posterior) do out
         wanted === :low_rank ? LibBDL.bdl_posterior_create_low_rank(T, D, rank, out) :
@@ -32,7 +32,8 @@ function Posterior(D::Integer; family = :low_rank, rank::Integer = 5, dtype = Fl
     end)
 end
 
-function Posterior(model::Model; family = :low_rank, rank::Integer = 5, input_rate::Real = 0, hidden_rate::Real = 0.5)
+function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, nparameters(model)), input_rate::Real = 0,
+    hidden_rate::Real = 0.5)
     Symbol(family) === :dropout ||
         return Posterior(nparameters(model); family = family, rank = rank, dtype = dtype(model))
     return Posterior(create(bdl_posterior) do out

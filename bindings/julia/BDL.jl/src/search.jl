@@ -9,7 +9,7 @@ which is copied and never changed. What is searched should not be learned as wel
 ```julia
 search = Search(optimizer; epochs = 40)
 vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
-vary!(search, :curvature, [:mc_ef, "mc-ggn"])
+vary!(search, :curvature, ["mc-ef", "mc-ggn"])
 run!(search, X, y; random = 5, bayesian = 10)
 apply!(search, best(search).trial, optimizer)
 ```
@@ -51,7 +51,7 @@ end
 function vary!(search::Search, option::Union{Symbol,AbstractString}, words)
     listed = [option_word(String(option), word) for word in words]
     check(LibBDL.bdl_search_add_choice(unused(handle(search)), String(option), join(listed, " | ")))
-    push!(search.ranges, Symbol(option) => k -> Symbol(listed[Int(k)+1]))
+    push!(search.ranges, Symbol(option) => k -> listed[Int(k)+1])
     return search
 end
 
@@ -115,7 +115,8 @@ The fold, from 1, that each of n rows is in.
 """
 function folds(search::Search, n::Integer)
     n >= 0 || throw(InvalidArgumentError("folds: n is $n; it must be 0 or more"))
-    return filled(view -> LibBDL.bdl_search_folds(handle(search), view), Vector{Int32}(undef, n)) .+ 1
+    numbers = filled(view -> LibBDL.bdl_search_folds(handle(search), view), Vector{Float64}(undef, n))
+    return Int.(numbers) .+ 1
 end
 
 describe(io::IO, search::Search) = print(io, "Search(", length(search), " trials over ",

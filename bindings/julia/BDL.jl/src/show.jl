@@ -15,7 +15,7 @@ function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
     println(io, estimator_name(m), ": ", layers(model, m.settings.hidden), " ", m.settings.activation, ", ",
         likelihood(model), ", ", length(q), " parameters of ", dtype(q))
     m.classes === nothing || println(io, "  classes:   ", join(repr.(m.classes), ", "))
-    println(io, "  posterior: ", family(q), rank(q) > 0 ? ", rank $(rank(q))" : "")
+    println(io, "  posterior: ", family(q), family(q) === :low_rank ? ", rank $(rank(q))" : "")
     println(io, "  training:  ", method(optimizer), ", ", nobs(m), " examples, ",
         round(progress(optimizer).epoch; digits = 1), " epochs")
     show_elbo(io, optimizer)

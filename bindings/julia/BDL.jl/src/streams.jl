@@ -69,6 +69,19 @@ mutable struct Draws
     dtype::DataType
 end
 
+function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q::Ptr{bdl_posterior},
+    draws::bdl_matrix)::Int32
+    return called_back(Int32(-1)) do
+        user = unsafe_pointer_to_objref(data)::Draws
+        belief = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
+            filled(view -> read(q, view), Vector{user.dtype}(undef, draws.cols), look_row)
+        end
+        found = user.source(symbol(DRAW_KINDS, kind), Int(step), Int(iteration), belief[1], sqrt.(belief[2]), Int(draws.rows))
+        turned = bdl_matrix(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
+        answer(found, turned, user.dtype, "draws")
+    end
+end
+
 """
     set_draws!(optimizer, source)
 
@@ -89,17 +102,4 @@ function set_draws!(optimizer::Optimizer, source)
     check(LibBDL.bdl_optimizer_set_draws(h, callback, draws === nothing ? C_NULL : pointer_from_objref(draws), C_NULL))
     h.keep = (handle(optimizer.model), handle(optimizer.posterior), draws)
     return optimizer
-end
-
-function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q::Ptr{bdl_posterior},
-    draws::bdl_matrix)::Int32
-    return called_back(Int32(-1)) do
-        user = unsafe_pointer_to_objref(data)::Draws
-        belief = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
-            filled(view -> read(q, view), Vector{user.dtype}(undef, draws.cols), look_row)
-        end
-        found = user.source(symbol(DRAW_KINDS, kind), Int(step), Int(iteration), belief[1], sqrt.(belief[2]), Int(draws.rows))
-        turned = bdl_matrix(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
-        answer(found, turned, user.dtype, "draws")
-    end
 end

@@ -37,16 +37,6 @@ function Model(outputs, gradients; inputs::Integer, parameters::Integer, noutput
 end
 Model(outputs::Function; keywords...) = Model(outputs, nothing; keywords...)
 
-function Model(user::UserModel)
-    gradients = user.gradients === nothing ? C_NULL : LibBDL.@bdl_gradients_fn(on_gradients)
-    return Model(create(bdl_model, user) do out
-        # No destroy function: garbage collection frees what no handle keeps.
-        LibBDL.bdl_model_create_user(dtype_number(user.dtype), user.inputs, user.noutputs, user.parameters,
-            number(LIKELIHOODS, user.likelihood), LibBDL.@bdl_outputs_fn(on_outputs), gradients,
-            pointer_from_objref(user), C_NULL, out)
-    end)
-end
-
 function on_outputs(data::Ptr{Cvoid}, parameters::bdl_matrix, inputs::bdl_matrix, outputs::bdl_matrix)::Int32
     return called_back(Int32(-1)) do
         user = unsafe_pointer_to_objref(data)::UserModel
@@ -85,4 +75,14 @@ function answer(found, m::bdl_matrix, ::Type{T}, name) where {T}
         unsafe_store!(address, convert(T, found[i, j]), offset_of(m, i, j))
     end
     return Int32(0)
+end
+
+function Model(user::UserModel)
+    gradients = user.gradients === nothing ? C_NULL : LibBDL.@bdl_gradients_fn(on_gradients)
+    return Model(create(bdl_model, user) do out
+        # No destroy function: garbage collection frees what no handle keeps.
+        LibBDL.bdl_model_create_user(dtype_number(user.dtype), user.inputs, user.noutputs, user.parameters,
+            number(LIKELIHOODS, user.likelihood), LibBDL.@bdl_outputs_fn(on_outputs), gradients,
+            pointer_from_objref(user), C_NULL, out)
+    end)
 end
