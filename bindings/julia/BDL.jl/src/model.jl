@@ -167,7 +167,7 @@ model = standardize!(Model((6, 50, 1)), X, y)
 ```
 """
 function standardize!(model::Model, X, Y = nothing)
-    check(LibBDL.bdl_model_standardize(unused(handle(model)), look(X), look(Y)))
+    check(LibBDL.bdl_model_standardize(unused(handle(model)), look(X), look_or_none(Y)))
     return model
 end
 
@@ -178,8 +178,8 @@ As [`standardize!`](@ref), with given values; 0 and 1 where they are not given.
 """
 function set_standardization!(model::Model; input_mean = nothing, input_scale = nothing, target_mean = nothing,
     target_scale = nothing)
-    check(LibBDL.bdl_model_set_standardization(unused(handle(model)), look_row(input_mean), look_row(input_scale),
-        look_row(target_mean), look_row(target_scale)))
+    check(LibBDL.bdl_model_set_standardization(unused(handle(model)), map(look_row_or_none,
+        (input_mean, input_scale, target_mean, target_scale))...))
     return model
 end
 

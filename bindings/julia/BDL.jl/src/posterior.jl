@@ -115,7 +115,7 @@ function set!(q::Posterior; mean, parts...)
     take(names...) = take_parts(kind, values(parts), names)
     if kind === :low_rank
         U, d = take(:low_rank, :diagonal)
-        check(LibBDL.bdl_posterior_set_low_rank(h, mu, look(U), look_row(d)))
+        check(LibBDL.bdl_posterior_set_low_rank(h, mu, look_or_none(U), look_row(d)))
     elseif kind === :full
         check(LibBDL.bdl_posterior_set_full(h, mu, look(take(:precision)[1])))
     elseif kind === :full_moment
@@ -129,12 +129,15 @@ function set!(q::Posterior; mean, parts...)
     return q
 end
 
-"The named parts that a family has; `nothing` for one that was not given."
+"The named parts that a family has; only `low_rank` may be left out."
 function take_parts(kind, given::NamedTuple, names)
     for name in keys(given)
         name in names || throw(InvalidArgumentError("set!: a $kind posterior has no $name"))
     end
-    return map(name -> get(given, name, nothing), names)
+    return map(names) do name
+        haskey(given, name) || name === :low_rank || throw(InvalidArgumentError("set!: a $kind posterior needs its $name"))
+        get(given, name, nothing)
+    end
 end
 
 """

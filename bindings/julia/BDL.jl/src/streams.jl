@@ -41,7 +41,7 @@ Variance of the parameters' drift per step of time: one number, one per paramete
 `process_noise` again.
 """
 function set_process_noise!(optimizer::Optimizer, variance)
-    check(LibBDL.bdl_optimizer_set_process_noise(unused(handle(optimizer)), look_row(variance)))
+    check(LibBDL.bdl_optimizer_set_process_noise(unused(handle(optimizer)), look_row_or_none(variance)))
     return optimizer
 end
 

@@ -50,7 +50,6 @@ turned((address, strides)::Tuple{Ptr,NTuple{2,Int}}) = (address, (strides[2], st
 turned((address, strides)::Tuple{Ptr,NTuple{1,Int}}) = (address, (0, strides[1]))  # a row
 
 "The array as a matrix view, one example per row; a vector is one column. Copies only what is not strided."
-look(::Nothing) = NO_MATRIX
 look(A::AbstractMatrix) = look(A, layout(A))
 look(a::AbstractVector) = look(a, layout(a))
 look(other) = throw(ShapeError("expected a matrix or a vector of numbers, got $(summary_of(other))"))
@@ -63,10 +62,13 @@ end
 
 "A vector of parameters, or one number, as one row."
 look_row(x::Real) = look_row(Float64[x])
-look_row(::Nothing) = NO_MATRIX
 look_row(A::AbstractMatrix) = look(A)
 look_row(a::AbstractVector) = swapped(look(a))
 look_row(other) = look(other)
+
+"What may be left out."
+look_or_none(x) = x === nothing ? NO_MATRIX : look(x)
+look_row_or_none(x) = x === nothing ? NO_MATRIX : look_row(x)
 
 "The transpose of a view: columns of draws become the rows that the library fills."
 function swapped(view::View)

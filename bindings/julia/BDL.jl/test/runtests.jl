@@ -1,7 +1,10 @@
 # Runs by itself: JULIA_DEPOT_PATH=scratch BDL_LIBRARY=path/to/libbdl.so.0 julia --project=BDL.jl BDL.jl/test/runtests.jl
 using BDL, LinearAlgebra, Random, Serialization, Statistics, Test
 
-const DATA = joinpath(@__DIR__, "..", "..", "..", "..", "examples", "data")
+const DATA = normpath(@__DIR__, "..", "..", "..", "..", "examples", "data")
+
+const PROJECT = dirname(@__DIR__)
+const CHILD = `$(Base.julia_cmd()) --startup-file=no --project=$PROJECT`
 
 include("data.jl")
 

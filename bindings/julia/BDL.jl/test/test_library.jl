@@ -20,8 +20,8 @@ end
 
 # An installation without libbdl is told what to do.
 let code = "try; using BDL; catch e; print(sprint(showerror, e)); end"
-    command = `$(Base.julia_cmd()) --startup-file=no --project=$(dirname(@__DIR__)) -e $code`
-    @test occursin("BDL_LIBRARY", read(setenv(command, merge(ENV, Dict("BDL_LIBRARY" => "/nowhere/libbdl.so.0"))), String))
+    elsewhere = merge(ENV, Dict("BDL_LIBRARY" => "/nowhere/libbdl.so.0"))
+    @test occursin("BDL_LIBRARY", read(setenv(`$CHILD -e $code`, elsewhere), String))
 end
 
 # The generated layer takes no array of another type, which it would reinterpret.
