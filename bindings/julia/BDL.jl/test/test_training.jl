@@ -15,8 +15,8 @@ let model = Model((3, 1); bias = false), q = Posterior(model; family = :full)
     @test all(p.noise .≈ 0.01)
 
     # The same by a filter, one observation after the other.
-    stream = Posterior(model; family = :full)
-    filter = Optimizer(model, stream, "ekf", 1; prior_precision = 2)
+    stream = set!(Posterior(model; family = :full); mean = zeros(3), precision = 2.0 * I(3))
+    filter = Optimizer(model, stream, "ekf", 1)
     scores = observe!(filter, X, y)
     @test mean(stream) ≈ mean(q) && cov(stream) ≈ cov(q)
     @test prequential(filter).count == 60 && prequential(filter).log_density ≈ mean(scores)
