@@ -9,6 +9,11 @@ used where they lie, others are converted once. Draws of parameters are columns,
 """
 module BDL
 
+# The work is done in C: optimising this code would only make first calls slow.
+if isdefined(Base, :Experimental) && isdefined(Base.Experimental, Symbol("@optlevel"))
+    @eval Base.Experimental.@optlevel 1
+end
+
 using Libdl, LinearAlgebra, Random, Serialization, Statistics
 import LinearAlgebra: rank
 import Statistics: cov, mean, std, var

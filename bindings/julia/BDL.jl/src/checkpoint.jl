@@ -1,7 +1,5 @@
 # Checkpoints as files, and the same bytes inside Julia's serialization.
 
-const Part = Union{Model,Posterior,Optimizer}
-
 raw(::Nothing, ::Type{H}) where {H} = Ptr{H}(C_NULL)
 raw(owner::Owner, ::Type{H}) where {H} = handle(owner)::H
 
@@ -12,7 +10,8 @@ raw(owner::Owner, ::Type{H}) where {H} = handle(owner)::H
     save(path, model, posterior)
 
 Writes a checkpoint, a safetensors file; an optimizer's has its model and posterior too. A failure leaves an older file
-intact. Functions of a model of your own cannot be saved.
+intact. Functions of a model of your own cannot be saved. An estimator is saved as its optimizer; `serialize` keeps its
+classes and settings as well.
 
 # Examples
 ```julia
@@ -34,6 +33,12 @@ save_parts(path, model, q, optimizer) = check(LibBDL.bdl_save(path, raw(model, b
 
 Reads a checkpoint: `(model, posterior, optimizer)`, `nothing` for what it does not hold. If its model is one of your own,
 give the same model again: the file's noise is put into it.
+
+# Examples
+```julia
+parts = load("yacht.safetensors")
+predict(parts.model, parts.posterior, X)
+```
 """
 function load(path::AbstractString; user_model::Union{Model,Nothing} = nothing)
     held = [Ref{Int32}(0) for _ in 1:4]
@@ -94,9 +99,10 @@ Base.copy(model::Model) = revive(Model, record(model)...)
 Base.copy(optimizer::Optimizer) = revive(Optimizer, record(optimizer)...)
 
 # An optimizer takes its model and posterior along: serialize it rather than the three.
-function Serialization.serialize(s::AbstractSerializer, part::P) where {P<:Part}
-    Serialization.serialize_type(s, P)
-    serialize(s, record(part))
+for P in (Model, Posterior, Optimizer)
+    @eval function Serialization.serialize(s::AbstractSerializer, part::$P)
+        Serialization.serialize_type(s, $P)
+        serialize(s, record(part))
+    end
+    @eval Serialization.deserialize(s::AbstractSerializer, ::Type{$P}) = revive($P, deserialize(s)...)
 end
-
-Serialization.deserialize(s::AbstractSerializer, ::Type{P}) where {P<:Part} = revive(P, deserialize(s)...)

@@ -5,6 +5,11 @@
 
 Of a `BayesianGLM` the posterior mean of the coefficients in the data's units: for each output the intercept, then the
 slopes ([`coefnames`](@ref)). Of a `BayesianMLP` the posterior mean of the parameters.
+
+# Examples
+```julia
+coef(m)  # intercept and slopes of a BayesianGLM
+```
 """
 coef(m::BayesianNetwork{:mlp}) = mean(m.posterior)
 function coef(m::BayesianNetwork{:glm})
@@ -16,6 +21,11 @@ end
     vcov(m)
 
 Posterior covariance of what [`coef`](@ref) returns.
+
+# Examples
+```julia
+sqrt.(diag(vcov(m))) == stderror(m)  # true
+```
 """
 vcov(m::BayesianNetwork{:mlp}) = cov(m.posterior)
 function vcov(m::BayesianNetwork{:glm})
@@ -27,6 +37,11 @@ end
     stderror(m)
 
 Posterior standard deviations of what [`coef`](@ref) returns.
+
+# Examples
+```julia
+coef(m) ./ stderror(m)
+```
 """
 stderror(m::BayesianNetwork{:mlp}) = std(m.posterior)
 stderror(m::BayesianNetwork{:glm}) = sqrt.(diag(vcov(m)))
@@ -35,6 +50,11 @@ stderror(m::BayesianNetwork{:glm}) = sqrt.(diag(vcov(m)))
     confint(m; level = 0.95)
 
 Central posterior intervals of what [`coef`](@ref) returns: lower and upper limits, a matrix of two columns.
+
+# Examples
+```julia
+confint(m; level = 0.9)
+```
 """
 function confint(m::BayesianNetwork; level::Real = 0.95)
     0 < level < 1 || throw(InvalidArgumentError("confint: level is $level; it must be within (0, 1)"))
@@ -42,24 +62,18 @@ function confint(m::BayesianNetwork; level::Real = 0.95)
     return hcat(coef(m) .- half, coef(m) .+ half)
 end
 
-"The standard normal quantile for p in (1/2, 1): Newton's method from 0, where the distribution is concave above."
-function normal_quantile(p)
-    z = 0.0
-    for _ in 1:100
-        change = (p - normal_cdf(z)) / (exp(-z^2 / 2) / sqrt(2pi))
-        z += change
-        abs(change) < 1e-14 && break
-    end
-    return z
-end
-
-"By libm's erfc, which Julia's Base does not offer."
-normal_cdf(z) = 0.5 * ccall(:erfc, Cdouble, (Cdouble,), -z / sqrt(2))
+"The standard normal quantile, as the library knows it: of y = f + noise with f = 0 and noise precision 1."
+normal_quantile(p) = predict_quantiles(Model((1, 1)), Posterior(2), [0.0], [p]; method = :plug_in)[1]
 
 """
     coefnames(m)
 
 Names of the coefficients of a `BayesianGLM`: "(Intercept)", "x1", ..., with the output ahead where there are several.
+
+# Examples
+```julia
+Dict(zip(coefnames(m), coef(m)))
+```
 """
 function coefnames(m::BayesianNetwork{:glm})
     model = fitted(m).model

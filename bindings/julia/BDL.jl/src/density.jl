@@ -6,6 +6,11 @@ row_of(q::Posterior) = Vector{dtype(q)}(undef, length(q))
     mean(posterior)
 
 The mean, a vector of D values.
+
+# Examples
+```julia
+mean(q)
+```
 """
 mean(q::Posterior) = filled(view -> LibBDL.bdl_posterior_mean(handle(q), view), row_of(q), look_row)
 
@@ -13,6 +18,11 @@ mean(q::Posterior) = filled(view -> LibBDL.bdl_posterior_mean(handle(q), view), 
     var(posterior)
 
 The marginal variances, diag(Sigma); `std(posterior)` are their roots.
+
+# Examples
+```julia
+sqrt.(var(q)) == std(q)  # true
+```
 """
 var(q::Posterior) = filled(view -> LibBDL.bdl_posterior_marginal_variance(handle(q), view), row_of(q), look_row)
 std(q::Posterior) = sqrt.(var(q))
@@ -46,6 +56,12 @@ numbers_from_0(i) = throw(InvalidArgumentError("parameter numbers are $(summary_
     low_rank(posterior)
 
 The parts `(U, d)` of a low-rank posterior, whose precision is U U' + diag(d).
+
+# Examples
+```julia
+parts = low_rank(q)
+parts.U * parts.U' + Diagonal(parts.d)  # the precision
+```
 """
 function low_rank(q::Posterior)
     U, d = Matrix{dtype(q)}(undef, length(q), rank(q)), row_of(q)
@@ -57,6 +73,11 @@ end
     precision_diagonal(posterior)
 
 diag(Sigma^-1), a vector.
+
+# Examples
+```julia
+precision_diagonal(q) .* var(q)  # at least 1 each
+```
 """
 precision_diagonal(q::Posterior) =
     filled(view -> LibBDL.bdl_posterior_precision_diagonal(handle(q), view), row_of(q), look_row)
@@ -65,6 +86,11 @@ precision_diagonal(q::Posterior) =
     solve(posterior, v)
 
 Sigma times a vector, or times each column of a matrix.
+
+# Examples
+```julia
+solve(q, ones(length(q)))  # cov(q) * ones(length(q)), without forming cov(q)
+```
 """
 function solve(q::Posterior, v::AbstractVecOrMat)
     solution = similar(v, dtype(q))
@@ -98,6 +124,12 @@ Base.rand(q::Posterior; keywords...) = rand(Random.default_rng(), q; keywords...
     logpdf(posterior, theta)
 
 log q(theta) in nats of a vector, or of each column of a D x n matrix.
+
+# Examples
+```julia
+logpdf(q, mean(q))
+logpdf(q, rand(q, 10))  # 10 values
+```
 """
 logpdf(q::Posterior, theta::AbstractVector) = log_densities(q, look_row(theta))[1]
 logpdf(q::Posterior, thetas::AbstractMatrix) = log_densities(q, as_rows(thetas))
@@ -111,6 +143,11 @@ end
     logdetcov(posterior)
 
 log det Sigma in nats.
+
+# Examples
+```julia
+logdetcov(LowRankPosterior(10, 0))  # 0.0
+```
 """
 logdetcov(q::Posterior) = read_out(out -> LibBDL.bdl_posterior_log_det_covariance(handle(q), out), Float64)
 
@@ -118,6 +155,11 @@ logdetcov(q::Posterior) = read_out(out -> LibBDL.bdl_posterior_log_det_covarianc
     entropy(posterior)
 
 Differential entropy in nats.
+
+# Examples
+```julia
+entropy(LowRankPosterior(2, 0))  # log(2pi) + 1
+```
 """
 entropy(q::Posterior) = read_out(out -> LibBDL.bdl_posterior_entropy(handle(q), out), Float64)
 

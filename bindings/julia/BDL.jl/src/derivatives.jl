@@ -4,6 +4,11 @@
     initialize(model; scheme = :uniform_fan_in, seed = 1)
 
 Initial parameters of a network, a vector. Schemes: `:uniform_fan_in`, `:xavier`, `:he`.
+
+# Examples
+```julia
+theta = initialize(model; scheme = :he, seed = 2)
+```
 """
 function initialize(model::Model; scheme = :uniform_fan_in, seed::Integer = 1)
     theta = Vector{dtype(model)}(undef, nparameters(model))
@@ -35,6 +40,11 @@ end
     log_likelihoods(model, theta, X, Y)
 
 log p(y | x, theta) of each example in nats, normalising constants included: a vector.
+
+# Examples
+```julia
+sum(log_likelihoods(model, mean(q), X, y))
+```
 """
 function log_likelihoods(model::Model, theta, X, Y)
     x = look(X)
@@ -49,6 +59,12 @@ end
     gradient_rows(model, theta, X, Y)
 
 Gradients of -log p(y | x, theta) with respect to theta, one row per example: n x D.
+
+# Examples
+```julia
+G = gradient_rows(model, mean(q), X, y)
+vec(sum(G; dims = 1))  # gradient of -log p(y | X, theta)
+```
 """
 function gradient_rows(model::Model, theta, X, Y)
     x = look(X)
@@ -63,6 +79,12 @@ end
     jacobian(model, theta, X)
 
 Derivatives of the outputs with respect to theta: (n C) x D, the C outputs of an example in adjacent rows.
+
+# Examples
+```julia
+J = jacobian(model, mean(q), X)
+diag(J * cov(q) * J')  # variances of the linearised model's outputs
+```
 """
 function jacobian(model::Model, theta, X)
     x = look(X)
@@ -77,6 +99,11 @@ end
     hessian(model, theta, X, Y)
 
 Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Not for models of your own.
+
+# Examples
+```julia
+eigvals(Symmetric(hessian(model, mean(q), X, y)))
+```
 """
 function hessian(model::Model, theta, X, Y)
     D = nparameters(model)
@@ -91,6 +118,11 @@ end
     hessian_vector_product(model, theta, X, Y, V)
 
 The [`hessian`](@ref) times a vector, or times each column of V, without forming it.
+
+# Examples
+```julia
+hessian_vector_product(model, mean(q), X, y, ones(nparameters(model)))
+```
 """
 function hessian_vector_product(model::Model, theta, X, Y, V::AbstractVecOrMat)
     products = similar(V, dtype(model))

@@ -5,6 +5,11 @@
     fit(BayesianGLM, X, y; ...)
 
 See [`BayesianMLP`](@ref) and [`BayesianGLM`](@ref).
+
+# Examples
+```julia
+fit(BayesianMLP, X, y; hidden = (20,), epochs = 60, progress = false)
+```
 """
 fit(::Type{T}, X, y; progress = isinteractive(), settings...) where {T<:BayesianNetwork} =
     fit!(T(; settings...), X, y; progress = progress)
@@ -14,6 +19,12 @@ fit(::Type{T}, X, y; progress = isinteractive(), settings...) where {T<:Bayesian
 
 Trains an estimator; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
 `true` for a line on stderr, or a function of the optimizer that may return `:stop`.
+
+# Examples
+```julia
+fit!(m, X, y; epochs = 10, progress = false)
+fit!(m, X, y; progress = o -> progress(o).epoch < 20)
+```
 """
 function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive())
     y isa AbstractVecOrMat || throw(ShapeError("y is $(summary_of(y)); it must be a vector or a matrix"))
@@ -22,6 +33,7 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     optimizer = m.optimizer
     try
         targets = encoded_targets(m, y)
+        m.observations = size(y, 1)
         shown(progress) do report
             fit!(optimizer, X, targets; epochs = epochs, progress = report)
         end
@@ -29,7 +41,6 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
         # What has learned nothing must not tie the next fit to these data.
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end
-    m.observations = size(y, 1)
     return m
 end
 

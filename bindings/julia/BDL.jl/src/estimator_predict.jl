@@ -65,11 +65,16 @@ end
 
 Of numbers the coefficient of determination R^2 of the predicted means, averaged over targets; of classes the fraction
 predicted right.
+
+# Examples
+```julia
+score(m, X, y)
+```
 """
 function score(m::BayesianNetwork, X, y; keywords...)
     predictions = predict(m, X; keywords...)
-    size(predictions, 1) == size(y, 1) ||
-        throw(ShapeError("score: X has $(size(predictions, 1)) rows, y has $(size(y, 1))"))
+    (size(predictions, 1), size(predictions, 2)) == (size(y, 1), size(y, 2)) ||
+        throw(ShapeError("score: y has $(size(y)) values, expected $(size(predictions))"))
     likelihood(m.model) in (:bernoulli, :categorical) || return mean(map(r2, columns(predictions), columns(y)))
     m.classes === nothing || return mean(predictions .== y)
     return mean((predictions .> 0.5) .== (y .> 0.5))

@@ -96,6 +96,11 @@ end
     classes(m)
 
 The classes of a classification in the order of the columns of probabilities; `nothing` for other models.
+
+# Examples
+```julia
+classes(fit(BayesianGLM, X, y .> 0; family = :bernoulli, progress = false))  # [false, true]
+```
 """
 classes(m::BayesianNetwork) = (fitted(m); m.classes)
 
@@ -103,6 +108,11 @@ classes(m::BayesianNetwork) = (fitted(m); m.classes)
     nobs(m)
 
 Number of examples that it was last fitted to.
+
+# Examples
+```julia
+nobs(m) == size(X, 1)  # true
+```
 """
 nobs(m::BayesianNetwork) = (fitted(m); m.observations)
 
@@ -110,6 +120,11 @@ nobs(m::BayesianNetwork) = (fitted(m); m.observations)
     dof(m)
 
 Number of its parameters.
+
+# Examples
+```julia
+dof(m) == length(m.posterior)  # true
+```
 """
 dof(m::BayesianNetwork) = length(m.posterior)
 

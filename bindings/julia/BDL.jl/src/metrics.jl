@@ -16,6 +16,11 @@ rmse(mean, y) = read_out(out -> LibBDL.bdl_metric_rmse(look(mean), look(y), out)
     log_predictive_density(log_density)
 
 `(mean, standard_error)` in nats per example, of what [`predict_log_density`](@ref) returns.
+
+# Examples
+```julia
+log_predictive_density(predict_log_density(model, q, X, y)).mean
+```
 """
 function log_predictive_density(log_density)
     mean, standard_error = Ref{Float64}(), Ref{Float64}()
@@ -28,6 +33,11 @@ end
 
 Fraction of examples whose most probable class is the label: probabilities n x K, or n values P(y = 1); y are class
 numbers from 0.
+
+# Examples
+```julia
+accuracy([0.2, 0.7, 0.6], [0, 1, 0])  # 0.6666666666666666
+```
 """
 accuracy(probabilities, y) =
     read_out(out -> LibBDL.bdl_metric_accuracy(look(probabilities), look(y), out), Float64)
@@ -36,6 +46,11 @@ accuracy(probabilities, y) =
     brier(probabilities, y)
 
 Brier score, in [0, 2]; arguments as for [`accuracy`](@ref).
+
+# Examples
+```julia
+brier([0.8 0.2; 0.5 0.5], [0, 1])  # 0.29
+```
 """
 brier(probabilities, y) = read_out(out -> LibBDL.bdl_metric_brier(look(probabilities), look(y), out), Float64)
 
@@ -43,6 +58,11 @@ brier(probabilities, y) = read_out(out -> LibBDL.bdl_metric_brier(look(probabili
     ece(probabilities, y; bins = 15)
 
 Expected calibration error of the most probable class, in [0, 1]; arguments as for [`accuracy`](@ref).
+
+# Examples
+```julia
+ece([0.2, 0.7, 0.6], [0, 1, 0])
+```
 """
 ece(probabilities, y; bins::Integer = 15) =
     read_out(out -> LibBDL.bdl_metric_ece(look(probabilities), look(y), bins, out), Float64)
@@ -65,5 +85,10 @@ coverage(lower, upper, y) =
     crps(draws, y)
 
 Continuous ranked probability score of n x S draws of n targets, in units of y; lower is better.
+
+# Examples
+```julia
+crps(predict_draws(model, q, X), y)
+```
 """
 crps(draws, y) = read_out(out -> LibBDL.bdl_metric_crps(look(draws), look(y), out), Float64)

@@ -39,6 +39,11 @@ end
     nparameters(model)
 
 Number of parameters D.
+
+# Examples
+```julia
+nparameters(Model((6, 50, 1)))  # 401
+```
 """
 nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
 
@@ -46,6 +51,11 @@ nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
     ninputs(model)
 
 Columns of X.
+
+# Examples
+```julia
+ninputs(Model((6, 50, 1)))  # 6
+```
 """
 ninputs(model::Model) = Int(LibBDL.bdl_model_inputs(alive(model)))
 
@@ -53,6 +63,11 @@ ninputs(model::Model) = Int(LibBDL.bdl_model_inputs(alive(model)))
     noutputs(model)
 
 Number of outputs C of the model's function.
+
+# Examples
+```julia
+noutputs(Model((6, 50, 1)))  # 1
+```
 """
 noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
 
@@ -60,6 +75,11 @@ noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
     ntargets(model)
 
 Columns of Y that the likelihood expects: 1 for `:categorical`, else C.
+
+# Examples
+```julia
+ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
+```
 """
 ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
 
@@ -68,6 +88,11 @@ ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
     dtype(posterior)
 
 `Float64` or `Float32`: the arithmetic, and the element type of results.
+
+# Examples
+```julia
+dtype(Model((6, 50, 1); dtype = Float32))  # Float32
+```
 """
 dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
 
@@ -75,6 +100,11 @@ dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
     likelihood(model)
 
 `:gaussian`, `:bernoulli`, `:categorical` or `:poisson`.
+
+# Examples
+```julia
+likelihood(Model((6, 50, 1)))  # :gaussian
+```
 """
 likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive(model)))
 
@@ -82,6 +112,11 @@ likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive
     activation(model)
 
 The activation as a symbol, `nothing` for a model of your own.
+
+# Examples
+```julia
+activation(Model((6, 50, 1)))  # :relu
+```
 """
 activation(model::Model) = symbol(ACTIVATIONS, LibBDL.bdl_model_activation(alive(model)))
 
@@ -136,6 +171,11 @@ end
     noise_precision(model)
 
 Precision (1 / variance) of Gaussian noise: a vector of one shared value or one per output.
+
+# Examples
+```julia
+1 ./ sqrt.(noise_precision(model))  # standard deviations
+```
 """
 function noise_precision(model::Model)
     each = Vector{Float64}(undef, noutputs(model))
@@ -149,6 +189,11 @@ end
     noise_covariance(model)
 
 Covariance of Gaussian noise between the outputs, C x C.
+
+# Examples
+```julia
+sqrt.(diag(noise_covariance(model)))  # standard deviations
+```
 """
 function noise_covariance(model::Model)
     C = noutputs(model)
@@ -175,6 +220,11 @@ end
     set_standardization!(model; input_mean, input_scale, target_mean, target_scale)
 
 As [`standardize!`](@ref), with given values; 0 and 1 where they are not given.
+
+# Examples
+```julia
+set_standardization!(Model((3, 1)); input_mean = [1, 2, 3], target_scale = 10)
+```
 """
 function set_standardization!(model::Model; input_mean = nothing, input_scale = nothing, target_mean = nothing,
     target_scale = nothing)
@@ -187,6 +237,11 @@ end
     standardization(model)
 
 Means and scales of inputs and targets inside the model: `(input_mean, input_scale, target_mean, target_scale)`.
+
+# Examples
+```julia
+standardization(model).input_mean
+```
 """
 function standardization(model::Model)
     d, C = ninputs(model), noutputs(model)

@@ -42,6 +42,11 @@ trained(optimizer::Optimizer) = optimizer.model === nothing ?
     training_methods()
 
 Names of all methods that an [`Optimizer`](@ref) knows.
+
+# Examples
+```julia
+"slang-ggn" in training_methods()  # true
+```
 """
 function training_methods()
     names = String[]
@@ -56,6 +61,11 @@ end
     method(optimizer)
 
 Name of its method.
+
+# Examples
+```julia
+method(optimizer)  # "slang-ggn"
+```
 """
 method(optimizer::Optimizer) = LibBDL.bdl_optimizer_method(alive(optimizer))
 
@@ -63,6 +73,11 @@ method(optimizer::Optimizer) = LibBDL.bdl_optimizer_method(alive(optimizer))
     data_size(optimizer)
 
 N, the number of examples in the whole data set.
+
+# Examples
+```julia
+data_size(optimizer) == size(X, 1)  # true
+```
 """
 data_size(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_data_size(alive(optimizer)))
 
@@ -91,6 +106,11 @@ Base.setindex!(optimizer::Optimizer, value, name::Union{Symbol,AbstractString}) 
     set!(optimizer; options...)
 
 Sets options by keyword.
+
+# Examples
+```julia
+set!(optimizer; schedule = "power", decay = 0.5)
+```
 """
 function set!(optimizer::Optimizer; options...)
     foreach(option -> optimizer[option[1]] = option[2], pairs(options))
@@ -101,6 +121,11 @@ end
     set_prior!(optimizer, precision)
 
 Fixes the prior N(0, 1 / precision), one precision or one per parameter, and stops learning it.
+
+# Examples
+```julia
+set_prior!(optimizer, 10)
+```
 """
 function set_prior!(optimizer::Optimizer, precision)
     check(LibBDL.bdl_optimizer_set_prior(unused(handle(optimizer)), look_row(precision)))
@@ -111,6 +136,11 @@ end
     prior(optimizer)
 
 The present, possibly learned, prior precision of every parameter.
+
+# Examples
+```julia
+extrema(prior(optimizer))
+```
 """
 prior(optimizer::Optimizer) =
     filled(view -> LibBDL.bdl_optimizer_get_prior(handle(optimizer), view), row_of(optimizer.posterior), look_row)
@@ -119,6 +149,12 @@ prior(optimizer::Optimizer) =
     initialize!(optimizer)
 
 Starts again: initial mean, precision and scales, step 0. Training does this by itself when the posterior is blank.
+
+# Examples
+```julia
+initialize!(optimizer)
+progress(optimizer).step  # 0
+```
 """
 function initialize!(optimizer::Optimizer)
     foreach(unused, trained(optimizer))
@@ -130,6 +166,11 @@ end
     memory(optimizer; minibatch = 0)
 
 Bytes that the optimizer's workspace will hold, before anything is allocated; minibatch 0: as the option says.
+
+# Examples
+```julia
+memory(optimizer; minibatch = 100) / 2^20  # MB
+```
 """
 memory(optimizer::Optimizer; minibatch::Integer = 0) =
     Int(read_out(out -> LibBDL.bdl_optimizer_memory(handle(optimizer), minibatch, out), Int64))

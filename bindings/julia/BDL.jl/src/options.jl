@@ -8,11 +8,12 @@ struct OptionInfo
     doc::String
 end
 
-"The library's table, read once."
-const OPTIONS = OptionInfo[]
+"The library's table, once it has been read."
+const OPTIONS = Ref{Union{Vector{OptionInfo},Nothing}}(nothing)
 
 function option_table()
-    isempty(OPTIONS) || return OPTIONS
+    known = OPTIONS[]
+    known === nothing || return known
     name, default, range, doc = (Ref{Ptr{UInt8}}() for _ in 1:4)
     type = Ref{Cint}()
     table = OptionInfo[]
@@ -20,13 +21,14 @@ function option_table()
         push!(table, OptionInfo(unsafe_string(name[]), type[], unsafe_string(default[]), unsafe_string(range[]),
             unsafe_string(doc[])))
     end
-    return append!(empty!(OPTIONS), table)
+    return OPTIONS[] = table
 end
 
 "The type of an option; for an unknown name that of a real one, whose getter and setter know the nearest name."
 function option_type(name::AbstractString)
-    i = findfirst(option -> option.name == name, option_table())
-    return i === nothing ? LibBDL.BDL_OPTION_DOUBLE : OPTIONS[i].type
+    table = option_table()
+    i = findfirst(option -> option.name == name, table)
+    return i === nothing ? LibBDL.BDL_OPTION_DOUBLE : table[i].type
 end
 
 function set_option!(h::bdl_optimizer, name::AbstractString, value)

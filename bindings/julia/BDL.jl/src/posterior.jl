@@ -60,6 +60,11 @@ dtype(q::Posterior) = dtype_of(LibBDL.bdl_posterior_dtype(alive(q)))
     rank(posterior)
 
 Rank L of a low-rank posterior, D of a full one, 0 of others.
+
+# Examples
+```julia
+rank(LowRankPosterior(100, 5))  # 5
+```
 """
 rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
 
@@ -67,6 +72,11 @@ rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
     family(posterior)
 
 `:low_rank`, `:full`, `:full_moment`, `:diagonal_moment` or `:dropout`.
+
+# Examples
+```julia
+family(Posterior(3; family = :full))  # :full
+```
 """
 family(q::Posterior) = symbol(FAMILIES, LibBDL.bdl_posterior_family(alive(q)))
 
@@ -74,6 +84,11 @@ family(q::Posterior) = symbol(FAMILIES, LibBDL.bdl_posterior_family(alive(q)))
     isblank(posterior)
 
 Whether neither you nor training has touched it: an optimizer will initialise it.
+
+# Examples
+```julia
+isblank(Posterior(3))  # true
+```
 """
 isblank(q::Posterior) = LibBDL.bdl_posterior_is_blank(alive(q)) != 0
 
@@ -81,6 +96,11 @@ isblank(q::Posterior) = LibBDL.bdl_posterior_is_blank(alive(q)) != 0
     dropout_rates(posterior)
 
 The rates `(input, hidden)` of a dropout posterior.
+
+# Examples
+```julia
+dropout_rates(Posterior(model; family = :dropout)).hidden  # 0.5
+```
 """
 function dropout_rates(q::Posterior)
     input, hidden = Ref{Float64}(), Ref{Float64}()
@@ -92,6 +112,13 @@ end
     copy(posterior)
 
 An independent copy; `deepcopy` is the same. Models and optimizers, with their model and posterior, can be copied too.
+
+# Examples
+```julia
+before = copy(q)
+step!(optimizer, X, y)
+kldivergence(q, before)
+```
 """
 Base.copy(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_copy(handle(q), out), bdl_posterior))
 

@@ -54,6 +54,11 @@ end
     predict_interval(model, posterior, X, probability = 0.9; method, samples, seed)
 
 Central intervals that hold y with that probability: `(lower, upper)`, each n x C.
+
+# Examples
+```julia
+predict_interval(model, q, X, 0.5).lower
+```
 """
 function predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
     samples::Integer = 500, seed::Integer = 1)
@@ -70,6 +75,12 @@ end
 
 `(probabilities, entropy, mutual_information)` of classes, in nats: probabilities are n x C, or P(y = 1) for
 `:bernoulli`; the mutual information is the part of the entropy that is due to not knowing the parameters.
+
+# Examples
+```julia
+logistic = Model((6, 1); likelihood = :bernoulli)
+predict_classes(logistic, Posterior(logistic), X).entropy
+```
 """
 function predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
     x, how, C, T = look(X), number(PREDICT_METHODS, method), noutputs(model), dtype(model)
@@ -89,6 +100,11 @@ end
     predict_log_density(model, posterior, X, Y; method, samples, seed)
 
 log p(y | x) of each example, jointly over its targets, in nats: a vector.
+
+# Examples
+```julia
+sum(predict_log_density(model, q, X, y))
+```
 """
 function predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = 500,
     seed::Integer = 1)
@@ -104,6 +120,11 @@ end
     predict_draws(model, posterior, X, samples = 500; method = :monte_carlo, seed = 1)
 
 Draws of y: n x samples for one target, else n x targets x samples. Draw k of every example comes from parameter draw k.
+
+# Examples
+```julia
+size(predict_draws(model, q, X, 100)) == (size(X, 1), 100)  # true
+```
 """
 function predict_draws(model::Model, q::Posterior, X, samples::Integer = 500; method = :monte_carlo, seed::Integer = 1)
     x, how, targets = look(X), number(PREDICT_METHODS, method), ntargets(model)
@@ -119,6 +140,11 @@ end
     predict_outputs(model, posterior, X)
 
 The law of the linearised model's outputs before the likelihood: `(mean, covariance)`, n x C and C x C x n.
+
+# Examples
+```julia
+predict_outputs(model, q, X).covariance[1, 1, :]
+```
 """
 function predict_outputs(model::Model, q::Posterior, X)
     x, C, T = look(X), noutputs(model), dtype(model)

@@ -35,6 +35,13 @@ end
 
 Varies a real or whole-numbered option between limits, evenly or (`scale = :log`) by its logarithm, or a choice among
 words. Ranges come before the first trial.
+
+# Examples
+```julia
+search = Search(optimizer; folds = 3)
+vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
+vary!(search, :schedule, ["cosine", "power"])
+```
 """
 function vary!(search::Search, option::Union{Symbol,AbstractString}, low::Real, high::Real; scale = :linear)
     h, name, how = unused(handle(search)), String(option), number(SCALES, scale)
@@ -60,9 +67,14 @@ end
 
 Adds trials. `progress` is called with the search after each; if it returns `false` or `:stop`, the run ends there.
 Ctrl-C raises `InterruptException`. Trials are kept in each case: run what is missing.
+
+# Examples
+```julia
+run!(search, X, y; random = 3, bayesian = 1, progress = s -> println(last(trials(s))))
+```
 """
 function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing)
-    x, y = look(X), look(Y)
+    x, y = progress === nothing ? (look(X), look(Y)) : (look_steadily(X), look_steadily(Y))
     report = progress === nothing ? C_NULL : LibBDL.@bdl_search_progress_fn(on_trial)
     guarded((), (handle(search),); progress = () -> progress(search)) do
         LibBDL.bdl_search_run(handle(search), x, y, random, bayesian, report, C_NULL)
@@ -79,6 +91,11 @@ Base.length(search::Search) = Int(LibBDL.bdl_search_count(alive(search)))
 
 What was tried and how it went: `(trial, values, score, standard_error, message)` of each; the score is the mean log
 predictive density of the rows left out, NaN with a message where a trial failed.
+
+# Examples
+```julia
+[(t.values, t.score) for t in trials(search)]
+```
 """
 trials(search::Search) = [trial(search, k) for k in 1:length(search)]
 
@@ -95,6 +112,11 @@ end
     best(search)
 
 The trial with the highest score.
+
+# Examples
+```julia
+best(search).values
+```
 """
 best(search::Search) = trial(search, 1 + read_out(out -> LibBDL.bdl_search_best(handle(search), out), Int64))
 
@@ -102,6 +124,11 @@ best(search::Search) = trial(search, 1 + read_out(out -> LibBDL.bdl_search_best(
     apply!(search, trial, optimizer)
 
 Sets an optimizer's options to the values of a trial, given by its number.
+
+# Examples
+```julia
+apply!(search, best(search).trial, optimizer)
+```
 """
 function apply!(search::Search, trial::Integer, optimizer::Optimizer)
     check(LibBDL.bdl_search_apply(handle(search), trial - 1, unused(handle(optimizer))))
@@ -112,6 +139,11 @@ end
     folds(search, n)
 
 The fold, from 1, that each of n rows is in.
+
+# Examples
+```julia
+left_out = findall(==(1), folds(search, size(X, 1)))
+```
 """
 function folds(search::Search, n::Integer)
     n >= 0 || throw(InvalidArgumentError("folds: n is $n; it must be 0 or more"))

@@ -27,6 +27,11 @@ end
     forecast!(optimizer, steps)
 
 Moves time on without observations. The next [`observe!`](@ref) belongs to that time; 0 steps: to that of the last.
+
+# Examples
+```julia
+forecast!(optimizer, 3)
+```
 """
 function forecast!(optimizer::Optimizer, steps::Integer)
     foreach(unused, trained(optimizer))
@@ -39,6 +44,11 @@ end
 
 Variance of the parameters' drift per step of time: one number, one per parameter, or `nothing` for option
 `process_noise` again.
+
+# Examples
+```julia
+set_process_noise!(optimizer, 1e-4)
+```
 """
 function set_process_noise!(optimizer::Optimizer, variance)
     check(LibBDL.bdl_optimizer_set_process_noise(unused(handle(optimizer)), look_row_or_none(variance)))
@@ -49,6 +59,11 @@ end
     prequential(optimizer)
 
 One-step-ahead scores since initialisation: `(count, log_density, error)`, means over the rows observed.
+
+# Examples
+```julia
+prequential(optimizer).log_density
+```
 """
 function prequential(optimizer::Optimizer)
     count, log_density, error = Ref{Int64}(), Ref{Float64}(), Ref{Float64}()
@@ -60,6 +75,11 @@ end
     shortened_steps(optimizer)
 
 Number of steps that were shortened to keep the posterior positive definite.
+
+# Examples
+```julia
+shortened_steps(optimizer)  # 0
+```
 """
 shortened_steps(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_shortened_steps(alive(optimizer)))
 

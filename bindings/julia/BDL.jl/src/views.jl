@@ -60,6 +60,15 @@ function look(A::AbstractVecOrMat{T}, (address, strides)::Tuple) where {T}
     return View(A, bdl_matrix(address, dtype_number(T), 0, size(A, 1), size(A, 2), strides[1], columns))
 end
 
+"""
+For calls in which the user's functions run: these might resize a vector, whose memory would be gone. (A matrix cannot
+be resized.)
+"""
+look_steadily(A) = look(resizable(A) ? copy(A) : A)
+
+resizable(::Any) = false
+resizable(A::AbstractArray) = A isa Vector || (parent(A) !== A && resizable(parent(A)))
+
 "A vector of parameters, or one number, as one row."
 look_row(x::Real) = look_row(Float64[x])
 look_row(A::AbstractMatrix) = look(A)

@@ -50,6 +50,11 @@ let optimizer = small_optimizer(steps = 0), epochs = Float64[]
     end
     fit!(optimizer, X, y; epochs = 1, progress = meddle)
     @test length(refused) == 12 && all(e -> e isa InvalidArgumentError && occursin("in use", e.message), refused)
+
+    # Data that a callback resizes.
+    inputs, targets = X[:, 1:3], copy(y)
+    fit!(optimizer, inputs, targets; epochs = 3, progress = o -> (append!(targets, zeros(10^6)); GC.gc(); nothing))
+    @test all(isfinite, mean(q))
     close(optimizer)
 end
 

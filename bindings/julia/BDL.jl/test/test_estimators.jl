@@ -38,6 +38,15 @@ let m = BayesianMLP(; hidden = (4,), epochs = 2, dtype = Float32, samples = 10, 
     @test occursin("epoch", String(take!(io)))
 end
 
+# Interrupted in its first fit, it is partly trained and usable, and fit! finishes.
+let m = BayesianMLP(; hidden = (4,))
+    @test_throws InterruptException fit!(m, X, y; progress = o -> throw(InterruptException()))
+    @test size(predict(m, X)) == (60,) && nobs(m) == 60
+    fit!(m, X, y; epochs = 0, progress = false)
+    @test progress(m.optimizer).epoch == 120
+    @test predict(m, X) == predict(fit(BayesianMLP, X, y; hidden = (4,), progress = false), X)
+end
+
 # Classification, whatever the labels are.
 for (labels, word) in ((X[:, 1] .> 0, :bernoulli), (ifelse.(X[:, 1] .> 0, "yes", "no"), :bernoulli),
     ([x > 0.4 ? :c : x < -0.4 ? :a : :b for x in X[:, 1]], :categorical))
