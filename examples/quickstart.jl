@@ -8,7 +8,8 @@ function show_progress(optimizer)
     epoch = round(Int, progress(optimizer).epoch)
     epoch % 20 == 0 || return nothing
     e = running_elbo(optimizer)
-    @printf("epoch %3d  expected log likelihood %8.1f  KL %7.1f  ELBO %8.1f\n", epoch, e.expected_log_likelihood, e.kl, e.elbo)
+    @printf("epoch %3d  expected log likelihood %8.1f  KL %7.1f  ELBO %8.1f\n", epoch, e.expected_log_likelihood, e.kl,
+        e.elbo)
     return nothing  # false or :stop would end training
 end
 

@@ -16,7 +16,7 @@ function compare(name, call, bare; rounds = 2000)
     @printf("%-28s %8.1f us, in C %8.1f us, overhead %5.1f us\n", name, package, c, package - c)
 end
 
-"A trained optimizer that works on one example and 13 parameters: calls as short as they get."
+"An optimizer of a small network."
 function small(inputs, hidden)
     model = Model((inputs, hidden, 1))
     return Optimizer(model, Posterior(model; rank = 2), 100; threads = 1)

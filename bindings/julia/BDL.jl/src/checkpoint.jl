@@ -61,8 +61,9 @@ function load_parts(read, wanted::NamedTuple, user::Union{Model,Nothing})
         wanted.model && user !== nothing && LibBDL.bdl_model_free(model)
         owner = wanted.model ? something(user, Model(model)) : nothing
         belief = wanted.posterior ? Posterior(q) : nothing
-        wanted.optimizer && (optimizer.keep = (handle(owner), q))
-        return (model = owner, posterior = belief, optimizer = wanted.optimizer ? Optimizer(optimizer, owner, belief) : nothing)
+        wanted.optimizer || return (model = owner, posterior = belief, optimizer = nothing)
+        optimizer.keep = (handle(owner), q)
+        return (model = owner, posterior = belief, optimizer = Optimizer(optimizer, owner, belief))
     end
 end
 
@@ -83,7 +84,8 @@ loaded_bytes(bytes::Vector{UInt8}, wanted, user::Union{UserModel,Nothing}) =
 "What an owner is serialized as: bytes, and the functions of a model that is the user's."
 record(model::Model) = (saved_bytes(model, nothing, nothing), functions(model))
 record(q::Posterior) = (saved_bytes(nothing, q, nothing), nothing)
-record(optimizer::Optimizer) = (saved_bytes(nothing, nothing, optimizer), functions(optimizer.model), optimizer.model !== nothing)
+record(optimizer::Optimizer) =
+    (saved_bytes(nothing, nothing, optimizer), functions(optimizer.model), optimizer.model !== nothing)
 
 functions(::Nothing) = nothing
 functions(model::Model) = handle(model).keep

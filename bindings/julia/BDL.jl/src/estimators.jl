@@ -46,8 +46,8 @@ function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood 
 end
 
 """
-    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing, epochs = 120,
-        standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing,
+        epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
 A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or

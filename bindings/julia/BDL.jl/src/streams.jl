@@ -96,7 +96,8 @@ function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q
         belief = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
             filled(view -> read(q, view), Vector{user.dtype}(undef, draws.cols), look_row)
         end
-        found = user.source(symbol(DRAW_KINDS, kind), Int(step), Int(iteration), belief[1], sqrt.(belief[2]), Int(draws.rows))
+        what, n = symbol(DRAW_KINDS, kind), Int(draws.rows)
+        found = user.source(what, Int(step), Int(iteration), belief[1], sqrt.(belief[2]), n)
         turned = bdl_matrix(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
         answer(found, turned, user.dtype, "draws")
     end

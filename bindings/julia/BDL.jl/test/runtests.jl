@@ -11,8 +11,8 @@ const CHILD = `$(Base.julia_cmd()) --startup-file=no --project=$PROJECT`
 include("data.jl")
 
 @testset "BDL" begin
-    for file in ("library", "views", "bad_calls", "callbacks", "examples", "posterior", "training", "checkpoints", "estimators",
-        "interrupts")
+    for file in ("library", "views", "bad_calls", "callbacks", "examples", "posterior", "training", "checkpoints",
+        "estimators", "interrupts")
         @testset "$file" begin
             include("test_$file.jl")
         end
