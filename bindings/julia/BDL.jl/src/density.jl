@@ -135,7 +135,7 @@ logpdf(q::Posterior, theta::AbstractVector) = log_densities(q, look_row(theta))[
 logpdf(q::Posterior, thetas::AbstractMatrix) = log_densities(q, as_rows(thetas))
 
 function log_densities(q::Posterior, rows)
-    values = Vector{dtype(q)}(undef, rows.matrix.rows)
+    values = Vector{Float64}(undef, rows.matrix.rows)
     return filled(view -> LibBDL.bdl_posterior_log_density(handle(q), rows, view), values)
 end
 

@@ -48,7 +48,7 @@ sum(log_likelihoods(model, mean(q), X, y))
 """
 function log_likelihoods(model::Model, theta, X, Y)
     x = look(X)
-    values = Vector{dtype(model)}(undef, x.matrix.rows)
+    values = Vector{Float64}(undef, x.matrix.rows)
     guarded((handle(model),)) do
         LibBDL.bdl_model_log_likelihood(handle(model), look_row(theta), x, look(Y), look(values))
     end

@@ -43,7 +43,7 @@ shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? ve
 function predicted_mean(m, parts, how, interval, std)
     found = predict(parts...; how...)
     mean = shaped(m, found.mean)
-    result = std ? (mean = mean, std = shaped(m, sqrt.(found.epistemic .+ found.noise))) : (mean = mean,)
+    result = std ? (mean = mean, std = shaped(m, sqrt.(found.epistemic_variance .+ found.noise_variance))) : (mean = mean,)
     interval === nothing && return std ? result : mean
     bounds = predict_interval(parts..., interval; how...)
     return merge(result, (lower = shaped(m, bounds.lower), upper = shaped(m, bounds.upper)))

@@ -3,8 +3,8 @@
 """
     predict(model, posterior, X; method = :monte_carlo, samples = 500, seed = 1)
 
-Mean of y and the two kinds of variance, `(mean, epistemic, noise)`, each n x C: `epistemic` is from not knowing the
-parameters, `noise` from the likelihood; their sum is the variance of y. For `:categorical`, y is the one-hot vector.
+Mean of y and the two kinds of variance, `(mean, epistemic_variance, noise_variance)`, each n x C: from not knowing the
+parameters, and from the likelihood; their sum is the variance of y. For `:categorical`, y is the one-hot vector.
 
 Methods: `:monte_carlo` (draws of q), `:plug_in` (its mean only), `:quadrature` (exact, generalised linear models with
 one output), `:linearized` (closed forms), `:linearized_monte_carlo`.
@@ -12,16 +12,17 @@ one output), `:linearized` (closed forms), `:linearized_monte_carlo`.
 # Examples
 ```julia
 p = predict(model, q, X)
-sqrt.(p.epistemic .+ p.noise)  # standard deviations
+sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
 ```
 """
 function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
     x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
-    mean, epistemic, noise = (Matrix{dtype(model)}(undef, x.matrix.rows, C) for _ in 1:3)
+    mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
     predicted(model, q) do m, p
-        LibBDL.bdl_predict(m, p, x, how, samples, seed, look(mean), look(epistemic), look(noise))
+        LibBDL.bdl_predict(m, p, x, how, samples, seed, look(mean), look(epistemic_variance),
+            look(noise_variance))
     end
-    return (mean = mean, epistemic = epistemic, noise = noise)
+    return (mean = mean, epistemic_variance = epistemic_variance, noise_variance = noise_variance)
 end
 
 predicted(call, model::Model, q::Posterior) =
@@ -42,7 +43,7 @@ function predict_quantiles(model::Model, q::Posterior, X, levels; method = :mont
     x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
     wanted = levels isa Tuple ? collect(levels) : levels
     K = length(wanted)
-    quantiles = Matrix{dtype(model)}(undef, x.matrix.rows, C * K)
+    quantiles = Matrix{Float64}(undef, x.matrix.rows, C * K)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_quantiles(m, p, x, how, samples, seed, look_row(wanted), look(quantiles))
     end
@@ -63,7 +64,7 @@ predict_interval(model, q, X, 0.5).lower
 function predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
     samples::Integer = 500, seed::Integer = 1)
     x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
-    lower, upper = (Matrix{dtype(model)}(undef, x.matrix.rows, C) for _ in 1:2)
+    lower, upper = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:2)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_interval(m, p, x, how, samples, seed, probability, look(lower), look(upper))
     end
@@ -83,10 +84,10 @@ predict_classes(logistic, Posterior(logistic), X).entropy
 ```
 """
 function predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
-    x, how, C, T = look(X), number(PREDICT_METHODS, method), noutputs(model), dtype(model)
+    x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
     n = x.matrix.rows
-    probabilities = Matrix{T}(undef, n, C)
-    entropy, information = (Matrix{T}(undef, n, ntargets(model)) for _ in 1:2)
+    probabilities = Matrix{Float64}(undef, n, C)
+    entropy, information = (Matrix{Float64}(undef, n, ntargets(model)) for _ in 1:2)
     # The probit approximation of several classes has no mutual information.
     none = how == LibBDL.BDL_LINEARIZED && likelihood(model) === :categorical
     predicted(model, q) do m, p
@@ -109,7 +110,7 @@ sum(predict_log_density(model, q, X, y))
 function predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = 500,
     seed::Integer = 1)
     x, y, how = look(X), look(Y), number(PREDICT_METHODS, method)
-    log_density = Vector{dtype(model)}(undef, x.matrix.rows)
+    log_density = Vector{Float64}(undef, x.matrix.rows)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_log_density(m, p, x, y, how, samples, seed, look(log_density))
     end
@@ -129,7 +130,7 @@ size(predict_draws(model, q, X, 100)) == (size(X, 1), 100)  # true
 function predict_draws(model::Model, q::Posterior, X, samples::Integer = 500; method = :monte_carlo, seed::Integer = 1)
     x, how, targets = look(X), number(PREDICT_METHODS, method), ntargets(model)
     samples >= 1 || throw(InvalidArgumentError("samples is $samples; it must be 1 or more"))
-    draws = Matrix{dtype(model)}(undef, x.matrix.rows, targets * samples)
+    draws = Matrix{Float64}(undef, x.matrix.rows, targets * samples)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_draws_by(m, p, x, how, samples, seed, look(draws))
     end
@@ -147,9 +148,9 @@ predict_outputs(model, q, X).covariance[1, 1, :]
 ```
 """
 function predict_outputs(model::Model, q::Posterior, X)
-    x, C, T = look(X), noutputs(model), dtype(model)
-    mean = Matrix{T}(undef, x.matrix.rows, C)
-    covariance = Matrix{T}(undef, C * C, x.matrix.rows)
+    x, C = look(X), noutputs(model)
+    mean = Matrix{Float64}(undef, x.matrix.rows, C)
+    covariance = Matrix{Float64}(undef, C * C, x.matrix.rows)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_output_distribution(m, p, x, look(mean), as_rows(covariance))
     end

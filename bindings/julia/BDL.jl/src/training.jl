@@ -108,9 +108,9 @@ elbo(optimizer, X, y).elbo
 ```
 """
 function elbo(optimizer::Optimizer, X, Y; samples::Integer = 100, seed::Integer = 1)
-    x, y, log_likelihood, kl = look(X), look(Y), Ref{Float64}(), Ref{Float64}()
+    x, y, log_likelihood, kl = look(X), look(Y), Ref{Float64}(), Ref{Float64}(NaN)
     uninterrupted(guarded(trained(optimizer)) do
-        LibBDL.bdl_optimizer_elbo(handle(optimizer), x, y, samples, seed, log_likelihood, kl)
+        LibBDL.bdl_optimizer_elbo(handle(optimizer), x, y, samples, seed, log_likelihood, wanted_kl(optimizer, kl))
     end)
     return elbo_parts(log_likelihood[], kl[])
 end
@@ -126,10 +126,13 @@ running_elbo(optimizer).elbo
 ```
 """
 function running_elbo(optimizer::Optimizer)
-    log_likelihood, kl = Ref{Float64}(), Ref{Float64}()
-    check(LibBDL.bdl_optimizer_running_elbo(handle(optimizer), log_likelihood, kl))
+    log_likelihood, kl = Ref{Float64}(), Ref{Float64}(NaN)
+    check(LibBDL.bdl_optimizer_running_elbo(handle(optimizer), log_likelihood, wanted_kl(optimizer, kl)))
     return elbo_parts(log_likelihood[], kl[])
 end
+
+"Dropout has no KL divergence: NaN, and no ELBO, then."
+wanted_kl(optimizer, kl) = family(optimizer.posterior) === :dropout ? C_NULL : kl
 
 elbo_parts(log_likelihood, kl) = (elbo = log_likelihood - kl, expected_log_likelihood = log_likelihood, kl = kl)
 

@@ -11,8 +11,8 @@ let model = Model((3, 1); bias = false), q = Posterior(model; family = :full)
     @test exact.elbo ≈ exact.expected_log_likelihood - exact.kl
     p = predict(model, q, X[1:5, :]; method = :quadrature)
     @test p.mean ≈ X[1:5, :] * mean(q)
-    @test vec(p.epistemic) ≈ diag(X[1:5, :] * cov(q) * X[1:5, :]')
-    @test all(p.noise .≈ 0.01)
+    @test vec(p.epistemic_variance) ≈ diag(X[1:5, :] * cov(q) * X[1:5, :]')
+    @test all(p.noise_variance .≈ 0.01)
 
     # The same by a filter, one observation after the other.
     stream = set!(Posterior(model; family = :full); mean = zeros(3), precision = 2.0 * I(3))
