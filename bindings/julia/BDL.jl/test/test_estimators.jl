@@ -31,7 +31,7 @@ let m = BayesianMLP(; hidden = (4,), epochs = 2, dtype = Float32, samples = 10, 
     @test_throws NotFiniteError fit!(m, fill(NaN, 60, 2), y; progress = false)
     fit!(m, X, hcat(y, -y); progress = o -> false)
     @test m.optimizer[:learning_rate] == 0.01
-    @test size(predict(m, X)) == (60, 2) && eltype(predict(m, X)) == Float32
+    @test size(predict(m, X)) == (60, 2) && eltype(predict(m, X)) == Float64
     @test length(score(m, X, hcat(y, -y))) == 1
     io = IOBuffer()
     BDL.progress_line(io)(m.optimizer)
