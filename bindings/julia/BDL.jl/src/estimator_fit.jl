@@ -59,7 +59,8 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
     s.standardize && standardize!(model, X, word === :gaussian ? y : nothing)
-    optimizer = Optimizer(model, belief_for(m, model), method_for(m, model), size(y, 1); seed = s.seed, s.options...)
+    q = belief_for(m, model)
+    optimizer = Optimizer(model, q, method_for(m, q, model, X), size(y, 1); seed = s.seed, options_for(m)...)
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
@@ -74,9 +75,21 @@ function belief_for(m::BayesianNetwork{:glm}, model)
     return Posterior(model; family = family, rank = min(m.settings.rank, D))
 end
 
-method_for(m::BayesianNetwork{:mlp}, model) = m.settings.method
-method_for(m::BayesianNetwork{:glm}, model) =
-    something(m.settings.method, noutputs(model) == 1 ? "slang-exact-hess" : "slang-ggn")
+method_for(m::BayesianNetwork{:mlp}, q, model, X) = m.settings.method
+function method_for(m::BayesianNetwork{:glm}, q, model, X)
+    m.settings.method === nothing || return m.settings.method
+    noutputs(model) == 1 || return "slang-ggn"
+    fits = family(q) === :full && length(X) <= MOST_COPIED_NUMBERS
+    return fits ? "exact-full" : "slang-exact-hess"
+end
+
+"Up to here a copy of the data in double, which the exact methods make, costs little."
+const MOST_COPIED_NUMBERS = 2^25
+
+options_for(m::BayesianNetwork{:mlp}) = m.settings.options
+"A standard normal prior of the coefficients, hardly any of the intercepts."
+options_for(m::BayesianNetwork{:glm}) =
+    merge((learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4), m.settings.options)
 
 "Targets as the likelihood expects them."
 encoded_targets(m::BayesianNetwork, y) = y

@@ -1,7 +1,7 @@
 # What an estimator says of new data.
 
 """
-    predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = :monte_carlo,
+    predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = nothing,
             samples = m.settings.samples, seed = 1)
 
 Predictions of an estimator, a vector where y was one. `kind` is
@@ -11,6 +11,8 @@ Predictions of an estimator, a vector where y was one. `kind` is
 - `:prob`: the probability of each class, n x K in the order of [`classes`](@ref)
 - `:quantile`: quantiles of y at `levels`, n x K
 - `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
+
+`method` is by Monte Carlo for networks; for a GLM exact where there is one output or Gaussian noise.
 
 With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
 `(mean, std)`, or all four; the standard deviation of y, noise included.
@@ -23,7 +25,7 @@ predict(classifier, X; kind = :prob)
 ```
 """
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
-    levels = (0.05, 0.5, 0.95), method = :monte_carlo, samples::Integer = m.settings.samples, seed::Integer = 1)
+    levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples, seed::Integer = 1)
     parts = (fitted(m).model, m.posterior, X)
     how = (method = method, samples = samples, seed = seed)
     wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
@@ -33,9 +35,20 @@ function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Not
     wanted === :prob && return probabilities(m, parts, how)
     wanted === :class && return predicted_classes(m, parts, how)
     wanted === :quantile && return predict_quantiles(parts..., levels; how...)
-    wanted === :draws && return predict_draws(parts..., samples; method = method, seed = seed)
+    wanted === :draws && return predict_draws(parts..., samples; method = drawing(method), seed = seed)
     throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
 end
+
+"Of the estimator's predictions unless told: exact where there is one output or Gaussian noise."
+prediction_method(m::BayesianNetwork{:mlp}) = :monte_carlo
+function prediction_method(m::BayesianNetwork{:glm})
+    model = fitted(m).model
+    likelihood(model) === :gaussian && return :linearized
+    return noutputs(model) == 1 ? :quadrature : :monte_carlo
+end
+
+"Integrals have no draws."
+drawing(method) = method === :quadrature ? :monte_carlo : method
 
 "As y was: a vector for one column."
 shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? vec(A) : A
@@ -95,6 +108,7 @@ was fitted to, as training has estimated it.
 loglikelihood(m, Xtest, ytest) / length(ytest)
 ```
 """
-loglikelihood(m::BayesianNetwork, X, y; samples::Integer = m.settings.samples, keywords...) =
-    sum(predict_log_density(fitted(m).model, m.posterior, X, encoded_targets(m, y); samples = samples, keywords...))
+loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, keywords...) =
+    sum(predict_log_density(fitted(m).model, m.posterior, X, encoded_targets(m, y); method = method, samples = samples,
+        keywords...))
 loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

@@ -51,8 +51,11 @@ end
     BayesianGLM(; the same keywords but progress)
 
 A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or
-`:poisson`. The posterior is full for up to 1000 parameters, else of low rank. The method is "slang-exact-hess" for one
-output, without sampling noise, else "slang-ggn"; "exact-full" goes to the optimum itself for a fixed prior and noise.
+`:poisson`. The posterior is full for up to 1000 parameters, else of low rank. By default the best Gaussian posterior is
+found exactly ("exact-full") for one output, a full posterior and up to 2^25 numbers in X; else by steps, of
+"slang-exact-hess" for one output, of "slang-ggn" for more. The prior of the coefficients is N(0, 1) (of standardised
+inputs, and targets if Gaussian), option `prior_precision` changes it; that of the intercept is wide. Predictions are
+exact for one output.
 
 [`coef`](@ref), [`vcov`](@ref), [`stderror`](@ref), [`confint`](@ref) are in the data's units, the intercept first.
 
