@@ -29,7 +29,13 @@
 %include "bdl/matrix.h"
 %include "bdl/model.h"
 %include "bdl/posterior.h"
+#ifndef BDL_TREE
+%apply double *WANTED { double *kl };  /* dropout has none */
+#endif
 %include "bdl/optimizer.h"
+#ifndef BDL_TREE
+%clear double *kl;
+#endif
 %include "bdl/online.h"
 %include "bdl/predict.h"
 %include "bdl/metrics.h"
