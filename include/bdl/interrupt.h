@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** @return 0 to go on; any other value ends the call in progress, and is asked for no more */
+/** @return 0 to go on; any other value ends the call in progress */
 typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 
 /**

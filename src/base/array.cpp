@@ -30,16 +30,32 @@ void with_step(Index step, Visit&& visit) {
 
 /// Element types are converted one by one: a loop per destination column, strided on the source side.
 template <class T, class RowOf>
-void gather_rows(const Array& array, MatrixView<T> out, RowOf row_of) {
+void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scales, RowOf row_of) {
+  const double *mean = scales.mean.data(), *scale = scales.scale.data();
   with_type(array, [&](const auto* data) {
     for (Index j = 0; j < out.cols; ++j) {
       const auto* row = data + row_of(j) * array.row_stride;
       T* column = out.column_data(j);
       with_step(array.col_stride, [&](auto step) {
-        for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * step]);
+        if (scales.given())
+          for (Index i = 0; i < out.rows; ++i)
+            column[i] = static_cast<T>((static_cast<double>(row[i * step]) - mean[i]) / scale[i]);
+        else
+          for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * step]);
       });
     }
   });
+}
+
+/// What is finite in the array's type may be infinity when scaled, or in T.
+template <class T>
+void check_finite_scaled(const Array& array, const char* name, const ColumnScales& scales) {
+  for (Index i = 0; i < array.rows; ++i)
+    for (Index j = 0; j < array.cols; ++j)
+      if (const double value = element(array, i, j); !std::isfinite(static_cast<T>(scales.apply(j, value))))
+        fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0): %g%s",
+             name, static_cast<long long>(i), static_cast<long long>(j), value,
+             std::isfinite(value) ? " before it is standardised" : "");
 }
 
 void check_count(Index got, Index expected, const char* name, const char* what) {
@@ -82,7 +98,8 @@ void check_output(const Array& array, Index rows, Index cols, const char* name) 
 }
 
 template <class T>
-void check_finite(const Array& array, const char* name) {
+void check_finite(const Array& array, const char* name, const ColumnScales& scales) {
+  if (scales.given()) return check_finite_scaled<T>(array, name, scales);
   with_type(array, [&](const auto* data) {
     for (Index i = 0; i < array.rows; ++i) {
       const auto* row = data + i * array.row_stride;
@@ -119,6 +136,13 @@ double element(const Array& array, Index row, Index col) {
   });
 }
 
+Array rows_of(const Array& array, Index first, Index count) {
+  Array part = array;
+  part.data = with_type(array, [&](auto* data) -> void* { return data + first * array.row_stride; });
+  part.rows = count;
+  return part;
+}
+
 template <class T>
 MatrixView<T> in_place(const Array& array) {
   const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
@@ -128,13 +152,13 @@ MatrixView<T> in_place(const Array& array) {
 }
 
 template <class T>
-void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out) {
-  gather_rows(array, out, [&](Index j) { return rows[static_cast<std::size_t>(j)]; });
+void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out, const ColumnScales& scales) {
+  gather_rows(array, out, scales, [&](Index j) { return rows[static_cast<std::size_t>(j)]; });
 }
 
 template <class T>
-void gather(const Array& array, Index first, MatrixView<T> out) {
-  gather_rows(array, out, [&](Index j) { return first + j; });
+void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScales& scales) {
+  gather_rows(array, out, scales, [&](Index j) { return first + j; });
 }
 
 template <class T>
@@ -157,13 +181,13 @@ Array as_array(ConstMatrixView<T> columns) {
                      columns.ld, 1);
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template void check_finite<T>(const Array&, const char*);            \
-  template void check_positive<T>(const Array&, const char*);          \
-  template MatrixView<T> in_place(const Array&);                       \
-  template void gather(const Array&, ConstSpan<Index>, MatrixView<T>); \
-  template void gather(const Array&, Index, MatrixView<T>);            \
-  template void scatter(ConstMatrixView<T>, const Array&, Index);      \
+#define BDL_INSTANTIATE(T)                                                                  \
+  template void check_finite<T>(const Array&, const char*, const ColumnScales&);            \
+  template void check_positive<T>(const Array&, const char*);                               \
+  template MatrixView<T> in_place(const Array&);                                            \
+  template void gather(const Array&, ConstSpan<Index>, MatrixView<T>, const ColumnScales&); \
+  template void gather(const Array&, Index, MatrixView<T>, const ColumnScales&);            \
+  template void scatter(ConstMatrixView<T>, const Array&, Index);                           \
   template Array as_array(ConstMatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

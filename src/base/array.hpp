@@ -17,14 +17,24 @@ inline Array transposed(const Array& array) {
   return {array.data, array.dtype, 0, array.cols, array.rows, array.col_stride, array.row_stride};
 }
 
+/// Columns as (value - mean) / scale, in double whatever the array holds; by default as they are.
+struct ColumnScales {
+  ConstSpan<double> mean, scale;
+  bool given() const { return !mean.empty(); }
+  double apply(Index column, double value) const {
+    const auto k = static_cast<std::size_t>(column);
+    return given() ? (value - mean[k]) / scale[k] : value;
+  }
+};
+
 /// Fails with ERROR_SHAPE unless the array is rows x cols (a negative number allows any) with data in it.
 void check_shape(const Array& array, Index rows, Index cols, const char* name);
 /// As check_shape, for an output: additionally floating point and non-overlapping.
 void check_output(const Array& array, Index rows, Index cols, const char* name);
 /// Fails with ERROR_NOT_FINITE naming the first row and column that hold NaN, infinity, or what is infinity
-/// in T.
+/// in T, before or after scaling.
 template <class T = double>
-void check_finite(const Array& array, const char* name);
+void check_finite(const Array& array, const char* name, const ColumnScales& scales = {});
 /// Fails with ERROR_INVALID_ARGUMENT unless every element is finite and > 0, also in T.
 template <class T = double>
 void check_positive(const Array& array, const char* name);
@@ -32,15 +42,18 @@ void check_positive(const Array& array, const char* name);
 /// Element (row, col) as a double.
 double element(const Array& array, Index row, Index col);
 
+/// Rows first, first + 1, ... of the array.
+Array rows_of(const Array& array, Index first, Index count);
+
 /// The array's memory as columns of the core if its rows are contiguous and of type T; without data if not.
 template <class T>
 MatrixView<T> in_place(const Array& array);
 
-/// Column j of out becomes row rows[j] of the array (row first + j without a list).
+/// Column j of out becomes row rows[j] of the array (row first + j without a list), scaled on the way.
 template <class T>
-void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out);
+void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out, const ColumnScales& scales = {});
 template <class T>
-void gather(const Array& array, Index first, MatrixView<T> out);
+void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScales& scales = {});
 
 /// Row first + j of the array becomes column j of in.
 template <class T>

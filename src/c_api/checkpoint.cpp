@@ -19,8 +19,8 @@ auto object_of(const Handle* handle, const char* name) {
 }
 
 template <class T>
-void save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
-          const bdl_optimizer* optimizer) {
+SavedParts<T> checked_parts(const bdl_model* model, const bdl_posterior* posterior,
+                            const bdl_optimizer* optimizer) {
   const auto m = object_of<T>(model, "model");
   const auto q = object_of<T>(posterior, "posterior");
   const auto o = object_of<T>(optimizer, "optimizer");
@@ -30,12 +30,24 @@ void save(const char* path, const bdl_model* model, const bdl_posterior* posteri
   if (m && q && m->parameters() != q->dimension())
     fail(Status::ERROR_SHAPE, "posterior has %lld parameters, the model %lld",
          static_cast<long long>(q->dimension()), static_cast<long long>(m->parameters()));
-  save_checkpoint<T>(path, m.get(), q.get(), o.get());
+  return {m.get(), q.get(), o.get()};
 }
 
 template <class Handle>
 bool is_f64(const Handle* handle) {
   return handle && handle->object.index() == 1;
+}
+
+/// use(parts) in the arithmetic of the handles, at least one of which is there.
+template <class Use>
+void with_parts(const bdl_model* model, const bdl_posterior* posterior, const bdl_optimizer* optimizer,
+                Use&& use) {
+  if (!model && !posterior && !optimizer)
+    fail(Status::ERROR_INVALID_ARGUMENT, "model, posterior and optimizer are all NULL");
+  if (is_f64(model) || is_f64(posterior) || is_f64(optimizer))
+    use(checked_parts<double>(model, posterior, optimizer));
+  else
+    use(checked_parts<float>(model, posterior, optimizer));
 }
 
 /// A new handle for a wanted part.
@@ -63,6 +75,14 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
   if (optimizer) *optimizer = o.release();
 }
 
+void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
+          bdl_posterior** posterior, bdl_optimizer** optimizer) {
+  if (checkpoint_is_double(archive))
+    load<double>(archive, user_model, model, posterior, optimizer);
+  else
+    load<float>(archive, user_model, model, posterior, optimizer);
+}
+
 }  // namespace
 }  // namespace bdl
 
@@ -72,12 +92,26 @@ bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterio
                     const bdl_optimizer* optimizer) {
   return guard("bdl_save", [&] {
     not_null(path, "path");
-    if (!model && !posterior && !optimizer)
-      fail(Status::ERROR_INVALID_ARGUMENT, "model, posterior and optimizer are all NULL");
-    if (is_f64(model) || is_f64(posterior) || is_f64(optimizer))
-      save<double>(path, model, posterior, optimizer);
-    else
-      save<float>(path, model, posterior, optimizer);
+    with_parts(model, posterior, optimizer, [&](const auto& parts) { save_checkpoint(path, parts); });
+  });
+}
+
+bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior,
+                          const bdl_optimizer* optimizer, void* buffer, int64_t capacity, int64_t* size) {
+  return guard("bdl_save_bytes", [&] {
+    not_null(size, "size");
+    if (!buffer && capacity != 0)
+      fail(Status::ERROR_INVALID_ARGUMENT, "buffer is NULL, but capacity is %lld",
+           static_cast<long long>(capacity));
+    with_parts(model, posterior, optimizer, [&](const auto& parts) {
+      const std::vector<std::byte> bytes = serialize_checkpoint(parts);
+      const auto needed = static_cast<int64_t>(bytes.size());
+      if (buffer && capacity < needed)
+        fail(Status::ERROR_SHAPE, "capacity is %lld bytes, expected at least %lld",
+             static_cast<long long>(capacity), static_cast<long long>(needed));
+      if (buffer) std::memcpy(buffer, bytes.data(), bytes.size());
+      *size = needed;
+    });
   });
 }
 
@@ -85,10 +119,29 @@ bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, 
                     bdl_optimizer** optimizer) {
   return guard("bdl_load", [&] {
     not_null(path, "path");
-    const TensorArchive archive = read_archive(path);
-    if (checkpoint_is_double(archive))
-      load<double>(archive, user_model, model, posterior, optimizer);
-    else
-      load<float>(archive, user_model, model, posterior, optimizer);
+    load(read_archive(path), user_model, model, posterior, optimizer);
+  });
+}
+
+bdl_status bdl_load_bytes(const void* bytes, int64_t size, bdl_model* user_model, bdl_model** model,
+                          bdl_posterior** posterior, bdl_optimizer** optimizer) {
+  return guard("bdl_load_bytes", [&] {
+    not_null(bytes, "bytes");
+    if (size < 0)
+      fail(Status::ERROR_INVALID_ARGUMENT, "size is %lld, expected at least 0", static_cast<long long>(size));
+    const auto* const first = static_cast<const std::byte*>(bytes);
+    load(parse_archive({first, first + size}), user_model, model, posterior, optimizer);
+  });
+}
+
+bdl_status bdl_checkpoint_parts(const char* path, int32_t* model, int32_t* user_model, int32_t* posterior,
+                                int32_t* optimizer) {
+  return guard("bdl_checkpoint_parts", [&] {
+    not_null(path, "path");
+    const CheckpointContents contents = checkpoint_contents(read_archive(path));
+    if (model) *model = contents.model;
+    if (user_model) *user_model = contents.user_model;
+    if (posterior) *posterior = contents.posterior;
+    if (optimizer) *optimizer = contents.optimizer;
   });
 }

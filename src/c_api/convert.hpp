@@ -47,11 +47,17 @@ inline void check_symmetric(const Array& array, const char* name) {
     }
 }
 
+/// Memory for the array's rows as columns of the core.
+template <class T>
+Buffer<T> columns_for(const Array& array) {
+  check_range(array.rows, 1, blas_limit, "a number of rows");
+  return Buffer<T>(array.rows * array.cols);
+}
+
 /// The array's rows as columns of the core.
 template <class T>
 Buffer<T> gathered(const Array& array) {
-  check_range(array.rows, 1, blas_limit, "a number of rows");
-  Buffer<T> columns(array.rows * array.cols);
+  Buffer<T> columns = columns_for<T>(array);
   gather(array, 0, columns.matrix(array.cols, array.rows));
   return columns;
 }

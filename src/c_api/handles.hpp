@@ -37,6 +37,12 @@ inline const char* dtype_name(std::size_t variant_index) {
   return variant_index == 0 ? "f32" : "f64";
 }
 
+/// The bdl_dtype of a handle's arithmetic.
+template <class Handle>
+std::int32_t handle_dtype(const Handle& handle) {
+  return handle.object.index() == 0 ? BDL_F32 : BDL_F64;
+}
+
 /// visit(model, posterior), which must agree in arithmetic and number of parameters.
 template <class Model, class Posterior, class Visit>
 void with_both(Model* model, Posterior* posterior, Visit&& visit) {

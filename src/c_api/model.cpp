@@ -25,20 +25,34 @@ void check_layer_sizes(ConstSpan<Index> sizes) {
          static_cast<long long>(blas_limit));
 }
 
+/// The network's outputs, standardised.
 template <class T>
 void evaluate(const Model<T>& model, const Array& parameters, const Array& x, MatrixView<T> f) {
-  const Buffer<T> theta = checked_parameters(model, parameters), columns = gathered<T>(x);
+  const Buffer<T> theta = checked_parameters(model, parameters), columns = gathered_inputs(model, x);
   Buffer<T> scratch;
   model.forward(theta.first(model.parameters()), columns.matrix(x.cols, x.rows), f, scratch);
   check_outputs_finite<T>(f);
+}
+
+/// In the caller's units.
+template <class T>
+void scatter_outputs(const Standardization& standardization, ConstMatrixView<T> f, const Array& outputs) {
+  if (!standardization.has_targets()) return scatter(f, outputs);
+  Buffer<double> values(f.size());
+  const auto columns = values.matrix(f.rows, f.cols);
+  for (Index i = 0; i < f.cols; ++i)
+    for (Index c = 0; c < f.rows; ++c)
+      columns(c, i) = standardization.to_caller(c, static_cast<double>(f(c, i)));
+  check_outputs_finite<double>(columns);
+  scatter<double>(columns, outputs);
 }
 
 /// Row by row from the estimator of training, so that what the caller sees is what training uses.
 template <class T>
 void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y,
                    const Array& rows) {
-  const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered<T>(x),
-                  y_columns = gathered<T>(y);
+  const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered_inputs(model, x),
+                  y_columns = gathered_targets(model, y);
   const auto estimator = make_estimator(model);
   Buffer<T> result(x.rows * model.parameters());
   for (Index i = 0; i < x.rows; ++i) {
@@ -120,6 +134,25 @@ int64_t bdl_model_targets(const bdl_model* model) {
   return model ? std::visit([](const auto& m) { return m->likelihood.targets(); }, model->object) : 0;
 }
 
+int32_t bdl_model_dtype(const bdl_model* model) {
+  return model ? handle_dtype(*model) : 0;
+}
+
+int32_t bdl_model_likelihood(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return m->likelihood.kind(); }, model->object) : 0;
+}
+
+int32_t bdl_model_activation(const bdl_model* model) {
+  if (!model) return 0;
+  return std::visit(
+      [](const auto& m) {
+        using T = typename std::remove_cvref_t<decltype(*m)>::Scalar;
+        const auto* network = dynamic_cast<const Network<T>*>(m.get());
+        return network ? static_cast<int32_t>(network->activation()) : 0;
+      },
+      model->object);
+}
+
 bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
                            int64_t* rows, int64_t* cols) {
   return guard("bdl_model_block", [&] {
@@ -158,12 +191,11 @@ bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl
   return guard("bdl_model_evaluate", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      check_shape(x, -1, m.inputs(), "x");
-      check_finite<T>(x, "x");
+      check_inputs(m, x);
       check_output(outputs, x.rows, m.outputs(), "outputs");
       Buffer<T> f(m.outputs() * x.rows);
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
-      scatter<T>(f.matrix(m.outputs(), x.rows), outputs);
+      scatter_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
     });
   });
 }
@@ -175,12 +207,14 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_data(m, x, y);
       check_output(log_likelihood, x.rows, 1, "log_likelihood");
-      const Buffer<T> targets = gathered<T>(y);
+      const Buffer<T> targets = gathered_targets(m, y);
+      const double log_scale = m.standardization.log_scale();
       Buffer<T> f(m.outputs() * x.rows);
       Buffer<double> result(x.rows);
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
       for (Index i = 0; i < x.rows; ++i)
-        result.data()[i] = m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols);
+        result.data()[i] =
+            m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) - log_scale;
       check_outputs_finite<double>(result.matrix(1, x.rows));
       scatter<double>(result.matrix(1, x.rows), log_likelihood);
     });

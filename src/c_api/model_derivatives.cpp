@@ -19,8 +19,8 @@ struct Batch {
 
   Batch(const Model<T>& model, const Array& parameters, const Array& inputs, const Array& targets)
       : theta_(checked_parameters(model, parameters)),
-        x_(gathered<T>(inputs)),
-        y_(gathered<T>(targets)),
+        x_(gathered_inputs(model, inputs)),
+        y_(gathered_targets(model, targets)),
         theta(std::as_const(theta_).matrix(model.parameters(), 1)),
         x(std::as_const(x_).matrix(inputs.cols, inputs.rows)),
         y(std::as_const(y_).matrix(targets.cols, targets.rows)) {}
@@ -36,6 +36,17 @@ void check_derivatives_finite(ConstMatrixView<T> columns, const char* name) {
              static_cast<long long>(j), static_cast<long long>(i));
 }
 
+/// df in the caller's units: column i C + c times s_c.
+template <class T>
+void jacobian_to_caller(const Standardization& standardization, Index outputs, MatrixView<T> columns) {
+  if (!standardization.has_targets()) return;
+  for (Index r = 0; r < columns.cols; ++r) {
+    const double scale = standardization.target_scale(r % outputs);
+    for (T& value : columns.column(r)) value = static_cast<T>(scale * static_cast<double>(value));
+  }
+  check_derivatives_finite<T>(columns, "jacobian");
+}
+
 }  // namespace
 }  // namespace bdl
 
@@ -49,13 +60,14 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
       const Index dimension = m.parameters();
       check_shape(x, -1, m.inputs(), "x");
       check_range(x.rows, 1, blas_limit / m.outputs(), "the number of rows of x");
-      check_finite<T>(x, "x");
+      check_inputs(m, x);
       const Index rows = x.rows * m.outputs();
       check_output(jacobian, rows, dimension, "jacobian");
-      const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered<T>(x);
+      const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered_inputs(m, x);
       Buffer<T> result(rows * dimension);
       write_jacobian<T>(m, theta.first(dimension), columns.matrix(x.cols, x.rows),
                         result.matrix(dimension, rows));
+      jacobian_to_caller(m.standardization, m.outputs(), result.matrix(dimension, rows));
       scatter<T>(result.matrix(dimension, rows), jacobian);
     });
   });

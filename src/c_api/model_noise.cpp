@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "model/noise_units.hpp"
 
 namespace bdl {
 namespace {
@@ -24,7 +23,7 @@ bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision)
       check_positive(precision, "precision");
       std::vector<double> values;
       for (Index c = 0; c < precision.cols; ++c) values.push_back(element(precision, 0, c));
-      m.likelihood.set_noise_precision(values);
+      m.likelihood.set_noise_precision(standardized_noise_precision(values, m.outputs(), m.standardization));
     });
   });
 }
@@ -36,7 +35,7 @@ bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix prec
       if (m.likelihood.noise_covariance().given())
         fail(Status::ERROR_UNSUPPORTED,
              "the noise has a full covariance: bdl_model_get_noise_covariance() reads it");
-      const auto values = m.likelihood.noise_precision();
+      const std::vector<double> values = caller_noise_precision(m.likelihood, m.standardization);
       const auto count = static_cast<Index>(values.size());
       check_output(precision, 1, count, "precision");
       scatter<double>({values.data(), count, 1}, precision);
@@ -51,8 +50,8 @@ bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covarianc
       check_shape(covariance, m.outputs(), m.outputs(), "covariance");
       check_finite(covariance, "covariance");
       check_symmetric(covariance, "covariance");
-      m.likelihood.set_noise_covariance(
-          NoiseCovariance(gathered<double>(covariance).matrix(m.outputs(), m.outputs())));
+      m.likelihood.set_noise_covariance(standardized_noise_covariance(
+          gathered<double>(covariance).matrix(m.outputs(), m.outputs()), m.standardization));
     });
   });
 }
@@ -63,12 +62,8 @@ bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix cov
       check_gaussian(m.likelihood);
       const Index outputs = m.outputs();
       check_output(covariance, outputs, outputs, "covariance");
-      if (m.likelihood.noise_covariance().given())
-        return scatter<double>(m.likelihood.noise_covariance().covariance(), covariance);
-      Buffer<double> diagonal(outputs * outputs);
-      std::ranges::fill(diagonal.first(outputs * outputs), 0.0);
-      for (Index c = 0; c < outputs; ++c) diagonal.data()[c * (outputs + 1)] = m.likelihood.noise_variance(c);
-      scatter<double>(diagonal.matrix(outputs, outputs), covariance);
+      const std::vector<double> values = caller_noise_covariance(m.likelihood, m.standardization);
+      scatter<double>({values.data(), outputs, outputs}, covariance);
     });
   });
 }

@@ -76,6 +76,14 @@ void bdl_optimizer_free(bdl_optimizer* optimizer) {
   delete optimizer;
 }
 
+const char* bdl_optimizer_method(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->method().name; }, optimizer->object) : "";
+}
+
+int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->data_size(); }, optimizer->object) : 0;
+}
+
 bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value) {
   return set("bdl_optimizer_set_double", optimizer, name, OptionType::real, value);
 }
@@ -213,11 +221,13 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
                                       double* kl) {
   return guard("bdl_optimizer_running_elbo", [&] {
     with(optimizer, "optimizer", [&](const auto& o) {
-      model_of(o);
+      const Standardization& standardization = model_of(o).standardization;
       if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
       const double divergence = kl ? o.kl() : 0;
       if (kl) *kl = divergence;
-      if (expected_log_likelihood) *expected_log_likelihood = o.state.running_log_likelihood;
+      if (expected_log_likelihood)
+        *expected_log_likelihood =
+            o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
     });
   });
 }

@@ -168,6 +168,19 @@ int64_t bdl_posterior_rank(const bdl_posterior* posterior) {
   return posterior ? std::visit([](const auto& q) { return q->rank(); }, posterior->object) : 0;
 }
 
+int32_t bdl_posterior_family(const bdl_posterior* posterior) {
+  if (!posterior) return 0;
+  return std::visit([](const auto& q) { return static_cast<int32_t>(q->family()); }, posterior->object);
+}
+
+int32_t bdl_posterior_dtype(const bdl_posterior* posterior) {
+  return posterior ? handle_dtype(*posterior) : 0;
+}
+
+int32_t bdl_posterior_is_blank(const bdl_posterior* posterior) {
+  return posterior ? std::visit([](const auto& q) { return q->is_blank() ? 1 : 0; }, posterior->object) : 0;
+}
+
 bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
                                       bdl_matrix diagonal) {
   return guard("bdl_posterior_set_low_rank", [&] {

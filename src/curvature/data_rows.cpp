@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt.hpp"
+
 namespace bdl {
 namespace {
 
@@ -30,7 +32,8 @@ bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
 template <class T>
 DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y,
                       double weight)
-    : estimator_(make_estimator(model)),
+    : model_(model),
+      estimator_(make_estimator(model)),
       theta_(theta.data(), static_cast<Index>(theta.size()), 1),
       x_(x),
       y_(y),
@@ -53,10 +56,11 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x,
 
 template <class T>
 Estimate<T> DataRows<T>::estimate(Index chunk) {
+  check_interrupt();
   const Index first = chunk * examples_, count = std::min(examples_, x_.rows - first);
   const auto x = x_columns_.matrix(x_.cols, count), y = y_columns_.matrix(y_.cols, count);
-  gather(x_, first, x);
-  gather(y_, first, y);
+  gather_inputs(model_, x_, first, x);
+  gather_targets(model_, y_, first, y);
   return estimator_->estimate(theta_, x, y, {CurvatureKind::gauss_newton, weight_, 0});
 }
 

@@ -36,6 +36,7 @@ class DataRows final : public Rows<T> {
   template <class Visit>
   void for_each_chunk(Visit&& visit);
 
+  const Model<T>& model_;
   std::unique_ptr<Estimator<T>> estimator_;
   ConstMatrixView<T> theta_;
   const Array &x_, &y_;

@@ -1,6 +1,7 @@
 #include "inference/course.hpp"
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 
 namespace bdl {
 namespace {
@@ -52,7 +53,7 @@ bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
   if (progress.function && progress_due(optimizer)) answer = progress.function(progress.context);
   const bool requested = optimizer.stop_requested.exchange(false);
   if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
-  return answer > 0 || requested;
+  return answer > 0 || requested || interrupted();
 }
 
 #define BDL_INSTANTIATE(T)                                        \

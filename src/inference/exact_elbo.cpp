@@ -24,8 +24,8 @@ ExactElbo::ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const 
   slope_.reserve(dimension());
   x_.reserve(x.rows * x.cols);
   y_.reserve(y.rows);
-  gather(x, 0, x_.matrix(x.cols, x.rows));
-  gather(y, 0, y_.matrix(1, y.rows));
+  gather_inputs(model, x, 0, x_.matrix(x.cols, x.rows));
+  gather_targets(model, y, 0, y_.matrix(1, y.rows));
   estimator_.emplace(*model_);
 }
 

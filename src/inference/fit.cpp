@@ -27,8 +27,8 @@ void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatche
   TrainingState& state = optimizer.state;
   const auto examples = minibatches.batch(state.epoch, state.batch);
   const auto count = static_cast<Index>(examples.size());
-  gather(x, examples, optimizer.x_to_fill(count));
-  gather(y, examples, optimizer.y_to_fill(count));
+  gather_inputs(*optimizer.model(), x, examples, optimizer.x_to_fill(count));
+  gather_targets(*optimizer.model(), y, examples, optimizer.y_to_fill(count));
   optimizer.step(count);
   ++state.batch;
 }
@@ -48,8 +48,8 @@ template <class T>
 void check_data(const Model<T>& model, const Array& x, const Array& y) {
   check_shape(x, -1, model.inputs(), "x");
   model.likelihood.check_targets(y, x.rows, "y");
-  check_finite<T>(x, "x");
-  check_finite<T>(y, "y");
+  check_finite<T>(x, "x", model.standardization.inputs());
+  check_finite<T>(y, "y", model.standardization.targets());
 }
 
 template <class T>
@@ -81,8 +81,8 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   if (x.rows > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
          static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
-  gather(x, 0, optimizer.x_to_fill(x.rows));
-  gather(y, 0, optimizer.y_to_fill(x.rows));
+  gather_inputs(*optimizer.model(), x, 0, optimizer.x_to_fill(x.rows));
+  gather_targets(*optimizer.model(), y, 0, optimizer.y_to_fill(x.rows));
   Undo undo(optimizer);
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
   optimizer.start_noise(y);

@@ -17,16 +17,17 @@ bool same_prior(const Options& a, const Options& b) {
          a.prior_groups == b.prior_groups;
 }
 
-/// Mean over the outputs of Var(y); of y^2 where there is no variation (a single example).
-double target_variance(const Array& y) {
+/// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
+double target_variance(const Array& y, const ColumnScales& scales) {
   double variance = 0, square = 0;
   const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
   for (Index c = 0; c < y.cols; ++c) {
     double mean = 0;
-    for (Index i = 0; i < y.rows; ++i) mean += element(y, i, c) / n;
+    for (Index i = 0; i < y.rows; ++i) mean += scales.apply(c, element(y, i, c)) / n;
     for (Index i = 0; i < y.rows; ++i) {
-      variance += std::pow(element(y, i, c) - mean, 2) / count;
-      square += std::pow(element(y, i, c), 2) / count;
+      const double value = scales.apply(c, element(y, i, c));
+      variance += std::pow(value - mean, 2) / count;
+      square += std::pow(value, 2) / count;
     }
   }
   return variance > 0 ? variance : square > 0 ? square : 1;
@@ -149,8 +150,9 @@ void Optimizer<T>::start_noise(const Array& y) {
   const double option = options_.initial_noise_precision;
   if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
   if (!options_.learn_noise && option == 0) return;
-  const double precision = std::clamp(
-      (option > 0 ? option : automatic_noise_precision(*model_)) / target_variance(y), 1e-30, 1e30);
+  const double variance = target_variance(y, model_->standardization.targets());
+  const double precision =
+      std::clamp((option > 0 ? option : automatic_noise_precision(*model_)) / variance, 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});
 }
 

@@ -31,7 +31,7 @@ struct TrainingState {
   Index epoch = 0, batch = 0;         ///< position of fit: completed epochs, minibatches within
   Index examples = 0, batches = 0;    ///< of an epoch of fit
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
-  double running_log_likelihood = 0;  ///< moving average, scaled to N
+  double running_log_likelihood = 0;  ///< moving average, scaled to N, of standardised targets
   Index running_steps = 0;
   double start_weight = 1;    ///< share of the initial precision in the present one: product of (1 - beta_t)
   Index momentum_steps = 0;   ///< gradients in the moving average

@@ -51,7 +51,7 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
     if (likelihood.kind() == BDL_BERNOULLI)
       sums.error += (f[c] > 0) == (target > 0) ? 0 : 1;
     else
-      sums.error += (target - mean[c]) * (target - mean[c]);
+      sums.error += model_.standardization.variance_to_caller(c, (target - mean[c]) * (target - mean[c]));
     ++sums.targets;
   }
 }
@@ -76,6 +76,7 @@ PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> 
                              [](T value) { return static_cast<double>(value); });
       score = model_.likelihood.log_density(f, std::as_const(density_scratch_).data());
     }
+    score -= model_.standardization.log_scale(y.column_data(i));
     sums.log_density += score;
     ++sums.examples;
     add_error(f, y.column_data(i), sums);

@@ -7,7 +7,7 @@ namespace bdl {
 
 enum class ScoreKind { none = 0, plug_in = 1, linearized = 2 };  // words of option "score"
 
-/// Sums over the targets seen so far.
+/// Sums over the targets seen so far, in the caller's units.
 struct PrequentialSums {
   Index examples = 0, targets = 0;  ///< a class number is one target
   double log_density = 0;           ///< over the examples, in nats
@@ -20,8 +20,8 @@ class Prequential {
  public:
   /// The model must outlive it.
   explicit Prequential(const Model<T>& model) : model_(model), linearized_(model) {}
-  /// Scores the examples x, y (columns; NaN where missing); `scores` holds one log density for each, NaN
-  /// without.
+  /// Scores the examples x, y (columns, standardised; NaN where missing); `scores` holds one log density for
+  /// each, NaN without.
   PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
                         std::span<double> scores);
   Index bytes(const Posterior<T>& q, Index examples) const;

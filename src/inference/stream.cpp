@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "inference/undo.hpp"
 
 namespace bdl {
@@ -23,10 +24,10 @@ void find_observed(const Array& y, bool together, Index first, Index count, std:
 
 /// What is finite in double may be infinity in T.
 template <class T>
-void check_finite_or_missing(const Array& y) {
+void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j)
-      if (std::isinf(static_cast<T>(element(y, i, j))))
+      if (std::isinf(static_cast<T>(scales.apply(j, element(y, i, j)))))
         fail(Status::ERROR_NOT_FINITE,
              "y is %g at row %lld, column %lld (counting from 0): not finite in this precision",
              element(y, i, j), static_cast<long long>(i), static_cast<long long>(j));
@@ -40,8 +41,8 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
   const Model<T>& model = *optimizer.model();
   check_shape(x, -1, model.inputs(), "x");
   model.likelihood.check_targets(y, x.rows, "y", true);
-  check_finite<T>(x, "x");
-  check_finite_or_missing<T>(y);
+  check_finite<T>(x, "x", model.standardization.inputs());
+  check_finite_or_missing<T>(y, model.standardization.targets());
   if (given(log_density)) check_output(log_density, x.rows, 1, "log_density");
   const Index block = optimizer.options().block > 0 ? std::min(optimizer.options().block, x.rows) : x.rows;
   Buffer<double> all(x.rows), scores(block);
@@ -58,12 +59,13 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
     if (count == 0) {
       optimizer.skip();
     } else {
-      gather(x, rows, optimizer.x_to_fill(count));
-      gather(y, rows, optimizer.y_to_fill(count));
+      gather_inputs(model, x, rows, optimizer.x_to_fill(count));
+      gather_targets(model, y, rows, optimizer.y_to_fill(count));
       optimizer.observe(count, scores.first(count));
     }
     undo.keep();
     for (std::size_t k = 0; k < rows.size(); ++k) all.data()[rows[k]] = scores.data()[k];
+    if (first + block < x.rows) check_interrupt();
   }
   if (given(log_density)) scatter<double>({all.data(), 1, x.rows}, log_density);
 }

@@ -10,15 +10,11 @@ constexpr const char* format = "libbdl-checkpoint";
 constexpr Index format_version = 1;  // raised when a reader of the last one could not understand the file
 constexpr const char* scalars[] = {"f32", "f64"};
 
-}  // namespace
-
 template <class T>
-void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>* posterior,
-                     const Optimizer<T>* optimizer) {
-  if (optimizer) {
-    model = optimizer->model().get();
-    posterior = optimizer->posterior().get();
-  }
+RecordWriter record_of(const SavedParts<T>& parts) {
+  const Model<T>* const model = parts.optimizer ? parts.optimizer->model().get() : parts.model;
+  const Posterior<T>* const posterior =
+      parts.optimizer ? parts.optimizer->posterior().get() : parts.posterior;
   RecordWriter record;
   record.text("format", format);
   record.integer("format_version", format_version);
@@ -26,8 +22,22 @@ void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>
   record.text("scalar", scalars[std::is_same_v<T, double> ? 1 : 0]);
   if (model) write_model(record, *model);
   if (posterior) write_posterior(record, *posterior);
-  if (optimizer) write_optimizer(record, *optimizer);
+  if (parts.optimizer) write_optimizer(record, *parts.optimizer);
+  return record;
+}
+
+}  // namespace
+
+template <class T>
+void save_checkpoint(const char* path, const SavedParts<T>& parts) {
+  const RecordWriter record = record_of(parts);
   write_archive(path, record.metadata(), record.tensors());
+}
+
+template <class T>
+std::vector<std::byte> serialize_checkpoint(const SavedParts<T>& parts) {
+  const RecordWriter record = record_of(parts);
+  return serialize_archive(record.metadata(), record.tensors());
 }
 
 bool checkpoint_is_double(const TensorArchive& archive) {
@@ -36,6 +46,14 @@ bool checkpoint_is_double(const TensorArchive& archive) {
     fail(Status::ERROR_FORMAT, "the file is a safetensors file but not a checkpoint of libbdl");
   record.integer("format_version", 1, format_version);
   return record.word("scalar", scalars) == 1;
+}
+
+CheckpointContents checkpoint_contents(const TensorArchive& archive) {
+  checkpoint_is_double(archive);
+  const RecordReader record(archive);
+  const bool model = record.has("model.kind");
+  return {model, model && record.text("model.kind") == "user", record.has("posterior.family"),
+          record.has("optimizer.method")};
 }
 
 template <class T>
@@ -51,10 +69,10 @@ Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Mode
   return parts;
 }
 
-template void save_checkpoint(const char*, const Model<float>*, const Posterior<float>*,
-                              const Optimizer<float>*);
-template void save_checkpoint(const char*, const Model<double>*, const Posterior<double>*,
-                              const Optimizer<double>*);
+template void save_checkpoint(const char*, const SavedParts<float>&);
+template void save_checkpoint(const char*, const SavedParts<double>&);
+template std::vector<std::byte> serialize_checkpoint(const SavedParts<float>&);
+template std::vector<std::byte> serialize_checkpoint(const SavedParts<double>&);
 template Checkpoint<float> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<float>>);
 template Checkpoint<double> load_checkpoint(const TensorArchive&, std::shared_ptr<Model<double>>);
 

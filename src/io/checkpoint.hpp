@@ -23,10 +23,24 @@ struct Checkpoint {
   Noise noise;  ///< of the model, for the caller to set when nothing can fail any more
 };
 
-/// Any part may be null; an optimizer brings its own model and posterior.
+/// Any part may be null; an optimizer brings its own model and posterior, which are then not read.
 template <class T>
-void save_checkpoint(const char* path, const Model<T>* model, const Posterior<T>* posterior,
-                     const Optimizer<T>* optimizer);
+struct SavedParts {
+  const Model<T>* model;
+  const Posterior<T>* posterior;
+  const Optimizer<T>* optimizer;
+};
+template <class T>
+void save_checkpoint(const char* path, const SavedParts<T>& parts);
+/// What that file would contain.
+template <class T>
+std::vector<std::byte> serialize_checkpoint(const SavedParts<T>& parts);
+
+/// What a checkpoint holds.
+struct CheckpointContents {
+  bool model, user_model, posterior, optimizer;
+};
+CheckpointContents checkpoint_contents(const TensorArchive& archive);
 
 /// Fails with ERROR_FORMAT unless the archive is a checkpoint that this version reads; true if it is in
 /// double.

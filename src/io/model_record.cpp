@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "model/network.hpp"
@@ -7,6 +9,12 @@ namespace {
 
 constexpr Index size_limit = INT32_MAX;
 constexpr const char* covariance_name = "model.noise_covariance";
+/// Mean and scale of x and y, there if they have been set.
+struct MomentNames {
+  const char *mean, *scale;
+};
+constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
+    target_names{"model.target_mean", "model.target_scale"};
 constexpr const char* kinds[] = {"mlp", "user"};
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson"};
@@ -30,6 +38,36 @@ std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelih
   const auto activation =
       static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
   return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);
+}
+
+void write_moments(RecordWriter& record, const ColumnMoments& moments, const MomentNames& names) {
+  if (moments.mean.empty()) return;
+  record.vector<double>(names.mean, moments.mean);
+  record.vector<double>(names.scale, moments.scale);
+}
+
+ColumnMoments read_moments(const RecordReader& record, Index columns, const MomentNames& names) {
+  const TensorArchive& archive = record.archive();
+  if (!archive.contains(names.mean) && !archive.contains(names.scale)) return {};
+  const auto count = static_cast<std::size_t>(columns);
+  for (const char* name : {names.mean, names.scale})
+    if (record.shape(name, 1)[0] != columns)
+      fail(Status::ERROR_FORMAT, "tensor %s has the wrong length", name);
+  ColumnMoments moments{std::vector<double>(count), std::vector<double>(count)};
+  record.vector<double>(names.mean, moments.mean);
+  record.vector<double>(names.scale, moments.scale);
+  if (!std::ranges::all_of(moments.scale, is_scale))
+    fail(Status::ERROR_FORMAT, "tensor %s has a number that is no scale", names.scale);
+  return moments;
+}
+
+template <class T>
+Standardization read_standardization(const RecordReader& record, const Model<T>& model) {
+  Standardization standardization(read_moments(record, model.inputs(), input_names),
+                                  read_moments(record, model.outputs(), target_names));
+  if (standardization.has_targets() && model.likelihood.kind() != BDL_GAUSSIAN)
+    fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", target_names.mean);
+  return standardization;
 }
 
 /// The caller's model must be the one the file was made with, as far as can be told.
@@ -74,6 +112,8 @@ void write_model(RecordWriter& record, const Model<T>& model) {
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
   if (network) write_network(record, *network);
+  write_moments(record, model.standardization.input_moments(), input_names);
+  write_moments(record, model.standardization.target_moments(), target_names);
 }
 
 template <class T>
@@ -89,6 +129,7 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
     if (user_model)
       fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
     model = read_network<T>(record, likelihood);
+    model->standardization = read_standardization(record, *model);
   }
   return model;
 }

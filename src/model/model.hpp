@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/likelihood.hpp"
+#include "model/standardization.hpp"
 
 namespace bdl {
 
@@ -34,12 +35,15 @@ class Model {
   /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
 
-  /// F (C x M) = f(X; theta) for the columns of X (inputs x M). `scratch` grows to scratch_size(M).
+  /// F (C x M) = f(X; theta) for the columns of X (inputs x M), standardised both. `scratch` grows to
+  /// scratch_size(M).
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
                        Buffer<T>& scratch) const = 0;
   virtual Index scratch_size(Index) const { return 0; }
 
+  /// Of standardised targets: noise_units.hpp has its noise in the caller's units.
   Likelihood likelihood;
+  Standardization standardization;
 
  protected:
   Model(Index inputs, Likelihood density) : likelihood(std::move(density)), inputs_(inputs) {}
@@ -47,6 +51,17 @@ class Model {
   Index inputs_, parameters_ = 0;
   std::vector<ParameterBlock> blocks_;
 };
+
+/// The caller's rows (first, first + 1, ... or a list) as the core's columns, standardised: whoever reads x
+/// or y reads it by these.
+template <class T, class Rows, class Out>
+void gather_inputs(const Model<T>& model, const Array& x, const Rows& rows, MatrixView<Out> out) {
+  gather(x, rows, out, model.standardization.inputs());
+}
+template <class T, class Rows, class Out>
+void gather_targets(const Model<T>& model, const Array& y, const Rows& rows, MatrixView<Out> out) {
+  gather(y, rows, out, model.standardization.targets());
+}
 
 /// Fails with ERROR_DIVERGED, naming output and example, unless F is finite.
 template <class T>

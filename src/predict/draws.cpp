@@ -100,9 +100,13 @@ void predict_draws(const Query<T>& asked, const Array& draws) {
   check_samples(query.spec.samples);
   const Index samples = query.spec.samples, targets = likelihood.targets();
   Result result(draws, query.x.rows, targets * samples, "draws");
+  const Standardization& standardization = asked.model.standardization;
   Drawer draw(likelihood, query.spec);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
-    draw(i, mixture, {result.row(i).data(), samples, targets});
+    const MatrixView<double> out(result.row(i).data(), samples, targets);
+    draw(i, mixture, out);
+    for (Index t = 0; t < targets; ++t)
+      for (double& value : out.column(t)) value = standardization.to_caller(t, value);
   });
   write_results(result);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/symmetric_root.hpp"
 #include "model/logistic_rule.hpp"
@@ -48,8 +49,9 @@ void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit,
   LinearizedOutputs<T> outputs(model);
   outputs.reserve(query.posterior, chunk);
   for (Index first = 0; first < query.x.rows; first += chunk) {
+    check_interrupt();
     const auto part = x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
-    gather(query.x, first, part);
+    gather_inputs(model, query.x, first, part);
     outputs.compute(query.posterior, part, first);
     for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }

@@ -53,7 +53,7 @@ template <class T, class Visit>
 void visit_targets(const Query<T>& query, const Array& y, Visit visit) {
   std::vector<double> target(static_cast<std::size_t>(y.cols));
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
-    gather(y, i, MatrixView<double>(target.data(), y.cols, 1));
+    gather_targets(query.model, y, i, MatrixView<double>(target.data(), y.cols, 1));
     visit(i, mixture, target.data());
   });
 }
@@ -65,10 +65,11 @@ void predict_log_density(const Query<T>& query, const Array& y, const Array& log
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
   likelihood.check_targets(y, query.x.rows, "y");
+  const double log_scale = query.model.standardization.log_scale();
   Result result(log_density, query.x.rows, 1, "log_density");
   Buffer<double> scratch;
   visit_targets(query, y, [&](Index i, const Mixture& mixture, const double* target) {
-    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, scratch);
+    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, scratch) - log_scale;
   });
   write_results(result);
 }
@@ -84,6 +85,7 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
   visit_targets(query, y, [&](Index, const Mixture& mixture, const double* target) {
     sum += mixture_expectation(likelihood, mixture, target);
   });
+  sum -= static_cast<double>(query.x.rows) * query.model.standardization.log_scale();
   if (!std::isfinite(sum)) fail(Status::ERROR_DIVERGED, "the expected log likelihood would be %g", sum);
   return sum;
 }

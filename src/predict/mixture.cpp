@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "posterior/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
 
@@ -41,12 +42,13 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
   const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
   for (Index first = 0; first < query.x.rows; first += chunk) {
     const Index count = std::min(chunk, query.x.rows - first);
-    gather(query.x, first, x.matrix(inputs, count));
+    gather_inputs(model, query.x, first, x.matrix(inputs, count));
     for (Index k = 0; k < samples; ++k) {
       const Index member = k % group;
       const bool still_there = first > 0 && group == samples;
       if (member == 0 && !still_there) fill(k, thetas.matrix(dimension, std::min(group, samples - k)));
       for (Index begin = 0; begin < count; begin += tile) {
+        check_interrupt();
         const auto part = x.matrix(inputs, count).columns(begin, std::min(tile, count - begin));
         model.forward(thetas.matrix(dimension, group).column(member), part, f.matrix(outputs, part.cols),
                       scratch);
@@ -78,7 +80,7 @@ void check_query(const Query<T>& query) {
   if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
     check_samples(spec.samples);
   check_shape(query.x, -1, query.model.inputs(), "x");
-  check_finite(query.x, "x");
+  check_finite(query.x, "x", query.model.standardization.inputs());
 }
 
 template <class T>

@@ -18,7 +18,7 @@ struct PredictSpec {
   std::uint64_t seed;
 };
 
-/// What every prediction is made from.
+/// What every prediction is made from, x in the caller's units.
 template <class T>
 struct Query {
   const Model<T>& model;
@@ -27,8 +27,9 @@ struct Query {
   PredictSpec spec;
 };
 
-/// The predictive distribution of one example. Where the integral over a Gaussian f has a closed form (or an
-/// approximation asked for by name) there is one component: f is its mean, around which it has a covariance.
+/// The predictive distribution of one example, of its standardised targets. Where the integral over a
+/// Gaussian f has a closed form (or an approximation asked for by name) there is one component: f is its
+/// mean, around which it has a covariance.
 struct Mixture {
   ConstMatrixView<double> f;  // C x K
   ConstSpan<double> weights;

@@ -61,6 +61,15 @@ void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buff
   }
 }
 
+void to_caller(const Standardization& standardization, const MomentRows& out) {
+  for (std::size_t c = 0; c < out.mean.size(); ++c) {
+    const auto output = static_cast<Index>(c);
+    out.mean[c] = standardization.to_caller(output, out.mean[c]);
+    for (const auto& variance : {out.epistemic, out.noise})
+      variance[c] = standardization.variance_to_caller(output, variance[c]);
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -76,6 +85,7 @@ void predict_moments(const Query<T>& query, const Array& mean, const Array& epis
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
     (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, scratch, out);
+    to_caller(query.model.standardization, out);
   });
   write_results(means, epistemic, noise);
 }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "predict/gaussian_outputs.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -12,9 +10,14 @@ void predict_output_distribution(const Query<T>& query, const Array& mean, const
   const Index rows = query.x.rows, outputs = query.model.outputs();
   Result means(mean, rows, outputs, "mean");
   Result covariances(covariance, rows, outputs * outputs, "covariance");
+  const Standardization& standardization = query.model.standardization;
   visit_gaussian_outputs<T>(query, [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-    std::ranges::copy(m, means.row(i).begin());
-    std::copy_n(s.data, s.size(), covariances.row(i).begin());  // symmetric
+    double *mean_out = means.row(i).data(), *covariance_out = covariances.row(i).data();
+    for (Index c = 0; c < outputs; ++c) {
+      *mean_out++ = standardization.to_caller(c, m[static_cast<std::size_t>(c)]);
+      for (Index b = 0; b < outputs; ++b)
+        *covariance_out++ = standardization.variance_to_caller(c, b, s(b, c));  // symmetric
+    }
   });
   write_results(means, covariances);
 }

@@ -17,9 +17,10 @@ void check_probability(double value, const char* name) {
     fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected a number strictly between 0 and 1", name, value);
 }
 
-double quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
-  return likelihood.kind() == BDL_GAUSSIAN ? gaussian_quantile(likelihood, mixture, c, tail)
-                                           : poisson_quantile(mixture, c, tail);
+template <class T>
+double quantile(const Model<T>& model, const Mixture& mixture, Index c, Tail tail) {
+  if (model.likelihood.kind() == BDL_POISSON) return poisson_quantile(mixture, c, tail);
+  return model.standardization.to_caller(c, gaussian_quantile(model.likelihood, mixture, c, tail));
 }
 
 std::vector<Tail> checked_tails(const Array& levels) {
@@ -46,7 +47,7 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const Array& 
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     double* value = result.row(i).data();
     for (Index c = 0; c < outputs; ++c)
-      for (const Tail tail : tails) *value++ = quantile(likelihood, mixture, c, tail);
+      for (const Tail tail : tails) *value++ = quantile(query.model, mixture, c, tail);
   });
   write_results(result);
 }
@@ -62,8 +63,8 @@ void predict_interval(const Query<T>& query, double probability, const Array& lo
   const double outside = (1 - probability) / 2;
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     for (Index c = 0; c < outputs; ++c) {
-      from(i, c) = quantile(likelihood, mixture, c, {outside, false});
-      to(i, c) = quantile(likelihood, mixture, c, {outside, true});
+      from(i, c) = quantile(query.model, mixture, c, {outside, false});
+      to(i, c) = quantile(query.model, mixture, c, {outside, true});
     }
   });
   write_results(from, to);

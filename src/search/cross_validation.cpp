@@ -21,9 +21,9 @@ struct Task {
   const Optimizer<T>& prototype;
   const Options& options;
   bool reset_prior;
-  const FoldedData<T>& data;
+  const Folds& data;
   const Validation& validation;
-  const std::atomic<bool>& stop;
+  std::atomic<bool>& stop;
 
   /// Mean log density of the rows left out; nothing if stopped.
   std::optional<double> score(Index fold) const {
@@ -34,8 +34,7 @@ struct Task {
     Options each_step = options;
     each_step.progress_every = 1;
     optimizer->set_options(each_step, reset_prior);
-    const Progress progress{is_stopped, const_cast<std::atomic<bool>*>(&stop)};
-    if (fit(*optimizer, x, y, validation.epochs, progress) == Status::STOPPED) return {};
+    if (fit(*optimizer, x, y, validation.epochs, {is_stopped, &stop}) == Status::STOPPED) return {};
     std::vector<double> densities(static_cast<std::size_t>(x_test.rows));
     predict_log_density(Query<T>{*optimizer->model(), *optimizer->posterior(), x_test, validation.spec},
                         data.y_test(fold), bdl_f64(densities.data(), x_test.rows, 1));
@@ -55,9 +54,13 @@ std::vector<Outcome> all_outcomes(const Task<T>& task) {
     Outcome& outcome = outcomes[static_cast<std::size_t>(fold)];
     try {
       outcome.score = task.score(fold);
+    } catch (const Error& error) {
+      if (error.status() != Status::STOPPED) outcome.error = std::current_exception();
     } catch (...) {
       outcome.error = std::current_exception();
     }
+    // Only the calling thread knows that its caller interrupts it: the other folds end as well.
+    if (!outcome.score && !outcome.error) task.stop.store(true);
   };
   // Callbacks of the caller's run on the thread of the call.
   const bool is_user_model = dynamic_cast<const UserModel<T>*>(task.prototype.model().get());
@@ -92,8 +95,8 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
 
 template <class T>
 std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const FoldedData<T>& data, const Validation& validation,
-                                    const std::atomic<bool>& stop) {
+                                    const Folds& data, const Validation& validation,
+                                    std::atomic<bool>& stop) {
   const auto outcomes = all_outcomes(Task<T>{prototype, options, reset_prior, data, validation, stop});
   const auto count = static_cast<double>(outcomes.size());
   double mean = 0, square = 0;
@@ -107,11 +110,10 @@ std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options
   return Score{mean, std::sqrt(square / (count - 1) / count)};
 }
 
-#define BDL_INSTANTIATE(T)                                                                \
-  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);          \
-  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, \
-                                               const FoldedData<T>&, const Validation&,   \
-                                               const std::atomic<bool>&);
+#define BDL_INSTANTIATE(T)                                                                              \
+  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);                        \
+  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, const Folds&, \
+                                               const Validation&, std::atomic<bool>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

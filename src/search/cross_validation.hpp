@@ -31,7 +31,6 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
 /// it.
 template <class T>
 std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const FoldedData<T>& data, const Validation& validation,
-                                    const std::atomic<bool>& stop);
+                                    const Folds& data, const Validation& validation, std::atomic<bool>& stop);
 
 }  // namespace bdl

@@ -20,9 +20,7 @@ std::vector<Index> folds_of_rows(Index rows, Index folds, std::uint64_t seed) {
   return fold;
 }
 
-template <class T>
-FoldedData<T>::FoldedData(const Array& x, const Array& y, Index folds, std::uint64_t seed)
-    : rows_(x.rows), inputs_(x.cols), targets_(y.cols), x_(2 * x.rows * x.cols), y_(2 * y.rows * y.cols) {
+std::vector<Index> Folds::order_rows(Index folds, std::uint64_t seed) {
   const std::vector<Index> fold_of = folds_of_rows(rows_, folds, seed);
   std::vector<Index> order;
   order.reserve(2 * fold_of.size());
@@ -34,20 +32,28 @@ FoldedData<T>::FoldedData(const Array& x, const Array& y, Index folds, std::uint
   starts_.push_back(rows_);
   order.resize(2 * fold_of.size());
   std::copy_n(order.begin(), rows_, order.begin() + rows_);
-  gather(x, order, x_.matrix(inputs_, 2 * rows_));
-  gather(y, order, y_.matrix(targets_, 2 * rows_));
+  return order;
 }
 
-template <class T>
-typename FoldedData<T>::Block FoldedData<T>::test(Index fold) const {
+Folds::Block Folds::test(Index fold) const {
   const auto k = static_cast<std::size_t>(fold);
   return {starts_[k], starts_[k + 1] - starts_[k]};
 }
 
-template <class T>
-typename FoldedData<T>::Block FoldedData<T>::train(Index fold) const {
+Folds::Block Folds::train(Index fold) const {
   const Block left_out = test(fold);
   return {left_out.first + left_out.count, rows_ - left_out.count};
+}
+
+template <class T>
+FoldedData<T>::FoldedData(const Array& x, const Array& y, Index folds, std::uint64_t seed)
+    : Folds(x.rows), x_columns_(2 * x.rows * x.cols), y_columns_(2 * y.rows * y.cols) {
+  const std::vector<Index> order = order_rows(folds, seed);
+  const auto x_all = x_columns_.matrix(x.cols, 2 * x.rows), y_all = y_columns_.matrix(y.cols, 2 * y.rows);
+  gather(x, order, x_all);
+  gather(y, order, y_all);
+  x_ = as_array<T>(x_all);
+  y_ = as_array<T>(y_all);
 }
 
 template class FoldedData<float>;

@@ -13,15 +13,20 @@ std::vector<Index> folds_of_rows(Index rows, Index folds, std::uint64_t seed);
 
 /// Rows keep their order within a fold. What trains against fold k are the folds k + 1, k + 2, ... and then
 /// 0, 1, ..., k - 1.
-template <class T>
-class FoldedData {
+class Folds {
  public:
-  FoldedData(const Array& x, const Array& y, Index folds, std::uint64_t seed);
+  virtual ~Folds() = default;
   Index rows() const { return rows_; }
-  Array x_train(Index fold) const { return part(x_, inputs_, train(fold)); }
-  Array y_train(Index fold) const { return part(y_, targets_, train(fold)); }
-  Array x_test(Index fold) const { return part(x_, inputs_, test(fold)); }
-  Array y_test(Index fold) const { return part(y_, targets_, test(fold)); }
+  Array x_train(Index fold) const { return part(x_, train(fold)); }
+  Array y_train(Index fold) const { return part(y_, train(fold)); }
+  Array x_test(Index fold) const { return part(x_, test(fold)); }
+  Array y_test(Index fold) const { return part(y_, test(fold)); }
+
+ protected:
+  explicit Folds(Index rows) : rows_(rows) {}
+  /// Numbers of all rows, twice.
+  std::vector<Index> order_rows(Index folds, std::uint64_t seed);
+  Array x_, y_;  // in that order
 
  private:
   struct Block {
@@ -29,12 +34,21 @@ class FoldedData {
   };
   Block test(Index fold) const;
   Block train(Index fold) const;
-  Array part(const Buffer<T>& columns, Index height, Block block) const {
-    return as_array(columns.matrix(height, 2 * rows_).columns(block.first, block.count));
-  }
-  Index rows_, inputs_, targets_;
+  static Array part(const Array& all, Block block) { return rows_of(all, block.first, block.count); }
+  Index rows_;
   std::vector<Index> starts_;  // of the folds, and the end
-  Buffer<T> x_, y_;            // one example per column
+};
+
+/// Holds the numbers as T, which may be wider than a model's: standardising them there loses nothing.
+template <class T>
+class FoldedData final : public Folds {
+ public:
+  FoldedData(const Array& x, const Array& y, Index folds, std::uint64_t seed);
+  FoldedData(const FoldedData&) = delete;
+  FoldedData& operator=(const FoldedData&) = delete;
+
+ private:
+  Buffer<T> x_columns_, y_columns_;  // one example per column
 };
 
 }  // namespace bdl

@@ -47,10 +47,19 @@ void Search<T>::check_rows(Index rows) const {
          static_cast<long long>(rows), static_cast<long long>(rows_));
 }
 
+/// In double where the model is yet to standardise them: floats might lose what sets large numbers apart.
+template <class T>
+std::unique_ptr<const Folds> Search<T>::folded(const Array& x, const Array& y) const {
+  const std::uint64_t seed = validation_.spec.seed;
+  if (prototype_->model()->standardization.given())
+    return std::make_unique<FoldedData<double>>(x, y, validation_.folds, seed);
+  return std::make_unique<FoldedData<T>>(x, y, validation_.folds, seed);
+}
+
 /// Scores the trial, or gives it a message; false if it was stopped. Values that were tried before have the
 /// same score again.
 template <class T>
-bool Search<T>::evaluate(const FoldedData<T>& data, Trial& trial) const {
+bool Search<T>::evaluate(const Folds& data, Trial& trial) {
   const auto same = std::ranges::find(trials_, trial.point, &Trial::point);
   if (same != trials_.end()) {
     trial = *same;
@@ -78,13 +87,13 @@ Status Search<T>::run(const Array& x, const Array& y, Index at_random, Index by_
   if (space_.size() == 0) fail(Status::ERROR_UNSUPPORTED, "no option has a range to search");
   check_data(*prototype_->model(), x, y);
   check_rows(x.rows);
-  const FoldedData<T> data(x, y, validation_.folds, validation_.spec.seed);
+  const std::unique_ptr<const Folds> data = folded(x, y);
   const std::uint64_t seed = validation_.spec.seed;
   for (Index k = 0; k < at_random + by_improvement; ++k) {
     const auto number = static_cast<Index>(trials_.size());
     Trial trial;
     trial.point = k < at_random ? random_point(space_, seed, number) : promising_point(space_, trials_, seed);
-    const bool completed = evaluate(data, trial);
+    const bool completed = evaluate(*data, trial);
     if (completed) {
       trials_.push_back(std::move(trial));
       rows_ = x.rows;

@@ -29,7 +29,8 @@ class Search {
 
  private:
   void check_rows(Index rows) const;
-  bool evaluate(const FoldedData<T>& data, Trial& trial) const;
+  std::unique_ptr<const Folds> folded(const Array& x, const Array& y) const;
+  bool evaluate(const Folds& data, Trial& trial);
   std::unique_ptr<Optimizer<T>> prototype_;
   Validation validation_;
   Space space_;

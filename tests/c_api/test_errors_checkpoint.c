@@ -72,6 +72,48 @@ static void test_arguments(void** state) {
   trained_free(&single);
 }
 
+/* The bytes are those of the file, and are trusted no more than it is. */
+static void test_bytes(void** state) {
+  char bytes[1 << 15];
+  unsigned char* file;
+  size_t file_size;
+  int64_t size;
+  (void)state;
+  OK(bdl_save(path, NULL, NULL, t.optimizer));
+  file = contents(&file_size);
+  OK(bdl_save_bytes(NULL, NULL, t.optimizer, bytes, sizeof bytes, &size));
+  assert_int_equal(size, file_size);
+  assert_memory_equal(bytes, file, file_size);
+  free(file);
+  REFUSED(INVALID, "all NULL", bdl_save_bytes(NULL, NULL, NULL, bytes, sizeof bytes, &out.count));
+  REFUSED(INVALID, "size is NULL", bdl_save_bytes(NULL, NULL, t.optimizer, bytes, sizeof bytes, NULL));
+  REFUSED(INVALID, "buffer is NULL", bdl_save_bytes(NULL, NULL, t.optimizer, NULL, 1, &out.count));
+  REFUSED(BDL_ERROR_SHAPE, "capacity is 7", bdl_save_bytes(NULL, NULL, t.optimizer, bytes, 7, &out.count));
+  REFUSED(INVALID, "bytes is NULL",
+          bdl_load_bytes(NULL, size, NULL, &out.model, &out.posterior, &out.optimizer));
+  REFUSED(INVALID, "size is -1", bdl_load_bytes(bytes, -1, NULL, &out.model, &out.posterior, &out.optimizer));
+  for (int64_t cut = 0; cut < size; cut += 97)
+    REFUSED(BDL_ERROR_FORMAT, "",
+            bdl_load_bytes(bytes, cut, NULL, &out.model, &out.posterior, &out.optimizer));
+}
+
+static void test_parts(void** state) {
+  char name[512];
+  int32_t model = 7, user_model = 7, posterior = 7, optimizer = 7;
+  (void)state;
+  OK(bdl_checkpoint_parts(path, &model, &user_model, &posterior, &optimizer));
+  assert_true(model == 1 && user_model == 0 && posterior == 1 && optimizer == 1);
+  OK(bdl_checkpoint_parts(path, NULL, NULL, NULL, NULL));
+  (void)snprintf(name, sizeof name, "%s", in_folder("noise"));
+  write_file(name, "no checkpoint", 13);
+  model = 7;
+  REFUSED(BDL_ERROR_FORMAT, "", bdl_checkpoint_parts(name, &model, NULL, NULL, NULL));
+  assert_int_equal(model, 7);
+  assert_int_equal(unlink(name), 0);
+  REFUSED(BDL_ERROR_FILE, "noise", bdl_checkpoint_parts(name, &model, NULL, NULL, NULL));
+  REFUSED(INVALID, "path is NULL", bdl_checkpoint_parts(NULL, &model, NULL, NULL, NULL));
+}
+
 static void test_unwritable(void** state) {
   (void)state;
   REFUSED(BDL_ERROR_FILE, "", bdl_save(in_folder("no/such/folder/file"), t.model, t.posterior, NULL));
@@ -179,6 +221,8 @@ static void test_older_file_survives(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_arguments),
+                                     cmocka_unit_test(test_bytes),
+                                     cmocka_unit_test(test_parts),
                                      cmocka_unit_test(test_unwritable),
                                      cmocka_unit_test(test_unreadable),
                                      cmocka_unit_test(test_damaged),

@@ -245,6 +245,66 @@ static void example_checkpoint(void** state) {
   assert_int_equal(unlink(path), 0);
 }
 
+/* The same without a file, and which parts a file has. */
+static void example_checkpoint_in_memory(void** state) {
+  char path[] = "/tmp/bdl-example-XXXXXX";
+  const int file = mkstemp(path);
+  learner l = learn(BDL_GAUSSIAN, y), loaded;
+  int64_t size;
+  int32_t has_model, needs_user_model, has_posterior, has_optimizer;
+  double mean[2], same[2];
+  char* bytes;
+  (void)state;
+  OK(bdl_save_bytes(NULL, NULL, l.optimizer, NULL, 0, &size));
+  bytes = (char*)malloc((size_t)size);
+  assert_non_null(bytes);
+  OK(bdl_save_bytes(NULL, NULL, l.optimizer, bytes, size, &size));
+  OK(bdl_load_bytes(bytes, size, NULL, &loaded.model, &loaded.posterior, &loaded.optimizer));
+  free(bytes);
+  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+  OK(bdl_posterior_mean(loaded.posterior, bdl_f64(same, 1, 2)));
+  assert_memory_equal(mean, same, sizeof mean);
+
+  assert_true(file >= 0 && close(file) == 0);
+  OK(bdl_save(path, l.model, NULL, NULL));
+  OK(bdl_checkpoint_parts(path, &has_model, &needs_user_model, &has_posterior, &has_optimizer));
+  assert_true(has_model && !needs_user_model && !has_posterior && !has_optimizer);
+  learner_free(&l);
+  learner_free(&loaded);
+  assert_int_equal(unlink(path), 0);
+}
+
+/* What handles are, of a file whose origin nobody remembers for instance. */
+static void example_descriptions(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  (void)state;
+  assert_int_equal(bdl_model_dtype(l.model), BDL_F64);
+  assert_int_equal(bdl_model_likelihood(l.model), BDL_GAUSSIAN);
+  assert_int_equal(bdl_model_activation(l.model), BDL_IDENTITY);
+  assert_int_equal(bdl_posterior_dtype(l.posterior), BDL_F64);
+  assert_int_equal(bdl_posterior_family(l.posterior), BDL_LOW_RANK);
+  assert_false(bdl_posterior_is_blank(l.posterior));
+  assert_string_equal(bdl_optimizer_method(l.optimizer), "slang-ggn");
+  assert_int_equal(bdl_optimizer_data_size(l.optimizer), N);
+  learner_free(&l);
+}
+
+/* A program with an event loop, or an interpreter, looks here whether the user wants to go on. */
+static int32_t cancelled(void* user_data) {
+  return *(const int32_t*)user_data;
+}
+
+static void example_interruption(void** state) {
+  int32_t user_has_had_enough = 1;
+  learner l = learn(BDL_GAUSSIAN, y);
+  (void)state;
+  bdl_set_interrupt(cancelled, &user_has_had_enough);
+  assert_int_equal(bdl_optimizer_fit(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100000, NULL, NULL),
+                   BDL_STOPPED); /* it is asked every 20 ms */
+  bdl_set_interrupt(NULL, NULL);
+  learner_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
                                      cmocka_unit_test(example_options),
@@ -256,6 +316,9 @@ int main(void) {
                                      cmocka_unit_test(example_elbo),
                                      cmocka_unit_test(example_predictions),
                                      cmocka_unit_test(example_classes),
-                                     cmocka_unit_test(example_checkpoint)};
+                                     cmocka_unit_test(example_checkpoint),
+                                     cmocka_unit_test(example_checkpoint_in_memory),
+                                     cmocka_unit_test(example_descriptions),
+                                     cmocka_unit_test(example_interruption)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

@@ -36,7 +36,7 @@ std::shared_ptr<Optimizer<T>> through_a_file(Moments<T>&& moments) {
   Optimizer<T> optimizer(nullptr, make_posterior<T>(dimension, 0), find_method("slang"), 10);
   optimizer.state.step = 20;
   optimizer.first_order().restore(std::move(moments));
-  save_checkpoint<T>(path, nullptr, nullptr, &optimizer);
+  save_checkpoint<T>(path, {nullptr, nullptr, &optimizer});
   const TensorArchive archive = read_archive(path);
   std::remove(path);
   return load_checkpoint<T>(archive, nullptr).optimizer;

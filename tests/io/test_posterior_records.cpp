@@ -32,7 +32,7 @@ void posteriors_survive_a_file(void**) {
     for (const bool blank : {false, true}) {
       const TemporaryFile file;
       q->set_blank(blank);
-      save_checkpoint<T>(file.path(), nullptr, q.get(), nullptr);
+      save_checkpoint<T>(file.path(), {nullptr, q.get(), nullptr});
       const auto loaded = load_checkpoint<T>(read_archive(file.path()), nullptr).posterior;
       assert_true(loaded->family() == family && loaded->is_blank() == blank);
       const Gaussian got = gaussian_of(*loaded), expected = gaussian_of(*q);

@@ -1,0 +1,52 @@
+"""Bayesian deep learning with honest uncertainty: networks and generalised linear models with Gaussian posteriors.
+
+>>> import bdl, numpy as np
+>>> rng = np.random.default_rng(1)
+>>> x = rng.uniform(-2, 2, (100, 1))
+>>> y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=100)
+>>> regressor = bdl.BayesianMLPRegressor(epochs=200).fit(x, y)
+>>> mean, std = regressor.predict([[0.0], [5.0]], return_std=True)
+>>> bool(std[1] > 2 * std[0])  # where there are no data, it knows that it does not know
+True
+
+Estimators with scikit-learn's manners are built from three handles that experts can use by themselves: ``Model`` (what is
+learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes).
+"""
+
+from . import errors, metrics
+from .checkpoint import Checkpoint, load, save
+from .errors import (
+    BDLError,
+    CallbackError,
+    DivergedError,
+    FileError,
+    FormatError,
+    InternalError,
+    InvalidArgumentError,
+    LabelError,
+    NotFiniteError,
+    OutOfMemoryError,
+    ShapeError,
+    UnknownOptionError,
+    UnsupportedError,
+)
+from .lowlevel import bdl_build_info as build_info
+from .lowlevel import bdl_version as _version
+from .model import Block, Model, Standardization
+from .optimizer import Diagnosis, Elbo, Optimizer, Prequential, Progress
+from .posterior import Posterior
+from .predict import (
+    ClassPrediction,
+    Prediction,
+    predict,
+    predict_classes,
+    predict_draws,
+    predict_interval,
+    predict_log_density,
+    predict_output_distribution,
+    predict_quantiles,
+)
+from .search import Search, Trial
+from .tables import Option, methods, options
+
+__version__ = _version()

@@ -1,0 +1,59 @@
+"""Arrays as the library sees them: two dimensions, float32, float64 or int32, any strides; copied only if they must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_accepted = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32))
+
+
+def as_array(values: Any, name: str) -> np.ndarray:
+    """The values themselves where the library can read them in place; else converted to float64."""
+    if hasattr(values, "toarray") and not isinstance(values, np.ndarray):
+        raise TypeError(f"{name} is sparse, expected a dense array: {name}.toarray() is one")
+    array = np.asarray(values)
+    if array.dtype in _accepted:
+        return array if _strides_fit(array) else array.copy()
+    if array.dtype.kind in "biufO":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{name} has elements of type {array.dtype}, expected numbers")
+
+
+def _strides_fit(array: np.ndarray) -> bool:
+    return array.dtype.isnative and all(stride % array.itemsize == 0 for stride in array.strides)
+
+
+def matrix(values: Any, name: str) -> np.ndarray:
+    """One example per row; a vector is one column."""
+    array = as_array(values, name)
+    if array.ndim == 1:
+        return array[:, np.newaxis]
+    if array.ndim == 2:
+        return array
+    raise ValueError(f"{name} has {array.ndim} dimensions, expected 2")
+
+
+def row(values: Any, name: str) -> np.ndarray:
+    """One row: of a vector, a number, or a matrix that is one already."""
+    array = as_array(values, name)
+    if array.ndim < 2:
+        return array.reshape(1, -1)
+    if array.ndim == 2:
+        return array
+    raise ValueError(f"{name} has {array.ndim} dimensions, expected 1")
+
+
+def rows(values: Any, name: str) -> np.ndarray:
+    """One vector per row; a vector is one row."""
+    array = as_array(values, name)
+    return array[np.newaxis, :] if array.ndim == 1 else matrix(array, name)
+
+
+def empty(*shape: int) -> np.ndarray:
+    """For results."""
+    return np.empty(shape, dtype=np.float64)

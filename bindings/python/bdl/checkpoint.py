@@ -1,0 +1,49 @@
+"""Checkpoints: safetensors files that every language of libbdl reads."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from . import lowlevel
+from .model import Model
+from .optimizer import Optimizer, _with_parts
+from .posterior import Posterior
+
+
+class Checkpoint(NamedTuple):
+    """What a file held; None for parts it lacks."""
+
+    model: Model | None
+    posterior: Posterior | None
+    optimizer: Optimizer | None
+
+
+def save(
+    path: str | os.PathLike[str],
+    model: Model | None = None,
+    posterior: Posterior | None = None,
+    optimizer: Optimizer | None = None,
+) -> None:
+    """Writes the parts given; an optimizer brings its model and posterior.
+
+    >>> import bdl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "q.safetensors")
+    >>> bdl.save(path, posterior=bdl.Posterior.low_rank(4, 1))
+    >>> bdl.load(path).posterior
+    <Posterior low_rank: dimension=4, rank=1, dtype='float64'>
+    """
+    capsules = (None if part is None else part._handle for part in (model, posterior, optimizer))
+    lowlevel.bdl_save(path, *capsules)
+
+
+def load(path: str | os.PathLike[str], user_model: Model | None = None) -> Checkpoint:
+    """Reads a file with whatever parts it has. A model of the user's own has to be given."""
+    has_model, _, has_posterior, has_optimizer = lowlevel.bdl_checkpoint_parts(path)
+    given = None if user_model is None else user_model._handle
+    parts = lowlevel.bdl_load(path, given, has_model, has_posterior, has_optimizer)
+    if has_optimizer:
+        optimizer = _with_parts(*parts)
+        return Checkpoint(optimizer.model, optimizer.posterior, optimizer)
+    model = Model._of(parts[0]) if has_model else None
+    return Checkpoint(model, Posterior._of(parts[1]) if has_posterior else None, None)

@@ -1,0 +1,51 @@
+"""What the classes of handles have in common: ownership and pickling."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from . import lowlevel
+from .errors import InvalidArgumentError
+
+Self = TypeVar("Self", bound="Handle")
+
+
+class Handle:
+    """Owns an object of the library, which is freed with it or by ``close()``; using it after that is an error."""
+
+    _capsule: Any
+
+    @classmethod
+    def _of(cls: type[Self], capsule: Any) -> Self:
+        handle = cls.__new__(cls)
+        handle._capsule = capsule
+        return handle
+
+    @property
+    def _handle(self) -> Any:
+        capsule = getattr(self, "_capsule", None)
+        if capsule is None:
+            raise InvalidArgumentError(f"the {type(self).__name__.lower()} is closed")
+        return capsule
+
+    def close(self) -> None:
+        """Frees the object now. Closing it again is fine."""
+        self._capsule = None
+
+    @property
+    def closed(self) -> bool:
+        return getattr(self, "_capsule", None) is None
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+
+def to_bytes(model: Any, posterior: Any, optimizer: Any) -> bytes:
+    """A checkpoint in memory, of capsules or None."""
+    size = lowlevel.bdl_save_bytes(model, posterior, optimizer, None)
+    buffer = bytearray(size)
+    lowlevel.bdl_save_bytes(model, posterior, optimizer, buffer)
+    return bytes(buffer)

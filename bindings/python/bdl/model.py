@@ -1,0 +1,266 @@
+"""Models: what is learned."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Sequence
+
+import numpy as np
+
+from . import arrays, lowlevel, names
+from .handle import Handle, to_bytes
+
+
+class Block(NamedTuple):
+    """A named part of the parameter vector: ``rows`` x ``cols`` values, row by row, from ``offset`` on."""
+
+    name: str
+    offset: int
+    rows: int
+    cols: int
+
+
+class Standardization(NamedTuple):
+    """The network sees (x - input_mean) / input_scale and gives (f - target_mean) / target_scale."""
+
+    input_mean: np.ndarray
+    input_scale: np.ndarray
+    target_mean: np.ndarray
+    target_scale: np.ndarray
+
+
+class Model(Handle):
+    """A function f(x; theta) with a likelihood p(y | f): a network, or the user's own function.
+
+    >>> import bdl
+    >>> model = bdl.Model.mlp([6, 50, 1], activation="relu", likelihood="gaussian")
+    >>> model.parameters
+    401
+    >>> model
+    Model.mlp([6, 50, 1], activation='relu', likelihood='gaussian', dtype='float64')
+    """
+
+    @classmethod
+    def mlp(
+        cls,
+        sizes: Sequence[int],
+        activation: str = "relu",
+        likelihood: str = "gaussian",
+        bias: bool = True,
+        dtype: str = "float64",
+    ) -> Model:
+        """A multilayer perceptron with layers of these sizes: inputs, hidden units ..., outputs.
+
+        Two sizes make a generalised linear model.
+
+        >>> import bdl
+        >>> bdl.Model.mlp([3, 1], likelihood="bernoulli").parameters
+        4
+        """
+        numbers = names.dtypes, names.activations, names.likelihoods
+        dtype_number, activation_number, likelihood_number = (
+            kind.number(word) for kind, word in zip(numbers, (dtype, activation, likelihood))
+        )
+        return cls._of(
+            lowlevel.bdl_model_create_mlp(dtype_number, sizes, activation_number, bool(bias), likelihood_number)
+        )
+
+    @classmethod
+    def user(
+        cls,
+        outputs_function: Callable[[np.ndarray, np.ndarray], Any],
+        gradients_function: Callable[[np.ndarray, np.ndarray, np.ndarray], Any] | None,
+        inputs: int,
+        outputs: int,
+        parameters: int,
+        likelihood: str = "gaussian",
+        dtype: str = "float64",
+    ) -> Model:
+        """A model of your own: a simulator, an ODE, a network of another library.
+
+        ``outputs_function(theta, x)`` returns f of shape (M, outputs) for theta of shape (parameters,) and x of shape
+        (M, inputs). ``gradients_function(theta, x, seeds)`` returns for each example i the row
+        sum_c seeds[i, c] df_c(x_i) / dtheta, of shape (M, parameters); None allows predictions only. The arrays are
+        copies. Exceptions end the call in progress and come out of it.
+
+        >>> import bdl, numpy as np
+        >>> model = bdl.Model.user(lambda theta, x: x * theta[0] + theta[1],
+        ...                        lambda theta, x, seeds: seeds * np.hstack([x, np.ones_like(x)]),
+        ...                        inputs=1, outputs=1, parameters=2)
+        >>> model.evaluate([2.0, 1.0], [[3.0]])
+        array([[7.]])
+        """
+        number = names.dtypes.number(dtype)
+
+        def call_outputs(theta: memoryview, x: memoryview) -> np.ndarray:
+            return _result(outputs_function(np.asarray(theta)[0], np.asarray(x)), dtype, outputs)
+
+        def call_gradients(theta: memoryview, x: memoryview, seeds: memoryview) -> np.ndarray:
+            rows = gradients_function(np.asarray(theta)[0], np.asarray(x), np.asarray(seeds))
+            return _result(rows, dtype, parameters)
+
+        callbacks = (call_outputs, None if gradients_function is None else call_gradients)
+        return cls._of(
+            lowlevel.bdl_model_create_user(
+                number, inputs, outputs, parameters, names.likelihoods.number(likelihood), callbacks
+            )
+        )
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters D."""
+        return lowlevel.bdl_model_parameters(self._handle)
+
+    @property
+    def inputs(self) -> int:
+        """Number of columns of x."""
+        return lowlevel.bdl_model_inputs(self._handle)
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs C."""
+        return lowlevel.bdl_model_outputs(self._handle)
+
+    @property
+    def targets(self) -> int:
+        """Number of columns of y: 1 for a categorical likelihood, else C."""
+        return lowlevel.bdl_model_targets(self._handle)
+
+    @property
+    def dtype(self) -> str:
+        return names.dtypes.word(lowlevel.bdl_model_dtype(self._handle))
+
+    @property
+    def likelihood(self) -> str:
+        return names.likelihoods.word(lowlevel.bdl_model_likelihood(self._handle))
+
+    @property
+    def activation(self) -> str | None:
+        """None for a model of the user's own."""
+        return names.activations.word(lowlevel.bdl_model_activation(self._handle))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The parameter vector's parts: layer by layer the weights and the bias."""
+        blocks, end = [], 0
+        while end < self.parameters:
+            blocks.append(Block(*lowlevel.bdl_model_block(self._handle, len(blocks))))
+            end = blocks[-1].offset + blocks[-1].rows * blocks[-1].cols
+        return blocks
+
+    @property
+    def noise_precision(self) -> np.ndarray:
+        """1 / variance of Gaussian noise, for each output; set one value for all, or one each."""
+        precision = arrays.empty(1, self.outputs)
+        lowlevel.bdl_model_get_noise_precision(self._handle, precision)
+        return precision[0]
+
+    @noise_precision.setter
+    def noise_precision(self, precision: Any) -> None:
+        lowlevel.bdl_model_set_noise_precision(self._handle, arrays.row(precision, "precision"))
+
+    @property
+    def noise_covariance(self) -> np.ndarray:
+        """Covariance of Gaussian noise between the outputs, C x C."""
+        covariance = arrays.empty(self.outputs, self.outputs)
+        lowlevel.bdl_model_get_noise_covariance(self._handle, covariance)
+        return covariance
+
+    @noise_covariance.setter
+    def noise_covariance(self, covariance: Any) -> None:
+        lowlevel.bdl_model_set_noise_covariance(self._handle, arrays.matrix(covariance, "covariance"))
+
+    @property
+    def standardization(self) -> Standardization:
+        """How the model standardises inputs and targets inside."""
+        parts = [arrays.empty(1, count) for count in 2 * (self.inputs,) + 2 * (self.outputs,)]
+        lowlevel.bdl_model_get_standardization(self._handle, *parts)
+        return Standardization(*(part[0] for part in parts))
+
+    @standardization.setter
+    def standardization(self, parts: Standardization | Sequence[Any]) -> None:
+        given = (None if part is None else arrays.row(part, "standardization") for part in parts)
+        lowlevel.bdl_model_set_standardization(self._handle, *given)
+
+    def standardize(self, x: Any, y: Any = None) -> None:
+        """Sets the standardisation to the means and standard deviations of the columns of x and (Gaussian) y."""
+        y = None if y is None else arrays.matrix(y, "y")
+        lowlevel.bdl_model_standardize(self._handle, arrays.matrix(x, "x"), y)
+
+    def initialize(self, scheme: str = "uniform_fan_in", seed: int = 1) -> np.ndarray:
+        """Initial parameters of a network."""
+        parameters = arrays.empty(1, self.parameters)
+        lowlevel.bdl_model_initialize(self._handle, names.initializations.number(scheme), seed, parameters)
+        return parameters[0]
+
+    def evaluate(self, parameters: Any, x: Any) -> np.ndarray:
+        """Outputs f(x; theta), one row per example."""
+        x = arrays.matrix(x, "x")
+        outputs = arrays.empty(len(x), self.outputs)
+        lowlevel.bdl_model_evaluate(self._handle, arrays.row(parameters, "parameters"), x, outputs)
+        return outputs
+
+    def log_likelihood(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
+        """log p(y_i | x_i, theta) of each example, in nats."""
+        x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+        result = arrays.empty(len(x), 1)
+        lowlevel.bdl_model_log_likelihood(self._handle, arrays.row(parameters, "parameters"), x, y, result)
+        return result[:, 0]
+
+    def gradient_rows(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
+        """Gradients of -log p(y_i | x_i, theta) with respect to theta, one row per example."""
+        x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+        rows = arrays.empty(len(x), self.parameters)
+        lowlevel.bdl_model_gradient_rows(self._handle, arrays.row(parameters, "parameters"), x, y, rows)
+        return rows
+
+    def jacobian(self, parameters: Any, x: Any) -> np.ndarray:
+        """Derivatives of the outputs: element [i, c] is df_c(x_i; theta) / dtheta."""
+        x = arrays.matrix(x, "x")
+        jacobian = arrays.empty(len(x) * self.outputs, self.parameters)
+        lowlevel.bdl_model_jacobian(self._handle, arrays.row(parameters, "parameters"), x, jacobian)
+        return jacobian.reshape(len(x), self.outputs, self.parameters)
+
+    def hessian_vector_product(self, parameters: Any, x: Any, y: Any, vectors: Any) -> np.ndarray:
+        """H v for each row v, H the Hessian of the sum of -log p(y_i | x_i, theta)."""
+        vectors = arrays.rows(vectors, "vectors")
+        products = arrays.empty(*vectors.shape)
+        lowlevel.bdl_model_hessian_vector_product(
+            self._handle,
+            arrays.row(parameters, "parameters"),
+            arrays.matrix(x, "x"),
+            arrays.matrix(y, "y"),
+            vectors,
+            products,
+        )
+        return products
+
+    def hessian(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
+        """That Hessian written out, for few parameters."""
+        hessian = arrays.empty(self.parameters, self.parameters)
+        lowlevel.bdl_model_hessian(
+            self._handle, arrays.row(parameters, "parameters"), arrays.matrix(x, "x"), arrays.matrix(y, "y"), hessian
+        )
+        return hessian
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<closed Model>"
+        common = f"likelihood={self.likelihood!r}, dtype={self.dtype!r})"
+        if self.activation is None:
+            return f"Model.user(inputs={self.inputs}, outputs={self.outputs}, parameters={self.parameters}, {common}"
+        weights = [block for block in self.blocks if block.name.endswith("weight")]
+        sizes = [weights[0].cols] + [block.rows for block in weights]
+        return f"Model.mlp({sizes}, activation={self.activation!r}, {common}"
+
+    def __reduce__(self) -> Any:
+        return _load_model, (to_bytes(self._handle, None, None),)
+
+
+def _result(values: Any, dtype: str, columns: int) -> np.ndarray:
+    """What a user's function has returned, as rows; a vector is one column."""
+    array = np.asarray(values, dtype=dtype)
+    return array.reshape(-1, columns) if array.ndim < 2 else array
+
+
+def _load_model(data: bytes) -> Model:
+    return Model._of(lowlevel.bdl_load_bytes(data, None, True, False, False)[0])

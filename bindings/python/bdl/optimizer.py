@@ -1,0 +1,253 @@
+"""Optimizers: how belief changes."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from . import arrays, lowlevel, names, tables
+from .handle import Handle, to_bytes
+from .model import Model
+from .posterior import Posterior
+
+
+class Progress(NamedTuple):
+    """Where training is: steps taken, the step at which the plan ends (0: no plan), epochs completed."""
+
+    step: int
+    planned: int
+    epoch: float
+
+
+class Elbo(NamedTuple):
+    """The evidence lower bound's two parts; ``kl`` is None for dropout, which has none."""
+
+    expected_log_likelihood: float
+    kl: float | None
+
+    @property
+    def value(self) -> float:
+        return self.expected_log_likelihood - (self.kl or 0.0)
+
+
+class Diagnosis(NamedTuple):
+    """Whether training has moved mean and precision at all; ``message`` is "" if both have moved."""
+
+    mean_shift: float
+    precision_shift: float
+    message: str
+
+
+class Prequential(NamedTuple):
+    """One-step-ahead scores of a stream: rows scored, their mean log density, RMSE or share of errors."""
+
+    count: int
+    log_density: float
+    error: float
+
+
+class Optimizer(Handle):
+    """Trains a posterior by a method of the table, with its options by name.
+
+    >>> import bdl, numpy as np
+    >>> x = np.linspace(-1, 1, 50)
+    >>> model = bdl.Model.mlp([1, 1])
+    >>> q = bdl.Posterior.full(model.parameters)
+    >>> optimizer = bdl.Optimizer(model, q, "slang-exact-hess", 50, seed=3)
+    >>> optimizer.fit(x, 2 * x + 1, epochs=400)
+    True
+    >>> np.round(q.mean, 1)
+    array([2., 1.])
+    """
+
+    model: Model | None
+    posterior: Posterior
+
+    def __init__(
+        self,
+        model: Model | None,
+        posterior: Posterior,
+        method: str = "slang-ggn",
+        data_size: int = 1,
+        **options: Any,
+    ):
+        """``data_size`` is N, the number of examples in the whole data set."""
+        capsule = None if model is None else model._handle
+        self._capsule = lowlevel.bdl_optimizer_create(capsule, posterior._handle, method, data_size)
+        self.model, self.posterior = model, posterior
+        self.set(**options)
+
+    def set(self, **options: Any) -> None:
+        """Sets options by name: ``optimizer.set(learning_rate=0.01, seed=3)``."""
+        for name, value in options.items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        kind = tables.types.get(name, "double")  # an unknown name is the library's to refuse
+        if kind == "double":
+            lowlevel.bdl_optimizer_set_double(self._handle, name, value)
+        elif kind == "int":
+            lowlevel.bdl_optimizer_set_int(self._handle, name, value)
+        else:
+            lowlevel.bdl_optimizer_set_choice(self._handle, name, value)
+
+    def __getitem__(self, name: str) -> float | int | str:
+        kind = tables.types.get(name, "double")
+        read = {
+            "double": lowlevel.bdl_optimizer_get_double,
+            "int": lowlevel.bdl_optimizer_get_int,
+            "choice": lowlevel.bdl_optimizer_get_choice,
+        }[kind]
+        return read(self._handle, name)
+
+    @property
+    def options(self) -> dict[str, float | int | str]:
+        """All options and their present values."""
+        return {name: self[name] for name in tables.types}
+
+    @property
+    def method(self) -> str:
+        return lowlevel.bdl_optimizer_method(self._handle)
+
+    @property
+    def data_size(self) -> int:
+        return lowlevel.bdl_optimizer_data_size(self._handle)
+
+    @property
+    def prior_precision(self) -> np.ndarray:
+        """Present prior precision of every parameter; setting it (one value or D) stops learning it."""
+        precision = arrays.empty(1, self.posterior.dimension)
+        lowlevel.bdl_optimizer_get_prior(self._handle, precision)
+        return precision[0]
+
+    @prior_precision.setter
+    def prior_precision(self, precision: Any) -> None:
+        lowlevel.bdl_optimizer_set_prior(self._handle, arrays.row(precision, "precision"))
+
+    def initialize(self) -> None:
+        """Restarts; fit and step do so by themselves when the posterior is blank."""
+        lowlevel.bdl_optimizer_initialize(self._handle)
+
+    def fit(self, x: Any, y: Any, epochs: int, progress: Callable[[Optimizer], Any] | None = None) -> bool:
+        """Trains on minibatches for so many passes over the data; 0 finishes a fit that was stopped.
+
+        ``progress(optimizer)`` is called after steps as option "progress_every" says; a true result stops. Returns
+        whether training went to its end. After a stop, an exception or Ctrl-C, everything is as after the last step.
+        """
+        stopped = lowlevel.bdl_optimizer_fit(
+            self._handle,
+            arrays.matrix(x, "x"),
+            arrays.matrix(y, "y"),
+            epochs,
+            None if progress is None else lambda: progress(self),
+        )
+        return not stopped
+
+    def step(self, x: Any, y: Any) -> None:
+        """One step on a minibatch of the caller's."""
+        lowlevel.bdl_optimizer_step(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
+
+    def step_rows(self, rows: Any) -> None:
+        """One step from the caller's gradient rows of -log p."""
+        lowlevel.bdl_optimizer_step_rows(self._handle, arrays.rows(rows, "rows"))
+
+    def laplace(self, x: Any, y: Any) -> None:
+        """Laplace's approximation around the present mean."""
+        lowlevel.bdl_optimizer_laplace(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
+
+    def observe(self, x: Any, y: Any) -> np.ndarray:
+        """Learns row after row, as a filter; returns each row's log density before it was used."""
+        x = arrays.matrix(x, "x")
+        log_density = arrays.empty(len(x), 1)
+        lowlevel.bdl_optimizer_observe(self._handle, x, arrays.matrix(y, "y"), log_density)
+        return log_density[:, 0]
+
+    def forecast(self, steps: int = 1) -> None:
+        """Moves time on without observations."""
+        lowlevel.bdl_optimizer_forecast(self._handle, steps)
+
+    def set_process_noise(self, variance: Any) -> None:
+        """Variance of the drift per step of time, one value or D; None: option "process_noise" again."""
+        variance = None if variance is None else arrays.row(variance, "variance")
+        lowlevel.bdl_optimizer_set_process_noise(self._handle, variance)
+
+    def set_draws(self, draws: Callable[[str, int, int, Posterior, int], Any] | None) -> None:
+        """The random numbers of training, in place of the library's: ``draws(kind, step, iteration, q, count)`` returns
+        an array of shape (count, D), kind being "parameters" (rows drawn from q) or "probes" (rows of +-1). q is lent
+        for the time of the call. None: the library's own again."""
+        if draws is None:
+            lowlevel.bdl_optimizer_set_draws(self._handle, None)
+            return
+        dtype = self.posterior.dtype
+
+        def call(kind: int, step: int, iteration: int, q: Any, count: int) -> np.ndarray:
+            lent = Posterior._of(q)
+            try:
+                return np.asarray(draws(names.draw_kinds.word(kind), step, iteration, lent, count), dtype=dtype)
+            finally:
+                lent.close()
+
+        lowlevel.bdl_optimizer_set_draws(self._handle, call)
+
+    def request_stop(self) -> None:
+        """Asks a running fit to stop after its step; any thread may do so."""
+        lowlevel.bdl_optimizer_request_stop(self._handle)
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(*lowlevel.bdl_optimizer_progress(self._handle))
+
+    def _has_kl(self) -> bool:
+        return self.posterior.family != "dropout"
+
+    @property
+    def running_elbo(self) -> Elbo:
+        """The ELBO's parts as training sees them: free of cost, but noisy."""
+        return _elbo(lowlevel.bdl_optimizer_running_elbo(self._handle, self._has_kl()))
+
+    def elbo(self, x: Any, y: Any, samples: int = 100, seed: int = 1) -> Elbo:
+        """The ELBO's parts on these data; 0 samples: exact integrals (generalised linear models of one output)."""
+        x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+        return _elbo(lowlevel.bdl_optimizer_elbo(self._handle, x, y, samples, seed, self._has_kl()))
+
+    @property
+    def prequential(self) -> Prequential:
+        return Prequential(*lowlevel.bdl_optimizer_prequential(self._handle))
+
+    @property
+    def shortened_steps(self) -> int:
+        """Steps that were shortened to stay positive definite."""
+        return lowlevel.bdl_optimizer_shortened_steps(self._handle)
+
+    def memory(self, minibatch: int = 0) -> int:
+        """Bytes of workspace for steps on so many examples; 0: as option "minibatch" says."""
+        return lowlevel.bdl_optimizer_memory(self._handle, minibatch)
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        return Diagnosis(*lowlevel.bdl_optimizer_diagnose(self._handle))
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<closed Optimizer>"
+        return f"<Optimizer {self.method}: data_size={self.data_size}, step={self.progress.step}>"
+
+    def __reduce__(self) -> Any:
+        return _load_optimizer, (to_bytes(None, None, self._handle), self.model is not None)
+
+
+def _elbo(parts: list[Any]) -> Elbo:
+    return Elbo(parts[0], None if parts[1] is False else parts[1])
+
+
+def _with_parts(model: Any, posterior: Any, optimizer: Any) -> Optimizer:
+    """An optimizer of three capsules, model may be False."""
+    handle = Optimizer._of(optimizer)
+    handle.model = Model._of(model) if model else None
+    handle.posterior = Posterior._of(posterior)
+    return handle
+
+
+def _load_optimizer(data: bytes, has_model: bool) -> Optimizer:
+    return _with_parts(*lowlevel.bdl_load_bytes(data, None, has_model, True, True))

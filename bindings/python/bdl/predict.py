@@ -1,0 +1,126 @@
+"""Predictive distributions of a model under a posterior. All take the data x, a method and, for Monte-Carlo methods, the
+number of samples and their seed (include/bdl/predict.h describes the methods)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import arrays, lowlevel, names
+from .model import Model
+from .posterior import Posterior
+
+
+class Prediction(NamedTuple):
+    """n x C each; the predictive variance is the sum of the two."""
+
+    mean: np.ndarray
+    epistemic_variance: np.ndarray
+    noise_variance: np.ndarray
+
+
+class ClassPrediction(NamedTuple):
+    """Probabilities, and entropy and mutual information in nats (None where it has no formula)."""
+
+    probabilities: np.ndarray
+    entropy: np.ndarray
+    mutual_information: np.ndarray | None
+
+
+def _call(function: Any, model: Model, posterior: Posterior, x: np.ndarray, how: tuple[str, int, int], *rest: Any) -> None:
+    method, samples, seed = how
+    number = names.predict_methods.number(method)
+    function(model._handle, posterior._handle, x, number, samples, seed, *rest)
+
+
+def predict(
+    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+) -> Prediction:
+    """Mean of y, its variance from not knowing theta, and that of the noise.
+
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
+    array([[6.]])
+    """
+    x = arrays.matrix(x, "x")
+    result = Prediction(*(arrays.empty(len(x), model.outputs) for _ in range(3)))
+    _call(lowlevel.bdl_predict, model, posterior, x, (method, samples, seed), *result)
+    return result
+
+
+def predict_quantiles(
+    model: Model,
+    posterior: Posterior,
+    x: Any,
+    levels: Any,
+    method: str = "monte_carlo",
+    samples: int = 500,
+    seed: int = 1,
+) -> np.ndarray:
+    """Quantiles of y, of shape (n, C, levels)."""
+    x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
+    quantiles = arrays.empty(len(x), model.outputs * levels.shape[1])
+    _call(lowlevel.bdl_predict_quantiles, model, posterior, x, (method, samples, seed), levels, quantiles)
+    return quantiles.reshape(len(x), model.outputs, levels.shape[1])
+
+
+def predict_interval(
+    model: Model,
+    posterior: Posterior,
+    x: Any,
+    probability: float = 0.95,
+    method: str = "monte_carlo",
+    samples: int = 500,
+    seed: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper limits, n x C, between which y is with this probability."""
+    x = arrays.matrix(x, "x")
+    limits = arrays.empty(len(x), model.outputs), arrays.empty(len(x), model.outputs)
+    _call(lowlevel.bdl_predict_interval, model, posterior, x, (method, samples, seed), probability, *limits)
+    return limits
+
+
+def predict_classes(
+    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+) -> ClassPrediction:
+    """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
+    x = arrays.matrix(x, "x")
+    columns = 1 if model.likelihood == "categorical" else model.outputs
+    has_information = not (method == "linearized" and model.likelihood == "categorical")
+    probabilities, entropy = arrays.empty(len(x), model.outputs), arrays.empty(len(x), columns)
+    information = arrays.empty(len(x), columns) if has_information else None
+    how = method, samples, seed
+    _call(lowlevel.bdl_predict_classes, model, posterior, x, how, probabilities, entropy, information)
+    return ClassPrediction(probabilities, entropy, information)
+
+
+def predict_log_density(
+    model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+) -> np.ndarray:
+    """log p(y_i | x_i) of each example, in nats."""
+    x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+    result = arrays.empty(len(x), 1)
+    number = names.predict_methods.number(method)
+    lowlevel.bdl_predict_log_density(model._handle, posterior._handle, x, y, number, samples, seed, result)
+    return result[:, 0]
+
+
+def predict_draws(
+    model: Model, posterior: Posterior, x: Any, samples: int = 500, seed: int = 1, method: str = "monte_carlo"
+) -> np.ndarray:
+    """Draws of y, of shape (n, targets, samples)."""
+    x = arrays.matrix(x, "x")
+    draws = arrays.empty(len(x), model.targets * samples)
+    _call(lowlevel.bdl_predict_draws_by, model, posterior, x, (method, samples, seed), draws)
+    return draws.reshape(len(x), model.targets, samples)
+
+
+def predict_output_distribution(model: Model, posterior: Posterior, x: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
+    x = arrays.matrix(x, "x")
+    outputs = model.outputs
+    mean, covariance = arrays.empty(len(x), outputs), arrays.empty(len(x), outputs * outputs)
+    lowlevel.bdl_predict_output_distribution(model._handle, posterior._handle, x, mean, covariance)
+    return mean, covariance.reshape(len(x), outputs, outputs)

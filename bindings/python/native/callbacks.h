@@ -1,0 +1,151 @@
+/* Python callables as the library's callbacks. They run on the thread of the call; an exception stays set and ends the
+   call, after which it is raised as it was. Arrays are handed over as copies, so none is left dangling. */
+#ifndef BDL_PYTHON_CALLBACKS_H
+#define BDL_PYTHON_CALLBACKS_H
+
+#include <Python.h>
+#include <bdl/bdl.h>
+#include <string.h>
+
+#include "handles.h"
+#include "views.h"
+
+static size_t item_size(const bdl_matrix* matrix) {
+  return matrix->dtype == BDL_F64 ? sizeof(double) : sizeof(float);
+}
+
+/* Copies all elements between matrices of one shape and type. */
+static void copy_elements(const bdl_matrix* from, const bdl_matrix* to) {
+  const size_t size = item_size(from);
+  int64_t i, j;
+  for (i = 0; i < from->rows; ++i)
+    for (j = 0; j < from->cols; ++j)
+      memcpy((char*)to->data + (i * to->row_stride + j * to->col_stride) * (int64_t)size,
+             (const char*)from->data + (i * from->row_stride + j * from->col_stride) * (int64_t)size, size);
+}
+
+/* A new two-dimensional memoryview that owns a copy. */
+static PyObject* copy_of(const bdl_matrix* matrix) {
+  const size_t size = item_size(matrix);
+  PyObject* const bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(matrix->rows * matrix->cols) * (Py_ssize_t)size);
+  PyObject *flat, *shaped;
+  bdl_matrix copy;
+  if (!bytes) return NULL;
+  copy = bdl_strided(PyByteArray_AS_STRING(bytes), (bdl_dtype)matrix->dtype, matrix->rows, matrix->cols, matrix->cols, 1);
+  copy_elements(matrix, &copy);
+  flat = PyMemoryView_FromObject(bytes);
+  Py_DECREF(bytes);
+  if (!flat) return NULL;
+  shaped = PyObject_CallMethod(flat, "cast", "s(LL)", matrix->dtype == BDL_F64 ? "d" : "f", (long long)matrix->rows,
+                               (long long)matrix->cols);
+  Py_DECREF(flat);
+  return shaped;
+}
+
+/* Copies what a callback has returned into the library's array; consumes the result. */
+static int32_t take_result(PyObject* result, const char* name, const bdl_matrix* out) {
+  View view;
+  int32_t answer = 1;
+  if (!result) return 1;
+  if (view_argument(result, name, 0, &view) == 0) {
+    if (view.matrix.dtype != out->dtype || view.matrix.rows != out->rows || view.matrix.cols != out->cols) {
+      PyErr_Format(PyExc_ValueError, "%s has shape (%lld, %lld) and type %s, expected (%lld, %lld) and %s", name,
+                   (long long)view.matrix.rows, (long long)view.matrix.cols, view.buffer.format ? view.buffer.format : "none",
+                   (long long)out->rows, (long long)out->cols, out->dtype == BDL_F64 ? "float64" : "float32");
+    } else {
+      copy_elements(&view.matrix, out);
+      answer = 0;
+    }
+    view_release(&view);
+  }
+  Py_DECREF(result);
+  return answer;
+}
+
+static PyObject* call_with_copies(PyObject* function, const bdl_matrix* const* matrices, int count) {
+  PyObject* const arguments = PyTuple_New(count);
+  PyObject* result = NULL;
+  int i;
+  if (!arguments) return NULL;
+  for (i = 0; i < count; ++i) {
+    PyObject* const copy = copy_of(matrices[i]);
+    if (!copy) break;
+    PyTuple_SET_ITEM(arguments, i, copy);
+  }
+  if (i == count) result = PyObject_CallObject(function, arguments);
+  Py_DECREF(arguments);
+  return result;
+}
+
+/* user_data: a tuple (outputs, gradients or None), of which the model owns a reference. */
+static int32_t call_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
+  const bdl_matrix* const given[] = {&parameters, &inputs};
+  const PyGILState_STATE state = PyGILState_Ensure();
+  int32_t answer = 1;
+  if (!PyErr_Occurred())
+    answer = take_result(call_with_copies(PyTuple_GET_ITEM((PyObject*)user_data, 0), given, 2), "outputs", &outputs);
+  PyGILState_Release(state);
+  return answer;
+}
+
+static int32_t call_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix output_gradients,
+                              bdl_matrix_out rows) {
+  const bdl_matrix* const given[] = {&parameters, &inputs, &output_gradients};
+  const PyGILState_STATE state = PyGILState_Ensure();
+  int32_t answer = 1;
+  if (!PyErr_Occurred())
+    answer = take_result(call_with_copies(PyTuple_GET_ITEM((PyObject*)user_data, 1), given, 3), "gradient rows", &rows);
+  PyGILState_Release(state);
+  return answer;
+}
+
+static int32_t call_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration, const bdl_posterior* q,
+                          bdl_matrix_out draws) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  int32_t answer = 1;
+  if (!PyErr_Occurred()) {
+    PyObject* const lent = PyCapsule_New((void*)q, "bdl_posterior", NULL);
+    if (lent) {
+      answer = take_result(PyObject_CallFunction((PyObject*)user_data, "iLLOL", (int)kind, (long long)step,
+                                                 (long long)iteration, lent, (long long)draws.rows),
+                           "draws", &draws);
+      PyCapsule_SetName(lent, expired_name);
+      Py_DECREF(lent);
+    }
+  }
+  PyGILState_Release(state);
+  return answer;
+}
+
+static void drop_reference(void* user_data) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF((PyObject*)user_data);
+  PyGILState_Release(state);
+}
+
+/* A callable without arguments: true stops. */
+static int32_t call_progress(PyObject* function) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  int32_t answer = -1;
+  if (!PyErr_Occurred()) {
+    PyObject* const result = PyObject_CallNoArgs(function);
+    if (result) {
+      answer = PyObject_IsTrue(result);
+      Py_DECREF(result);
+    }
+  }
+  PyGILState_Release(state);
+  return answer;
+}
+
+static int32_t fit_progress(void* user_data, const bdl_optimizer* optimizer) {
+  (void)optimizer;
+  return call_progress((PyObject*)user_data);
+}
+
+static int32_t search_progress(void* user_data, const bdl_search* search) {
+  (void)search;
+  return call_progress((PyObject*)user_data);
+}
+
+#endif

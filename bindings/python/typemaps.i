@@ -1,0 +1,174 @@
+/* How values of Python become arguments of the library: numbers, strings, views of buffers, handles, callables. The C behind
+   it is in native/. */
+%{
+#include <bdl/bdl.h>
+
+#include "arguments.h"
+#include "callbacks.h"
+#include "calls.h"
+#include "handles.h"
+#include "views.h"
+%}
+
+/* Numbers and strings. */
+%typemap(in) int64_t { if (int64_argument($input, "$symname: $1_name", INT64_MIN, INT64_MAX, &$1) < 0) SWIG_fail; }
+%typemap(in) int32_t (int64_t number), enum SWIGTYPE (int64_t number) {
+  if (int64_argument($input, "$symname: $1_name", INT32_MIN, INT32_MAX, &number) < 0) SWIG_fail;
+  $1 = ($1_ltype)number;
+}
+%typemap(in) uint64_t { if (uint64_argument($input, "$symname: $1_name", &$1) < 0) SWIG_fail; }
+%typemap(in) double { if (double_argument($input, "$symname: $1_name", &$1) < 0) SWIG_fail; }
+%typemap(in) const char * {
+  const char* text;
+  if (string_argument($input, "$symname: $1_name", &text) < 0) SWIG_fail;
+  $1 = ($1_ltype)text;
+}
+%typemap(freearg) const char * "";
+%typemap(in) const char *path (PyObject* bytes = NULL) {
+  if ($input != Py_None && !PyUnicode_FSConverter($input, &bytes)) SWIG_fail;
+  $1 = bytes ? PyBytes_AS_STRING(bytes) : NULL;
+}
+%typemap(freearg) const char *path { Py_XDECREF(bytes$argnum); }
+%typemap(out) int64_t { $result = PyLong_FromLongLong($1); }
+%typemap(out) int32_t { $result = PyLong_FromLong($1); }
+%typemap(out) const char * { $result = $1 ? PyUnicode_FromString($1) : Py_NewRef(Py_None); }
+
+/* Results through pointers are returned. */
+%typemap(in, numinputs=0) double * (double value) { $1 = &value; }
+%typemap(argout) double * { $result = SWIG_Python_AppendOutput($result, PyFloat_FromDouble(*$1)); }
+%typemap(in, numinputs=0) int64_t * (int64_t value) { $1 = &value; }
+%typemap(argout) int64_t * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLongLong(*$1)); }
+%typemap(in, numinputs=0) int32_t * (int32_t value) { $1 = &value; }
+%typemap(argout) int32_t * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLong(*$1)); }
+%typemap(in, numinputs=0) bdl_option_type * (bdl_option_type value) { $1 = &value; }
+%typemap(argout) bdl_option_type * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLong(*$1)); }
+%typemap(in, numinputs=0) const char ** (const char* value) { $1 = ($1_ltype)&value; }
+%typemap(argout) const char ** { $result = SWIG_Python_AppendOutput($result, PyUnicode_FromString(*$1)); }
+%typemap(freearg) const char ** "";
+
+/* Given a truth value: whether the result is wanted; False if not (None would be dropped from the list). */
+%typemap(in) double *WANTED (double value, int wanted) {
+  if ((wanted = PyObject_IsTrue($input)) < 0) SWIG_fail;
+  $1 = wanted ? &value : NULL;
+}
+%typemap(argout) double *WANTED {
+  $result = SWIG_Python_AppendOutput($result, $1 ? PyFloat_FromDouble(*$1) : Py_NewRef(Py_False));
+}
+
+/* Arrays. */
+%typemap(in) bdl_matrix (View view = {0}) {
+  if (view_argument($input, "$symname: $1_name", 0, &view) < 0) SWIG_fail;
+  $1 = view.matrix;
+}
+%typemap(freearg) bdl_matrix { view_release(&view$argnum); }
+%typemap(in) bdl_matrix_out (View view = {0}) {
+  if (view_argument($input, "$symname: $1_name", 1, &view) < 0) SWIG_fail;
+  $1 = view.matrix;
+}
+%typemap(freearg) bdl_matrix_out { view_release(&view$argnum); }
+%typemap(in) (const int64_t *ARRAY, int64_t COUNT) (int64_t* values = NULL, int64_t count) {
+  if (int64_array_argument($input, "$symname: $1_name", &values, &count) < 0) SWIG_fail;
+  $1 = values;
+  $2 = ($2_ltype)count;
+}
+%typemap(argout) (const int64_t *ARRAY, int64_t COUNT) "";
+%typemap(freearg) (const int64_t *ARRAY, int64_t COUNT) { PyMem_Free(values$argnum); }
+%apply (const int64_t *ARRAY, int64_t COUNT) {
+  (const int64_t *sizes, int32_t size_count), (const int64_t *rows, int64_t row_count), (const int64_t *cols, int64_t col_count)
+};
+%typemap(in) (void *buffer, int64_t capacity) (Py_buffer buffer = {0}) {
+  if (bytes_argument($input, "$symname: $1_name", 1, &buffer) < 0) SWIG_fail;
+  $1 = buffer.buf;
+  $2 = buffer.len;
+}
+%typemap(in) (const void *bytes, int64_t size) (Py_buffer buffer = {0}) {
+  if (bytes_argument($input, "$symname: $1_name", 0, &buffer) < 0) SWIG_fail;
+  $1 = buffer.buf;
+  $2 = buffer.len;
+}
+%typemap(freearg) (void *buffer, int64_t capacity), (const void *bytes, int64_t size) {
+  if (buffer$argnum.obj) PyBuffer_Release(&buffer$argnum);
+}
+
+/* Handles. */
+%define BDL_HANDLE(kind)
+%typemap(in) kind *, const kind * {
+  void* handle;
+  if (handle_argument($input, "$symname: $1_name", #kind, &handle) < 0) SWIG_fail;
+  $1 = ($1_ltype)handle;
+}
+%typemap(in, numinputs=0) kind ** (kind* handle = NULL) { $1 = &handle; }
+%typemap(argout) kind ** {
+  PyObject* const capsule = new_ ## kind(*$1);
+  if (!capsule) SWIG_fail;
+  $result = SWIG_Python_AppendOutput($result, capsule);
+}
+%typemap(in) kind **WANTED (kind* handle = NULL, int wanted) {
+  if ((wanted = PyObject_IsTrue($input)) < 0) SWIG_fail;
+  $1 = wanted ? &handle : NULL;
+}
+%typemap(argout) kind **WANTED {
+  PyObject* const capsule = $1 ? new_ ## kind(*$1) : Py_NewRef(Py_False);
+  if (!capsule) SWIG_fail;
+  $result = SWIG_Python_AppendOutput($result, capsule);
+}
+%enddef
+BDL_HANDLE(bdl_model)
+BDL_HANDLE(bdl_posterior)
+BDL_HANDLE(bdl_optimizer)
+BDL_HANDLE(bdl_search)
+
+/* Callables, or None. */
+%define BDL_PROGRESS(type, trampoline)
+%typemap(in) (type progress, void *user_data) {
+  if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: progress", $input, "a callable"); SWIG_fail; }
+  $1 = $input == Py_None ? NULL : trampoline;
+  $2 = $input;
+}
+%enddef
+BDL_PROGRESS(bdl_progress_fn, fit_progress)
+BDL_PROGRESS(bdl_search_progress_fn, search_progress)
+
+/* The library owns a reference to the callables once the call has succeeded. */
+%typemap(in) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) (int lent = 0) {
+  if (!PyTuple_CheckExact($input) || PyTuple_GET_SIZE($input) != 2) {
+    type_error("$symname: callbacks", $input, "a tuple (outputs, gradients or None)");
+    SWIG_fail;
+  }
+  $1 = call_outputs;
+  $2 = PyTuple_GET_ITEM($input, 1) == Py_None ? NULL : call_gradients;
+  $3 = $input;
+  $4 = drop_reference;
+}
+%typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) (int lent = 0) {
+  if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: draws", $input, "a callable"); SWIG_fail; }
+  $1 = $input == Py_None ? NULL : call_draws;
+  $2 = $input;
+  $3 = $input == Py_None ? NULL : drop_reference;
+}
+%typemap(check) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) {
+  Py_INCREF((PyObject*)$3);
+  lent$argnum = 1;
+}
+%typemap(freearg) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) {
+  if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$3);
+}
+%typemap(check) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
+  Py_INCREF((PyObject*)$2);
+  lent$argnum = 1;
+}
+%typemap(freearg) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
+  if (lent$argnum && (result != BDL_OK || !$1)) Py_DECREF((PyObject*)$2);
+}
+
+/* Every call that can fail lets other threads run and is interrupted by signals. */
+%typemap(out) bdl_status {
+  const int stopped = check_status($1);
+  if (stopped < 0) SWIG_fail;
+  $result = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+}
+%exception {
+  begin_call();
+  $action
+  end_call();
+}

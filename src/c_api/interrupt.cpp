@@ -1,0 +1,7 @@
+#include "bdl/interrupt.h"
+
+#include "base/interrupt.hpp"
+
+void bdl_set_interrupt(bdl_interrupt_fn interrupt, void* user_data) {
+  bdl::set_interrupt(interrupt, user_data);
+}

@@ -1,0 +1,115 @@
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "c_api/parameters.hpp"
+#include "model/network.hpp"
+#include "model/noise_units.hpp"
+#include "predict/result.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+void check_network(const Model<T>& model) {
+  if (!dynamic_cast<const Network<T>*>(&model))
+    fail(Status::ERROR_UNSUPPORTED, "a user model is not standardised");
+}
+
+void check_scales(ConstSpan<double> scales, const char* name) {
+  for (std::size_t c = 0; c < scales.size(); ++c)
+    if (!is_scale(scales[c]))
+      fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g at column %zu (counting from 0), expected %g to %g",
+           name, scales[c], c, smallest_scale, largest_scale);
+}
+
+/// 1 x columns, finite; `absent` everywhere without an array.
+std::vector<double> row_values(const Array& array, Index columns, double absent, const char* name) {
+  std::vector<double> values(static_cast<std::size_t>(columns), absent);
+  if (!given(array)) return values;
+  check_shape(array, 1, columns, name);
+  check_finite(array, name);
+  gather(array, 0, MatrixView<double>(values.data(), columns, 1));
+  return values;
+}
+
+/// Of mean and scale, nothing if neither is given.
+ColumnMoments checked_moments(const Array& mean, const Array& scale, Index columns, const char* mean_name,
+                              const char* scale_name) {
+  if (!given(mean) && !given(scale)) return {};
+  ColumnMoments moments{row_values(mean, columns, 0, mean_name), row_values(scale, columns, 1, scale_name)};
+  check_scales(moments.scale, scale_name);
+  return moments;
+}
+
+/// Of data whose deviations may overflow.
+ColumnMoments checked_moments_of(const Array& data, const char* name) {
+  ColumnMoments moments = moments_of_columns(data);
+  for (std::size_t c = 0; c < moments.mean.size(); ++c)
+    if (!std::isfinite(moments.mean[c]) || !is_scale(moments.scale[c]))
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "%s has mean %g and standard deviation %g in column %zu (counting from 0), expected a finite mean "
+           "and at most %g",
+           name, moments.mean[c], moments.scale[c], c, largest_scale);
+  return moments;
+}
+
+void fill(Result& result, const std::vector<double>& values, double otherwise) {
+  const auto row = result.row(0);
+  for (std::size_t c = 0; c < row.size(); ++c) row[c] = values.empty() ? otherwise : values[c];
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean, bdl_matrix input_scale,
+                                         bdl_matrix target_mean, bdl_matrix target_scale) {
+  return guard("bdl_model_set_standardization", [&] {
+    with(model, "model", [&](auto& m) {
+      check_network(m);
+      if (m.likelihood.kind() != BDL_GAUSSIAN && (given(target_mean) || given(target_scale)))
+        fail(Status::ERROR_UNSUPPORTED, "%s is given, but the likelihood is not BDL_GAUSSIAN",
+             given(target_mean) ? "target_mean" : "target_scale");
+      ColumnMoments inputs =
+          checked_moments(input_mean, input_scale, m.inputs(), "input_mean", "input_scale");
+      ColumnMoments targets =
+          checked_moments(target_mean, target_scale, m.outputs(), "target_mean", "target_scale");
+      set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
+    });
+  });
+}
+
+bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
+  return guard("bdl_model_standardize", [&] {
+    with(model, "model", [&](auto& m) {
+      check_network(m);
+      check_shape(x, -1, m.inputs(), "x");
+      check_finite(x, "x");
+      const bool gaussian = m.likelihood.kind() == BDL_GAUSSIAN;
+      if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
+      if (given(y) && gaussian) m.likelihood.check_targets(y, x.rows, "y", true);
+      ColumnMoments targets = given(y) && gaussian ? checked_moments_of(y, "y") : ColumnMoments();
+      set_standardization(m, Standardization(checked_moments_of(x, "x"), std::move(targets)));
+    });
+  });
+}
+
+bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out input_mean,
+                                         bdl_matrix_out input_scale, bdl_matrix_out target_mean,
+                                         bdl_matrix_out target_scale) {
+  return guard("bdl_model_get_standardization", [&] {
+    with(model, "model", [&](const auto& m) {
+      const ColumnMoments &inputs = m.standardization.input_moments(),
+                          &targets = m.standardization.target_moments();
+      Result x_mean(input_mean, 1, m.inputs(), "input_mean"),
+          x_scale(input_scale, 1, m.inputs(), "input_scale"),
+          y_mean(target_mean, 1, m.outputs(), "target_mean"),
+          y_scale(target_scale, 1, m.outputs(), "target_scale");
+      fill(x_mean, inputs.mean, 0);
+      fill(x_scale, inputs.scale, 1);
+      fill(y_mean, targets.mean, 0);
+      fill(y_scale, targets.scale, 1);
+      write_results(x_mean, x_scale, y_mean, y_scale);
+    });
+  });
+}
