@@ -121,14 +121,17 @@ BDLR_INTEGERS(const int64_t *cols, int64_t col_count)
 
 /* Handles. An empty one is made before the call, so that nothing can fail between the library's and its own. */
 %define BDLR_HANDLE(TYPE, KIND)
-%typemap(in) const TYPE * {
+%typemap(in) const TYPE * (SEXP given) {
+  given = $input;
   $1 = $input == R_NilValue && BDLR_TAKES_NULL("$symname", "$1_name")
            ? NULL : ($1_ltype)bdlr_handle($input, KIND, 0, "$symname", "$1_name");
 }
-%typemap(in) TYPE * {
+%typemap(in) TYPE * (SEXP given) {
+  given = $input;
   $1 = $input == R_NilValue && BDLR_TAKES_NULL("$symname", "$1_name")
            ? NULL : ($1_ltype)bdlr_handle($input, KIND, !strstr("$symname", "_request_stop"), "$symname", "$1_name");
 }
+%typemap(freearg) const TYPE *, TYPE * { bdlr_inherit(r_ans, given$argnum); }
 %typemap(in, numinputs=0) TYPE ** (TYPE *address, SEXP handle) {
   address = NULL;
   PROTECT(handle = bdlr_new_handle(KIND));
@@ -155,7 +158,7 @@ BDLR_HANDLE(bdl_posterior, BDLR_POSTERIOR)
 BDLR_HANDLE(bdl_optimizer, BDLR_OPTIMIZER)
 BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 
-/* Callbacks. What is kept after the call is preserved once the call has succeeded. */
+/* Callbacks. Functions that the library keeps are kept by the handle, once the call has succeeded. */
 %typemap(in) (bdl_progress_fn progress, void *user_data) {
   $2 = bdlr_function($input, "$symname", "$1_name");
   $1 = $input == R_NilValue ? NULL : bdlr_on_progress;
@@ -167,21 +170,21 @@ BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 %typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
   $2 = bdlr_function($input, "$symname", "$1_name");
   $1 = $input == R_NilValue ? NULL : bdlr_on_draws;
-  $3 = $input == R_NilValue ? NULL : bdlr_release;
+  $3 = NULL;
 }
 %typemap(in) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data,
               void (*destroy)(void *)) {
   $3 = bdlr_functions($input, "$symname", "$1_name");
   $1 = bdlr_on_outputs;
   $2 = VECTOR_ELT($input, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-  $4 = bdlr_release;
+  $4 = NULL;
 }
 %typemap(freearg) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
-  if ($1) R_PreserveObject((SEXP)$2);
+  bdlr_keep_draws(optimizer, (SEXP)$2);
 }
 %typemap(freearg) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data,
                    void (*destroy)(void *)) {
-  R_PreserveObject((SEXP)$3);
+  bdlr_keep_functions(r_ans, (SEXP)$3);
 }
 
 /* Handles can be closed before R's collector frees them. */

@@ -11,9 +11,10 @@ predict.bdl <- function(object, newdata = NULL,
   method <- number_of(method, prediction_methods, "method")
   x <- inputs_of(object, newdata, na.action)
   given <- which(stats::complete.cases(x))
-  if (length(given) < nrow(x)) {
-    known <- predict_rows(object, x[given, , drop = FALSE], type, se.fit, level, probs, method, samples, seed)
-    return(spread(known, given, nrow(x), rownames(x)))
+  if (!length(given) || length(given) < nrow(x)) {
+    some <- if (length(given)) x[given, , drop = FALSE] else object$x[1, , drop = FALSE]
+    known <- predict_rows(object, some, type, se.fit, level, probs, method, samples, seed)
+    return(spread(known, if (length(given)) given else 0L, nrow(x), rownames(x)))
   }
   result <- predict_rows(object, x, type, se.fit, level, probs, method, samples, seed)
   if (is.null(newdata) && !is.null(object$na.action)) result <- padded(result, object$na.action)

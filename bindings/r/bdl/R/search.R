@@ -1,9 +1,8 @@
 # Searches of hyper-parameters.
 
-bdl_search <- function(optimizer, ..., folds = 5, epochs = 120, method = "monte_carlo", samples = 100, seed = 1) {
-  ranges <- list(...)
-  if (!length(ranges) || is.null(names(ranges)) || any(names(ranges) == "")) {
-    refuse("ranges must be given as name = c(low, high) or name = c(\"word\", \"word\")")
+bdl_search <- function(optimizer, ranges, folds = 5, epochs = 120, method = "monte_carlo", samples = 100, seed = 1) {
+  if (!is.list(ranges) || !length(ranges) || is.null(names(ranges)) || any(names(ranges) == "")) {
+    refuse("ranges must be list(name = c(low, high), ...), of choices list(name = c(\"word\", \"word\"))")
   }
   search <- bdl_search_create(optimizer, folds, epochs, number_of(method, prediction_methods, "method"), samples,
                               seed)

@@ -1651,7 +1651,7 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
     arg8 = bdlr_functions(outputs_fn, "bdl_model_create_user", "outputs_fn");
     arg6 = bdlr_on_outputs;
     arg7 = VECTOR_ELT(outputs_fn, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-    arg9 = bdlr_release;
+    arg9 = NULL;
   }
   {
     bdlr_call call;
@@ -1672,7 +1672,7 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
     r_ans = bdlr_output(r_ans, 1, "model", handle10);
   }
   {
-    R_PreserveObject((SEXP)arg8);
+    bdlr_keep_functions(r_ans, (SEXP)arg8);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -1680,7 +1680,7 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   return r_ans;
   fail: SWIGUNUSED;
   {
-    R_PreserveObject((SEXP)arg8);
+    bdlr_keep_functions(r_ans, (SEXP)arg8);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -1692,11 +1692,13 @@ R_swig_bdl_model_parameters ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_parameters", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_parameters", "model");
   }
@@ -1709,11 +1711,17 @@ R_swig_bdl_model_parameters ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1724,11 +1732,13 @@ R_swig_bdl_model_inputs ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_inputs", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_inputs", "model");
   }
@@ -1741,11 +1751,17 @@ R_swig_bdl_model_inputs ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1756,11 +1772,13 @@ R_swig_bdl_model_outputs ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_outputs", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_outputs", "model");
   }
@@ -1773,11 +1791,17 @@ R_swig_bdl_model_outputs ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1788,11 +1812,13 @@ R_swig_bdl_model_targets ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_targets", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_targets", "model");
   }
@@ -1805,11 +1831,17 @@ R_swig_bdl_model_targets ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1820,11 +1852,13 @@ R_swig_bdl_model_dtype ( SEXP model, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_dtype", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_dtype", "model");
   }
@@ -1837,11 +1871,17 @@ R_swig_bdl_model_dtype ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1852,11 +1892,13 @@ R_swig_bdl_model_likelihood ( SEXP model, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_likelihood", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_likelihood", "model");
   }
@@ -1869,11 +1911,17 @@ R_swig_bdl_model_likelihood ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1884,11 +1932,13 @@ R_swig_bdl_model_activation ( SEXP model, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_activation", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_activation", "model");
   }
@@ -1901,11 +1951,17 @@ R_swig_bdl_model_activation ( SEXP model, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1921,6 +1977,7 @@ R_swig_bdl_model_block ( SEXP model, SEXP index, SEXP s_swig_copy)
   int64_t *arg4 = (int64_t *) 0 ;
   int64_t *arg5 = (int64_t *) 0 ;
   int64_t *arg6 = (int64_t *) 0 ;
+  SEXP given1 ;
   char const *output3 ;
   int64_t output4 ;
   int64_t output5 ;
@@ -1943,6 +2000,7 @@ R_swig_bdl_model_block ( SEXP model, SEXP index, SEXP s_swig_copy)
     arg6 = &output6;
   }
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_block", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_block", "model");
   }
@@ -1975,11 +2033,17 @@ R_swig_bdl_model_block ( SEXP model, SEXP index, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 4, "cols", Rf_ScalarReal(*arg6));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -1991,11 +2055,13 @@ R_swig_bdl_model_set_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
   bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_noise_precision", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_noise_precision", "_request_stop"), "bdl_model_set_noise_precision", "model");
   }
@@ -2011,11 +2077,17 @@ R_swig_bdl_model_set_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2027,6 +2099,7 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
   bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2034,6 +2107,7 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_noise_precision", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_noise_precision", "model");
   }
@@ -2059,11 +2133,17 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
   {
     r_ans = bdlr_output(r_ans, 1, "precision", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2075,11 +2155,13 @@ R_swig_bdl_model_set_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig
   bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_noise_covariance", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_noise_covariance", "_request_stop"), "bdl_model_set_noise_covariance", "model");
   }
@@ -2095,11 +2177,17 @@ R_swig_bdl_model_set_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2111,6 +2199,7 @@ R_swig_bdl_model_get_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig
   bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2118,6 +2207,7 @@ R_swig_bdl_model_get_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_noise_covariance", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_noise_covariance", "model");
   }
@@ -2143,11 +2233,17 @@ R_swig_bdl_model_get_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig
   {
     r_ans = bdlr_output(r_ans, 1, "covariance", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2162,11 +2258,13 @@ R_swig_bdl_model_set_standardization ( SEXP model, SEXP input_mean, SEXP input_s
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix arg5 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_standardization", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_standardization", "_request_stop"), "bdl_model_set_standardization", "model");
   }
@@ -2191,11 +2289,17 @@ R_swig_bdl_model_set_standardization ( SEXP model, SEXP input_mean, SEXP input_s
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2208,11 +2312,13 @@ R_swig_bdl_model_standardize ( SEXP model, SEXP x, SEXP y, SEXP s_swig_copy)
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_standardize", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_standardize", "_request_stop"), "bdl_model_standardize", "model");
   }
@@ -2231,11 +2337,17 @@ R_swig_bdl_model_standardize ( SEXP model, SEXP x, SEXP y, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2250,6 +2362,7 @@ R_swig_bdl_model_get_standardization ( SEXP model, SEXP input_mean, SEXP input_s
   bdl_matrix_out arg3 ;
   bdl_matrix_out arg4 ;
   bdl_matrix_out arg5 ;
+  SEXP given1 ;
   SEXP array2 ;
   SEXP array3 ;
   SEXP array4 ;
@@ -2260,6 +2373,7 @@ R_swig_bdl_model_get_standardization ( SEXP model, SEXP input_mean, SEXP input_s
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_standardization", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_standardization", "model");
   }
@@ -2309,11 +2423,17 @@ R_swig_bdl_model_get_standardization ( SEXP model, SEXP input_mean, SEXP input_s
   {
     r_ans = bdlr_output(r_ans, 4, "target_scale", array5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2327,6 +2447,7 @@ R_swig_bdl_model_initialize ( SEXP model, SEXP scheme, SEXP seed, SEXP parameter
   bdl_initialization arg2 ;
   uint64_t arg3 ;
   bdl_matrix_out arg4 ;
+  SEXP given1 ;
   SEXP array4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2334,6 +2455,7 @@ R_swig_bdl_model_initialize ( SEXP model, SEXP scheme, SEXP seed, SEXP parameter
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_initialize", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_initialize", "model");
   }
@@ -2365,11 +2487,17 @@ R_swig_bdl_model_initialize ( SEXP model, SEXP scheme, SEXP seed, SEXP parameter
   {
     r_ans = bdlr_output(r_ans, 1, "parameters", array4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2383,6 +2511,7 @@ R_swig_bdl_model_evaluate ( SEXP model, SEXP parameters, SEXP x, SEXP outputs, S
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  SEXP given1 ;
   SEXP array4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2390,6 +2519,7 @@ R_swig_bdl_model_evaluate ( SEXP model, SEXP parameters, SEXP x, SEXP outputs, S
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_evaluate", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_evaluate", "model");
   }
@@ -2421,11 +2551,17 @@ R_swig_bdl_model_evaluate ( SEXP model, SEXP parameters, SEXP x, SEXP outputs, S
   {
     r_ans = bdlr_output(r_ans, 1, "outputs", array4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2440,6 +2576,7 @@ R_swig_bdl_model_log_likelihood ( SEXP model, SEXP parameters, SEXP x, SEXP y, S
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  SEXP given1 ;
   SEXP array5 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2447,6 +2584,7 @@ R_swig_bdl_model_log_likelihood ( SEXP model, SEXP parameters, SEXP x, SEXP y, S
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_log_likelihood", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_log_likelihood", "model");
   }
@@ -2481,11 +2619,17 @@ R_swig_bdl_model_log_likelihood ( SEXP model, SEXP parameters, SEXP x, SEXP y, S
   {
     r_ans = bdlr_output(r_ans, 1, "log_likelihood", array5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2500,6 +2644,7 @@ R_swig_bdl_model_gradient_rows ( SEXP model, SEXP parameters, SEXP x, SEXP y, SE
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  SEXP given1 ;
   SEXP array5 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2507,6 +2652,7 @@ R_swig_bdl_model_gradient_rows ( SEXP model, SEXP parameters, SEXP x, SEXP y, SE
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_gradient_rows", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_gradient_rows", "model");
   }
@@ -2541,11 +2687,17 @@ R_swig_bdl_model_gradient_rows ( SEXP model, SEXP parameters, SEXP x, SEXP y, SE
   {
     r_ans = bdlr_output(r_ans, 1, "rows", array5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2559,6 +2711,7 @@ R_swig_bdl_model_jacobian ( SEXP model, SEXP parameters, SEXP x, SEXP jacobian, 
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  SEXP given1 ;
   SEXP array4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2566,6 +2719,7 @@ R_swig_bdl_model_jacobian ( SEXP model, SEXP parameters, SEXP x, SEXP jacobian, 
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_jacobian", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_jacobian", "model");
   }
@@ -2597,11 +2751,17 @@ R_swig_bdl_model_jacobian ( SEXP model, SEXP parameters, SEXP x, SEXP jacobian, 
   {
     r_ans = bdlr_output(r_ans, 1, "jacobian", array4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2617,6 +2777,7 @@ R_swig_bdl_model_hessian_vector_product ( SEXP model, SEXP parameters, SEXP x, S
   bdl_matrix arg4 ;
   bdl_matrix arg5 ;
   bdl_matrix_out arg6 ;
+  SEXP given1 ;
   SEXP array6 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2624,6 +2785,7 @@ R_swig_bdl_model_hessian_vector_product ( SEXP model, SEXP parameters, SEXP x, S
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_hessian_vector_product", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_hessian_vector_product", "model");
   }
@@ -2661,11 +2823,17 @@ R_swig_bdl_model_hessian_vector_product ( SEXP model, SEXP parameters, SEXP x, S
   {
     r_ans = bdlr_output(r_ans, 1, "products", array6);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2680,6 +2848,7 @@ R_swig_bdl_model_hessian ( SEXP model, SEXP parameters, SEXP x, SEXP y, SEXP hes
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  SEXP given1 ;
   SEXP array5 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -2687,6 +2856,7 @@ R_swig_bdl_model_hessian ( SEXP model, SEXP parameters, SEXP x, SEXP y, SEXP hes
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_hessian", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_hessian", "model");
   }
@@ -2721,11 +2891,17 @@ R_swig_bdl_model_hessian ( SEXP model, SEXP parameters, SEXP x, SEXP y, SEXP hes
   {
     r_ans = bdlr_output(r_ans, 1, "hessian", array5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -2959,6 +3135,7 @@ R_swig_bdl_posterior_create_dropout ( SEXP model, SEXP input_rate, SEXP hidden_r
   double arg2 ;
   double arg3 ;
   bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
   bdl_posterior *address4 ;
   SEXP handle4 ;
   unsigned int r_nprotect = 0;
@@ -2973,6 +3150,7 @@ R_swig_bdl_posterior_create_dropout ( SEXP model, SEXP input_rate, SEXP hidden_r
     arg4 = &address4;
   }
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_create_dropout", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_posterior_create_dropout", "model");
   }
@@ -3000,11 +3178,17 @@ R_swig_bdl_posterior_create_dropout ( SEXP model, SEXP input_rate, SEXP hidden_r
     R_SetExternalPtrAddr(handle4, address4);
     r_ans = bdlr_output(r_ans, 1, "posterior", handle4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3016,6 +3200,7 @@ R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
   bdl_posterior *address2 ;
   SEXP handle2 ;
   unsigned int r_nprotect = 0;
@@ -3030,6 +3215,7 @@ R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
     arg2 = &address2;
   }
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_copy", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_copy", "posterior");
   }
@@ -3051,11 +3237,17 @@ R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
     R_SetExternalPtrAddr(handle2, address2);
     r_ans = bdlr_output(r_ans, 1, "copy", handle2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3066,11 +3258,13 @@ R_swig_bdl_posterior_dimension ( SEXP posterior, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_dimension", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_dimension", "posterior");
   }
@@ -3083,11 +3277,17 @@ R_swig_bdl_posterior_dimension ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3098,11 +3298,13 @@ R_swig_bdl_posterior_rank ( SEXP posterior, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_rank", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_rank", "posterior");
   }
@@ -3115,11 +3317,17 @@ R_swig_bdl_posterior_rank ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3130,11 +3338,13 @@ R_swig_bdl_posterior_family ( SEXP posterior, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_family", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_family", "posterior");
   }
@@ -3147,11 +3357,17 @@ R_swig_bdl_posterior_family ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3162,11 +3378,13 @@ R_swig_bdl_posterior_dtype ( SEXP posterior, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_dtype", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_dtype", "posterior");
   }
@@ -3179,11 +3397,17 @@ R_swig_bdl_posterior_dtype ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3194,11 +3418,13 @@ R_swig_bdl_posterior_is_blank ( SEXP posterior, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_is_blank", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_is_blank", "posterior");
   }
@@ -3211,11 +3437,17 @@ R_swig_bdl_posterior_is_blank ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarInteger(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3229,11 +3461,13 @@ R_swig_bdl_posterior_set_low_rank ( SEXP posterior, SEXP mean, SEXP low_rank, SE
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_low_rank", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_low_rank", "_request_stop"), "bdl_posterior_set_low_rank", "posterior");
   }
@@ -3256,11 +3490,17 @@ R_swig_bdl_posterior_set_low_rank ( SEXP posterior, SEXP mean, SEXP low_rank, SE
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3273,11 +3513,13 @@ R_swig_bdl_posterior_set_full ( SEXP posterior, SEXP mean, SEXP precision, SEXP 
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_full", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_full", "_request_stop"), "bdl_posterior_set_full", "posterior");
   }
@@ -3297,11 +3539,17 @@ R_swig_bdl_posterior_set_full ( SEXP posterior, SEXP mean, SEXP precision, SEXP 
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3314,11 +3562,13 @@ R_swig_bdl_posterior_set_full_moment ( SEXP posterior, SEXP mean, SEXP covarianc
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_full_moment", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_full_moment", "_request_stop"), "bdl_posterior_set_full_moment", "posterior");
   }
@@ -3338,11 +3588,17 @@ R_swig_bdl_posterior_set_full_moment ( SEXP posterior, SEXP mean, SEXP covarianc
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3355,11 +3611,13 @@ R_swig_bdl_posterior_set_diagonal_moment ( SEXP posterior, SEXP mean, SEXP varia
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_diagonal_moment", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_diagonal_moment", "_request_stop"), "bdl_posterior_set_diagonal_moment", "posterior");
   }
@@ -3379,11 +3637,17 @@ R_swig_bdl_posterior_set_diagonal_moment ( SEXP posterior, SEXP mean, SEXP varia
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3395,11 +3659,13 @@ R_swig_bdl_posterior_set_dropout ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_dropout", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_dropout", "_request_stop"), "bdl_posterior_set_dropout", "posterior");
   }
@@ -3416,11 +3682,17 @@ R_swig_bdl_posterior_set_dropout ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3433,6 +3705,7 @@ R_swig_bdl_posterior_dropout_rates ( SEXP posterior, SEXP s_swig_copy)
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
+  SEXP given1 ;
   double output2 ;
   double output3 ;
   unsigned int r_nprotect = 0;
@@ -3447,6 +3720,7 @@ R_swig_bdl_posterior_dropout_rates ( SEXP posterior, SEXP s_swig_copy)
     arg3 = &output3;
   }
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_dropout_rates", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_dropout_rates", "posterior");
   }
@@ -3470,11 +3744,17 @@ R_swig_bdl_posterior_dropout_rates ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 2, "hidden_rate", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3486,6 +3766,7 @@ R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3493,6 +3774,7 @@ R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_mean", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_mean", "posterior");
   }
@@ -3518,11 +3800,17 @@ R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "mean", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3535,6 +3823,7 @@ R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SE
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
   bdl_matrix_out arg3 ;
+  SEXP given1 ;
   SEXP array2 ;
   SEXP array3 ;
   unsigned int r_nprotect = 0;
@@ -3543,6 +3832,7 @@ R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SE
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_low_rank", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_low_rank", "posterior");
   }
@@ -3576,11 +3866,17 @@ R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SE
   {
     r_ans = bdlr_output(r_ans, 2, "diagonal", array3);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3592,6 +3888,7 @@ R_swig_bdl_posterior_precision_diagonal ( SEXP posterior, SEXP diagonal, SEXP s_
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3599,6 +3896,7 @@ R_swig_bdl_posterior_precision_diagonal ( SEXP posterior, SEXP diagonal, SEXP s_
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_precision_diagonal", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_precision_diagonal", "posterior");
   }
@@ -3624,11 +3922,17 @@ R_swig_bdl_posterior_precision_diagonal ( SEXP posterior, SEXP diagonal, SEXP s_
   {
     r_ans = bdlr_output(r_ans, 1, "diagonal", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3640,6 +3944,7 @@ R_swig_bdl_posterior_marginal_variance ( SEXP posterior, SEXP variance, SEXP s_s
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3647,6 +3952,7 @@ R_swig_bdl_posterior_marginal_variance ( SEXP posterior, SEXP variance, SEXP s_s
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_marginal_variance", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_marginal_variance", "posterior");
   }
@@ -3672,11 +3978,17 @@ R_swig_bdl_posterior_marginal_variance ( SEXP posterior, SEXP variance, SEXP s_s
   {
     r_ans = bdlr_output(r_ans, 1, "variance", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3692,6 +4004,7 @@ R_swig_bdl_posterior_covariance ( SEXP posterior, SEXP rows, SEXP cols, SEXP cov
   int64_t *arg4 = (int64_t *) 0 ;
   int64_t arg5 ;
   bdl_matrix_out arg6 ;
+  SEXP given1 ;
   int64_t count2 ;
   int64_t count4 ;
   SEXP array6 ;
@@ -3701,6 +4014,7 @@ R_swig_bdl_posterior_covariance ( SEXP posterior, SEXP rows, SEXP cols, SEXP cov
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_covariance", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_covariance", "posterior");
   }
@@ -3736,11 +4050,17 @@ R_swig_bdl_posterior_covariance ( SEXP posterior, SEXP rows, SEXP cols, SEXP cov
   {
     r_ans = bdlr_output(r_ans, 3, "covariance", array6);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3753,6 +4073,7 @@ R_swig_bdl_posterior_solve ( SEXP posterior, SEXP vectors, SEXP solution, SEXP s
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix_out arg3 ;
+  SEXP given1 ;
   SEXP array3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3760,6 +4081,7 @@ R_swig_bdl_posterior_solve ( SEXP posterior, SEXP vectors, SEXP solution, SEXP s
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_solve", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_solve", "posterior");
   }
@@ -3788,11 +4110,17 @@ R_swig_bdl_posterior_solve ( SEXP posterior, SEXP vectors, SEXP solution, SEXP s
   {
     r_ans = bdlr_output(r_ans, 1, "solution", array3);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3806,6 +4134,7 @@ R_swig_bdl_posterior_sample ( SEXP posterior, SEXP seed, SEXP first, SEXP sample
   uint64_t arg2 ;
   int64_t arg3 ;
   bdl_matrix_out arg4 ;
+  SEXP given1 ;
   SEXP array4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3813,6 +4142,7 @@ R_swig_bdl_posterior_sample ( SEXP posterior, SEXP seed, SEXP first, SEXP sample
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_sample", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_sample", "posterior");
   }
@@ -3844,11 +4174,17 @@ R_swig_bdl_posterior_sample ( SEXP posterior, SEXP seed, SEXP first, SEXP sample
   {
     r_ans = bdlr_output(r_ans, 1, "samples", array4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3861,6 +4197,7 @@ R_swig_bdl_posterior_log_density ( SEXP posterior, SEXP parameters, SEXP log_den
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix_out arg3 ;
+  SEXP given1 ;
   SEXP array3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3868,6 +4205,7 @@ R_swig_bdl_posterior_log_density ( SEXP posterior, SEXP parameters, SEXP log_den
   SEXP R_OutputValues;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_log_density", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_log_density", "posterior");
   }
@@ -3896,11 +4234,17 @@ R_swig_bdl_posterior_log_density ( SEXP posterior, SEXP parameters, SEXP log_den
   {
     r_ans = bdlr_output(r_ans, 1, "log_density", array3);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3912,6 +4256,7 @@ R_swig_bdl_posterior_log_det_covariance ( SEXP posterior, SEXP s_swig_copy)
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
+  SEXP given1 ;
   double output2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3922,6 +4267,7 @@ R_swig_bdl_posterior_log_det_covariance ( SEXP posterior, SEXP s_swig_copy)
     arg2 = &output2;
   }
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_log_det_covariance", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_log_det_covariance", "posterior");
   }
@@ -3942,11 +4288,17 @@ R_swig_bdl_posterior_log_det_covariance ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "log_det", Rf_ScalarReal(*arg2));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -3958,6 +4310,7 @@ R_swig_bdl_posterior_entropy ( SEXP posterior, SEXP s_swig_copy)
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
+  SEXP given1 ;
   double output2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -3968,6 +4321,7 @@ R_swig_bdl_posterior_entropy ( SEXP posterior, SEXP s_swig_copy)
     arg2 = &output2;
   }
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_entropy", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_entropy", "posterior");
   }
@@ -3988,11 +4342,17 @@ R_swig_bdl_posterior_entropy ( SEXP posterior, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "entropy", Rf_ScalarReal(*arg2));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4005,6 +4365,7 @@ R_swig_bdl_posterior_kl_prior ( SEXP posterior, SEXP prior_precision, SEXP s_swi
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   double *arg3 = (double *) 0 ;
+  SEXP given1 ;
   double output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4015,6 +4376,7 @@ R_swig_bdl_posterior_kl_prior ( SEXP posterior, SEXP prior_precision, SEXP s_swi
     arg3 = &output3;
   }
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_kl_prior", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_kl_prior", "posterior");
   }
@@ -4038,11 +4400,17 @@ R_swig_bdl_posterior_kl_prior ( SEXP posterior, SEXP prior_precision, SEXP s_swi
   {
     r_ans = bdlr_output(r_ans, 1, "kl", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4055,6 +4423,8 @@ R_swig_bdl_posterior_kl ( SEXP q, SEXP p, SEXP s_swig_copy)
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_posterior *arg2 = (bdl_posterior *) 0 ;
   double *arg3 = (double *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
   double output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4065,10 +4435,12 @@ R_swig_bdl_posterior_kl ( SEXP q, SEXP p, SEXP s_swig_copy)
     arg3 = &output3;
   }
   {
+    given1 = q;
     arg1 = q == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_kl", "q")
     ? NULL : (bdl_posterior *)bdlr_handle(q, BDLR_POSTERIOR, 0, "bdl_posterior_kl", "q");
   }
   {
+    given2 = p;
     arg2 = p == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_kl", "p")
     ? NULL : (bdl_posterior *)bdlr_handle(p, BDLR_POSTERIOR, 0, "bdl_posterior_kl", "p");
   }
@@ -4089,11 +4461,23 @@ R_swig_bdl_posterior_kl ( SEXP q, SEXP p, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "kl", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4109,11 +4493,13 @@ R_swig_bdl_posterior_update ( SEXP posterior, SEXP rows, SEXP scale, SEXP learni
   double arg4 ;
   double arg5 ;
   bdl_matrix arg6 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = posterior;
     arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_update", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_update", "_request_stop"), "bdl_posterior_update", "posterior");
   }
@@ -4141,11 +4527,17 @@ R_swig_bdl_posterior_update ( SEXP posterior, SEXP rows, SEXP scale, SEXP learni
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4191,6 +4583,8 @@ R_swig_bdl_optimizer_create ( SEXP model, SEXP posterior, SEXP method, SEXP data
   char *arg3 = (char *) 0 ;
   int64_t arg4 ;
   bdl_optimizer **arg5 = (bdl_optimizer **) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
   bdl_optimizer *address5 ;
   SEXP handle5 ;
   unsigned int r_nprotect = 0;
@@ -4205,10 +4599,12 @@ R_swig_bdl_optimizer_create ( SEXP model, SEXP posterior, SEXP method, SEXP data
     arg5 = &address5;
   }
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_create", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_optimizer_create", "_request_stop"), "bdl_optimizer_create", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_create", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_optimizer_create", "_request_stop"), "bdl_optimizer_create", "posterior");
   }
@@ -4236,11 +4632,23 @@ R_swig_bdl_optimizer_create ( SEXP model, SEXP posterior, SEXP method, SEXP data
     R_SetExternalPtrAddr(handle5, address5);
     r_ans = bdlr_output(r_ans, 1, "optimizer", handle5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4251,11 +4659,13 @@ R_swig_bdl_optimizer_method ( SEXP optimizer)
 {
   char *result = 0 ;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_method", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_method", "optimizer");
   }
@@ -4268,11 +4678,17 @@ R_swig_bdl_optimizer_method ( SEXP optimizer)
   {
     r_ans = bdlr_from_string(result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4283,11 +4699,13 @@ R_swig_bdl_optimizer_data_size ( SEXP optimizer, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_data_size", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_data_size", "optimizer");
   }
@@ -4300,11 +4718,17 @@ R_swig_bdl_optimizer_data_size ( SEXP optimizer, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4317,11 +4741,13 @@ R_swig_bdl_optimizer_set_double ( SEXP optimizer, SEXP name, SEXP value, SEXP s_
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   double arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_double", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_double", "_request_stop"), "bdl_optimizer_set_double", "optimizer");
   }
@@ -4340,11 +4766,17 @@ R_swig_bdl_optimizer_set_double ( SEXP optimizer, SEXP name, SEXP value, SEXP s_
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4357,11 +4789,13 @@ R_swig_bdl_optimizer_set_int ( SEXP optimizer, SEXP name, SEXP value, SEXP s_swi
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   int64_t arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_int", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_int", "_request_stop"), "bdl_optimizer_set_int", "optimizer");
   }
@@ -4380,11 +4814,17 @@ R_swig_bdl_optimizer_set_int ( SEXP optimizer, SEXP name, SEXP value, SEXP s_swi
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4397,11 +4837,13 @@ R_swig_bdl_optimizer_set_choice ( SEXP optimizer, SEXP name, SEXP value, SEXP s_
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_choice", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_choice", "_request_stop"), "bdl_optimizer_set_choice", "optimizer");
   }
@@ -4420,11 +4862,17 @@ R_swig_bdl_optimizer_set_choice ( SEXP optimizer, SEXP name, SEXP value, SEXP s_
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4437,6 +4885,7 @@ R_swig_bdl_optimizer_get_double ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   double *arg3 = (double *) 0 ;
+  SEXP given1 ;
   double output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4447,6 +4896,7 @@ R_swig_bdl_optimizer_get_double ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
     arg3 = &output3;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_get_double", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_get_double", "optimizer");
   }
@@ -4470,11 +4920,17 @@ R_swig_bdl_optimizer_get_double ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "value", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4487,6 +4943,7 @@ R_swig_bdl_optimizer_get_int ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   int64_t *arg3 = (int64_t *) 0 ;
+  SEXP given1 ;
   int64_t output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4497,6 +4954,7 @@ R_swig_bdl_optimizer_get_int ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
     arg3 = &output3;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_get_int", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_get_int", "optimizer");
   }
@@ -4520,11 +4978,17 @@ R_swig_bdl_optimizer_get_int ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "value", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4537,6 +5001,7 @@ R_swig_bdl_optimizer_get_choice ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   char **arg3 = (char **) 0 ;
+  SEXP given1 ;
   char const *output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4547,6 +5012,7 @@ R_swig_bdl_optimizer_get_choice ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
     arg3 = (char **)&output3;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_get_choice", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_get_choice", "optimizer");
   }
@@ -4570,11 +5036,17 @@ R_swig_bdl_optimizer_get_choice ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "value", bdlr_from_string(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4663,11 +5135,13 @@ R_swig_bdl_optimizer_set_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_prior", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_prior", "_request_stop"), "bdl_optimizer_set_prior", "optimizer");
   }
@@ -4683,11 +5157,17 @@ R_swig_bdl_optimizer_set_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4699,6 +5179,7 @@ R_swig_bdl_optimizer_get_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -4706,6 +5187,7 @@ R_swig_bdl_optimizer_get_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   SEXP R_OutputValues;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_get_prior", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_get_prior", "optimizer");
   }
@@ -4731,11 +5213,17 @@ R_swig_bdl_optimizer_get_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   {
     r_ans = bdlr_output(r_ans, 1, "precision", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4746,11 +5234,13 @@ R_swig_bdl_optimizer_initialize ( SEXP optimizer, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_initialize", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_initialize", "_request_stop"), "bdl_optimizer_initialize", "optimizer");
   }
@@ -4763,11 +5253,17 @@ R_swig_bdl_optimizer_initialize ( SEXP optimizer, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4780,11 +5276,13 @@ R_swig_bdl_optimizer_step ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_step", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_step", "_request_stop"), "bdl_optimizer_step", "optimizer");
   }
@@ -4803,11 +5301,17 @@ R_swig_bdl_optimizer_step ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4820,11 +5324,13 @@ R_swig_bdl_optimizer_laplace ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_laplace", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_laplace", "_request_stop"), "bdl_optimizer_laplace", "optimizer");
   }
@@ -4843,11 +5349,17 @@ R_swig_bdl_optimizer_laplace ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4859,11 +5371,13 @@ R_swig_bdl_optimizer_step_rows ( SEXP optimizer, SEXP rows, SEXP s_swig_copy)
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_step_rows", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_step_rows", "_request_stop"), "bdl_optimizer_step_rows", "optimizer");
   }
@@ -4879,11 +5393,17 @@ R_swig_bdl_optimizer_step_rows ( SEXP optimizer, SEXP rows, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4901,11 +5421,13 @@ R_swig_bdl_optimizer_fit ( SEXP optimizer, SEXP x, SEXP y, SEXP epochs, SEXP pro
   int64_t arg4 ;
   bdl_progress_fn arg5 = (bdl_progress_fn) 0 ;
   void *arg6 = (void *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_fit", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_fit", "_request_stop"), "bdl_optimizer_fit", "optimizer");
   }
@@ -4932,11 +5454,17 @@ R_swig_bdl_optimizer_fit ( SEXP optimizer, SEXP x, SEXP y, SEXP epochs, SEXP pro
     if (result != BDL_STOPPED) bdlr_check(result);
     r_ans = Rf_ScalarLogical(result == BDL_STOPPED);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4946,11 +5474,13 @@ SWIGEXPORT SEXP
 R_swig_bdl_optimizer_request_stop ( SEXP optimizer)
 {
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_request_stop", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_request_stop", "_request_stop"), "bdl_optimizer_request_stop", "optimizer");
   }
@@ -4961,11 +5491,17 @@ R_swig_bdl_optimizer_request_stop ( SEXP optimizer)
     bdlr_call_end(&call);
   }
   r_ans = R_NilValue;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -4979,6 +5515,7 @@ R_swig_bdl_optimizer_progress ( SEXP optimizer, SEXP s_swig_copy)
   int64_t *arg2 = (int64_t *) 0 ;
   int64_t *arg3 = (int64_t *) 0 ;
   double *arg4 = (double *) 0 ;
+  SEXP given1 ;
   int64_t output2 ;
   int64_t output3 ;
   double output4 ;
@@ -4997,6 +5534,7 @@ R_swig_bdl_optimizer_progress ( SEXP optimizer, SEXP s_swig_copy)
     arg4 = &output4;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_progress", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_progress", "optimizer");
   }
@@ -5023,11 +5561,17 @@ R_swig_bdl_optimizer_progress ( SEXP optimizer, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 3, "epoch", Rf_ScalarReal(*arg4));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5040,6 +5584,7 @@ R_swig_bdl_optimizer_running_elbo ( SEXP optimizer, SEXP kl, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
+  SEXP given1 ;
   double output2 ;
   double output3 ;
   unsigned int r_nprotect = 0;
@@ -5051,6 +5596,7 @@ R_swig_bdl_optimizer_running_elbo ( SEXP optimizer, SEXP kl, SEXP s_swig_copy)
     arg2 = &output2;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_running_elbo", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_running_elbo", "optimizer");
   }
@@ -5077,11 +5623,17 @@ R_swig_bdl_optimizer_running_elbo ( SEXP optimizer, SEXP kl, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 2, "kl", arg3 ? Rf_ScalarReal(*arg3) : R_NilValue);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5098,6 +5650,7 @@ R_swig_bdl_optimizer_elbo ( SEXP optimizer, SEXP x, SEXP y, SEXP samples, SEXP s
   uint64_t arg5 ;
   double *arg6 = (double *) 0 ;
   double *arg7 = (double *) 0 ;
+  SEXP given1 ;
   double output6 ;
   double output7 ;
   unsigned int r_nprotect = 0;
@@ -5109,6 +5662,7 @@ R_swig_bdl_optimizer_elbo ( SEXP optimizer, SEXP x, SEXP y, SEXP samples, SEXP s
     arg6 = &output6;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_elbo", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_elbo", "optimizer");
   }
@@ -5147,11 +5701,17 @@ R_swig_bdl_optimizer_elbo ( SEXP optimizer, SEXP x, SEXP y, SEXP samples, SEXP s
   {
     r_ans = bdlr_output(r_ans, 2, "kl", arg7 ? Rf_ScalarReal(*arg7) : R_NilValue);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5164,6 +5724,7 @@ R_swig_bdl_optimizer_memory ( SEXP optimizer, SEXP minibatch, SEXP s_swig_copy)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int64_t arg2 ;
   int64_t *arg3 = (int64_t *) 0 ;
+  SEXP given1 ;
   int64_t output3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -5174,6 +5735,7 @@ R_swig_bdl_optimizer_memory ( SEXP optimizer, SEXP minibatch, SEXP s_swig_copy)
     arg3 = &output3;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_memory", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_memory", "optimizer");
   }
@@ -5197,11 +5759,17 @@ R_swig_bdl_optimizer_memory ( SEXP optimizer, SEXP minibatch, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "bytes", Rf_ScalarReal(*arg3));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5215,6 +5783,7 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
   char **arg4 = (char **) 0 ;
+  SEXP given1 ;
   double output2 ;
   double output3 ;
   char const *output4 ;
@@ -5233,6 +5802,7 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
     arg4 = (char **)&output4;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_diagnose", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_diagnose", "optimizer");
   }
@@ -5259,11 +5829,17 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 3, "message", bdlr_from_string(*arg4));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5277,6 +5853,7 @@ R_swig_bdl_optimizer_observe ( SEXP optimizer, SEXP x, SEXP y, SEXP log_density,
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  SEXP given1 ;
   SEXP array4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -5284,6 +5861,7 @@ R_swig_bdl_optimizer_observe ( SEXP optimizer, SEXP x, SEXP y, SEXP log_density,
   SEXP R_OutputValues;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_observe", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_observe", "_request_stop"), "bdl_optimizer_observe", "optimizer");
   }
@@ -5315,11 +5893,17 @@ R_swig_bdl_optimizer_observe ( SEXP optimizer, SEXP x, SEXP y, SEXP log_density,
   {
     r_ans = bdlr_output(r_ans, 1, "log_density", array4);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5331,11 +5915,13 @@ R_swig_bdl_optimizer_forecast ( SEXP optimizer, SEXP steps, SEXP s_swig_copy)
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int64_t arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_forecast", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_forecast", "_request_stop"), "bdl_optimizer_forecast", "optimizer");
   }
@@ -5351,11 +5937,17 @@ R_swig_bdl_optimizer_forecast ( SEXP optimizer, SEXP steps, SEXP s_swig_copy)
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5367,11 +5959,13 @@ R_swig_bdl_optimizer_set_process_noise ( SEXP optimizer, SEXP variance, SEXP s_s
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_process_noise", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_process_noise", "_request_stop"), "bdl_optimizer_set_process_noise", "optimizer");
   }
@@ -5387,11 +5981,17 @@ R_swig_bdl_optimizer_set_process_noise ( SEXP optimizer, SEXP variance, SEXP s_s
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5405,6 +6005,7 @@ R_swig_bdl_optimizer_prequential ( SEXP optimizer, SEXP s_swig_copy)
   int64_t *arg2 = (int64_t *) 0 ;
   double *arg3 = (double *) 0 ;
   double *arg4 = (double *) 0 ;
+  SEXP given1 ;
   int64_t output2 ;
   double output3 ;
   double output4 ;
@@ -5423,6 +6024,7 @@ R_swig_bdl_optimizer_prequential ( SEXP optimizer, SEXP s_swig_copy)
     arg4 = &output4;
   }
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_prequential", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_prequential", "optimizer");
   }
@@ -5449,11 +6051,17 @@ R_swig_bdl_optimizer_prequential ( SEXP optimizer, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 3, "error", Rf_ScalarReal(*arg4));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5464,11 +6072,13 @@ R_swig_bdl_optimizer_shortened_steps ( SEXP optimizer, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_shortened_steps", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_shortened_steps", "optimizer");
   }
@@ -5481,11 +6091,17 @@ R_swig_bdl_optimizer_shortened_steps ( SEXP optimizer, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5501,18 +6117,20 @@ R_swig_bdl_optimizer_set_draws ( SEXP optimizer, SEXP draws, SEXP s_swig_copy)
   bdl_draws_fn arg2 = (bdl_draws_fn) 0 ;
   void *arg3 = (void *) 0 ;
   void (*arg4)(void *) = (void (*)(void *)) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = optimizer;
     arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_draws", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_draws", "_request_stop"), "bdl_optimizer_set_draws", "optimizer");
   }
   {
     arg3 = bdlr_function(draws, "bdl_optimizer_set_draws", "draws");
     arg2 = draws == R_NilValue ? NULL : bdlr_on_draws;
-    arg4 = draws == R_NilValue ? NULL : bdlr_release;
+    arg4 = NULL;
   }
   {
     bdlr_call call;
@@ -5524,7 +6142,10 @@ R_swig_bdl_optimizer_set_draws ( SEXP optimizer, SEXP draws, SEXP s_swig_copy)
     bdlr_check(result); r_ans = R_NilValue;
   }
   {
-    if (arg2) R_PreserveObject((SEXP)arg3);
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_draws(optimizer, (SEXP)arg3);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -5532,7 +6153,10 @@ R_swig_bdl_optimizer_set_draws ( SEXP optimizer, SEXP draws, SEXP s_swig_copy)
   return r_ans;
   fail: SWIGUNUSED;
   {
-    if (arg2) R_PreserveObject((SEXP)arg3);
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_draws(optimizer, (SEXP)arg3);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -5552,6 +6176,8 @@ R_swig_bdl_predict ( SEXP model, SEXP posterior, SEXP x, SEXP method, SEXP sampl
   bdl_matrix_out arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array7 ;
   SEXP array8 ;
   SEXP array9 ;
@@ -5561,10 +6187,12 @@ R_swig_bdl_predict ( SEXP model, SEXP posterior, SEXP x, SEXP method, SEXP sampl
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict", "posterior");
   }
@@ -5618,11 +6246,23 @@ R_swig_bdl_predict ( SEXP model, SEXP posterior, SEXP x, SEXP method, SEXP sampl
   {
     r_ans = bdlr_output(r_ans, 3, "noise_variance", array9);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5640,6 +6280,8 @@ R_swig_bdl_predict_quantiles ( SEXP model, SEXP posterior, SEXP x, SEXP method, 
   uint64_t arg6 ;
   bdl_matrix arg7 ;
   bdl_matrix_out arg8 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array8 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -5647,10 +6289,12 @@ R_swig_bdl_predict_quantiles ( SEXP model, SEXP posterior, SEXP x, SEXP method, 
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_quantiles", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_quantiles", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_quantiles", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_quantiles", "posterior");
   }
@@ -5691,11 +6335,23 @@ R_swig_bdl_predict_quantiles ( SEXP model, SEXP posterior, SEXP x, SEXP method, 
   {
     r_ans = bdlr_output(r_ans, 1, "quantiles", array8);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5714,6 +6370,8 @@ R_swig_bdl_predict_interval ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   double arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array8 ;
   SEXP array9 ;
   unsigned int r_nprotect = 0;
@@ -5722,10 +6380,12 @@ R_swig_bdl_predict_interval ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_interval", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_interval", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_interval", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_interval", "posterior");
   }
@@ -5774,11 +6434,23 @@ R_swig_bdl_predict_interval ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   {
     r_ans = bdlr_output(r_ans, 2, "upper", array9);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5797,6 +6469,8 @@ R_swig_bdl_predict_classes ( SEXP model, SEXP posterior, SEXP x, SEXP method, SE
   bdl_matrix_out arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array7 ;
   SEXP array8 ;
   SEXP array9 ;
@@ -5806,10 +6480,12 @@ R_swig_bdl_predict_classes ( SEXP model, SEXP posterior, SEXP x, SEXP method, SE
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_classes", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_classes", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_classes", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_classes", "posterior");
   }
@@ -5863,11 +6539,23 @@ R_swig_bdl_predict_classes ( SEXP model, SEXP posterior, SEXP x, SEXP method, SE
   {
     r_ans = bdlr_output(r_ans, 3, "mutual_information", array9);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5885,6 +6573,8 @@ R_swig_bdl_predict_log_density ( SEXP model, SEXP posterior, SEXP x, SEXP y, SEX
   int64_t arg6 ;
   uint64_t arg7 ;
   bdl_matrix_out arg8 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array8 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -5892,10 +6582,12 @@ R_swig_bdl_predict_log_density ( SEXP model, SEXP posterior, SEXP x, SEXP y, SEX
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_log_density", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_log_density", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_log_density", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_log_density", "posterior");
   }
@@ -5936,11 +6628,23 @@ R_swig_bdl_predict_log_density ( SEXP model, SEXP posterior, SEXP x, SEXP y, SEX
   {
     r_ans = bdlr_output(r_ans, 1, "log_density", array8);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5956,6 +6660,8 @@ R_swig_bdl_predict_draws ( SEXP model, SEXP posterior, SEXP x, SEXP samples, SEX
   int64_t arg4 ;
   uint64_t arg5 ;
   bdl_matrix_out arg6 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array6 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -5963,10 +6669,12 @@ R_swig_bdl_predict_draws ( SEXP model, SEXP posterior, SEXP x, SEXP samples, SEX
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_draws", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_draws", "posterior");
   }
@@ -6001,11 +6709,23 @@ R_swig_bdl_predict_draws ( SEXP model, SEXP posterior, SEXP x, SEXP samples, SEX
   {
     r_ans = bdlr_output(r_ans, 1, "draws", array6);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6022,6 +6742,8 @@ R_swig_bdl_predict_draws_by ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   int64_t arg5 ;
   uint64_t arg6 ;
   bdl_matrix_out arg7 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array7 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -6029,10 +6751,12 @@ R_swig_bdl_predict_draws_by ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws_by", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_draws_by", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws_by", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_draws_by", "posterior");
   }
@@ -6070,11 +6794,23 @@ R_swig_bdl_predict_draws_by ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
   {
     r_ans = bdlr_output(r_ans, 1, "draws", array7);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6089,6 +6825,8 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
   bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP given2 ;
   SEXP array4 ;
   SEXP array5 ;
   unsigned int r_nprotect = 0;
@@ -6097,10 +6835,12 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
   SEXP R_OutputValues;
 
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_output_distribution", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_output_distribution", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_output_distribution", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_output_distribution", "posterior");
   }
@@ -6137,11 +6877,23 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
   {
     r_ans = bdlr_output(r_ans, 2, "covariance", array5);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6514,6 +7266,7 @@ R_swig_bdl_search_create ( SEXP prototype, SEXP folds, SEXP epochs, SEXP method,
   int64_t arg5 ;
   uint64_t arg6 ;
   bdl_search **arg7 = (bdl_search **) 0 ;
+  SEXP given1 ;
   bdl_search *address7 ;
   SEXP handle7 ;
   unsigned int r_nprotect = 0;
@@ -6528,6 +7281,7 @@ R_swig_bdl_search_create ( SEXP prototype, SEXP folds, SEXP epochs, SEXP method,
     arg7 = &address7;
   }
   {
+    given1 = prototype;
     arg1 = prototype == R_NilValue && BDLR_TAKES_NULL("bdl_search_create", "prototype")
     ? NULL : (bdl_optimizer *)bdlr_handle(prototype, BDLR_OPTIMIZER, 0, "bdl_search_create", "prototype");
   }
@@ -6564,11 +7318,17 @@ R_swig_bdl_search_create ( SEXP prototype, SEXP folds, SEXP epochs, SEXP method,
     R_SetExternalPtrAddr(handle7, address7);
     r_ans = bdlr_output(r_ans, 1, "search", handle7);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6583,11 +7343,13 @@ R_swig_bdl_search_add_double ( SEXP search, SEXP option, SEXP low, SEXP high, SE
   double arg3 ;
   double arg4 ;
   bdl_scale arg5 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_add_double", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_add_double", "_request_stop"), "bdl_search_add_double", "search");
   }
@@ -6612,11 +7374,17 @@ R_swig_bdl_search_add_double ( SEXP search, SEXP option, SEXP low, SEXP high, SE
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6631,11 +7399,13 @@ R_swig_bdl_search_add_int ( SEXP search, SEXP option, SEXP low, SEXP high, SEXP 
   int64_t arg3 ;
   int64_t arg4 ;
   bdl_scale arg5 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_add_int", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_add_int", "_request_stop"), "bdl_search_add_int", "search");
   }
@@ -6660,11 +7430,17 @@ R_swig_bdl_search_add_int ( SEXP search, SEXP option, SEXP low, SEXP high, SEXP 
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6677,11 +7453,13 @@ R_swig_bdl_search_add_choice ( SEXP search, SEXP option, SEXP words, SEXP s_swig
   bdl_search *arg1 = (bdl_search *) 0 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_add_choice", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_add_choice", "_request_stop"), "bdl_search_add_choice", "search");
   }
@@ -6700,11 +7478,17 @@ R_swig_bdl_search_add_choice ( SEXP search, SEXP option, SEXP words, SEXP s_swig
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6723,11 +7507,13 @@ R_swig_bdl_search_run ( SEXP search, SEXP x, SEXP y, SEXP random_trials, SEXP ba
   int64_t arg5 ;
   bdl_search_progress_fn arg6 = (bdl_search_progress_fn) 0 ;
   void *arg7 = (void *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_run", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_run", "_request_stop"), "bdl_search_run", "search");
   }
@@ -6757,11 +7543,17 @@ R_swig_bdl_search_run ( SEXP search, SEXP x, SEXP y, SEXP random_trials, SEXP ba
     if (result != BDL_STOPPED) bdlr_check(result);
     r_ans = Rf_ScalarLogical(result == BDL_STOPPED);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6771,11 +7563,13 @@ SWIGEXPORT SEXP
 R_swig_bdl_search_request_stop ( SEXP search)
 {
   bdl_search *arg1 = (bdl_search *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_request_stop", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_request_stop", "_request_stop"), "bdl_search_request_stop", "search");
   }
@@ -6786,11 +7580,17 @@ R_swig_bdl_search_request_stop ( SEXP search)
     bdlr_call_end(&call);
   }
   r_ans = R_NilValue;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6801,11 +7601,13 @@ R_swig_bdl_search_count ( SEXP search, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_search *arg1 = (bdl_search *) 0 ;
+  SEXP given1 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_count", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_count", "search");
   }
@@ -6818,11 +7620,17 @@ R_swig_bdl_search_count ( SEXP search, SEXP s_swig_copy)
   {
     r_ans = Rf_ScalarReal((double)result);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6838,6 +7646,7 @@ R_swig_bdl_search_trial ( SEXP search, SEXP trial, SEXP values, SEXP s_swig_copy
   double *arg4 = (double *) 0 ;
   double *arg5 = (double *) 0 ;
   char **arg6 = (char **) 0 ;
+  SEXP given1 ;
   SEXP array3 ;
   double output4 ;
   double output5 ;
@@ -6857,6 +7666,7 @@ R_swig_bdl_search_trial ( SEXP search, SEXP trial, SEXP values, SEXP s_swig_copy
     arg6 = (char **)&output6;
   }
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_trial", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_trial", "search");
   }
@@ -6894,11 +7704,17 @@ R_swig_bdl_search_trial ( SEXP search, SEXP trial, SEXP values, SEXP s_swig_copy
   {
     r_ans = bdlr_output(r_ans, 4, "message", bdlr_from_string(*arg6));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6910,6 +7726,7 @@ R_swig_bdl_search_best ( SEXP search, SEXP s_swig_copy)
   bdl_status result;
   bdl_search *arg1 = (bdl_search *) 0 ;
   int64_t *arg2 = (int64_t *) 0 ;
+  SEXP given1 ;
   int64_t output2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -6920,6 +7737,7 @@ R_swig_bdl_search_best ( SEXP search, SEXP s_swig_copy)
     arg2 = &output2;
   }
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_best", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_best", "search");
   }
@@ -6940,11 +7758,17 @@ R_swig_bdl_search_best ( SEXP search, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "trial", Rf_ScalarReal(*arg2));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6957,11 +7781,14 @@ R_swig_bdl_search_apply ( SEXP search, SEXP trial, SEXP optimizer, SEXP s_swig_c
   bdl_search *arg1 = (bdl_search *) 0 ;
   int64_t arg2 ;
   bdl_optimizer *arg3 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
+  SEXP given3 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_apply", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_apply", "search");
   }
@@ -6969,6 +7796,7 @@ R_swig_bdl_search_apply ( SEXP search, SEXP trial, SEXP optimizer, SEXP s_swig_c
     arg2 = (int64_t)bdlr_int64(trial, "bdl_search_apply", "trial");
   }
   {
+    given3 = optimizer;
     arg3 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_search_apply", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_search_apply", "_request_stop"), "bdl_search_apply", "optimizer");
   }
@@ -6981,11 +7809,23 @@ R_swig_bdl_search_apply ( SEXP search, SEXP trial, SEXP optimizer, SEXP s_swig_c
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6997,6 +7837,7 @@ R_swig_bdl_search_folds ( SEXP search, SEXP fold, SEXP s_swig_copy)
   bdl_status result;
   bdl_search *arg1 = (bdl_search *) 0 ;
   bdl_matrix_out arg2 ;
+  SEXP given1 ;
   SEXP array2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
@@ -7004,6 +7845,7 @@ R_swig_bdl_search_folds ( SEXP search, SEXP fold, SEXP s_swig_copy)
   SEXP R_OutputValues;
 
   {
+    given1 = search;
     arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_folds", "search")
     ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_folds", "search");
   }
@@ -7029,11 +7871,17 @@ R_swig_bdl_search_folds ( SEXP search, SEXP fold, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 1, "fold", array2);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -7047,6 +7895,9 @@ R_swig_bdl_save ( SEXP path, SEXP model, SEXP posterior, SEXP optimizer, SEXP s_
   bdl_model *arg2 = (bdl_model *) 0 ;
   bdl_posterior *arg3 = (bdl_posterior *) 0 ;
   bdl_optimizer *arg4 = (bdl_optimizer *) 0 ;
+  SEXP given2 ;
+  SEXP given3 ;
+  SEXP given4 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
@@ -7055,14 +7906,17 @@ R_swig_bdl_save ( SEXP path, SEXP model, SEXP posterior, SEXP optimizer, SEXP s_
     arg1 = (char *)bdlr_string(path, "bdl_save", "path");
   }
   {
+    given2 = model;
     arg2 = model == R_NilValue && BDLR_TAKES_NULL("bdl_save", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_save", "model");
   }
   {
+    given3 = posterior;
     arg3 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_save", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_save", "posterior");
   }
   {
+    given4 = optimizer;
     arg4 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_save", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_save", "optimizer");
   }
@@ -7075,11 +7929,29 @@ R_swig_bdl_save ( SEXP path, SEXP model, SEXP posterior, SEXP optimizer, SEXP s_
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
+  {
+    bdlr_inherit(r_ans, given4);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
+  {
+    bdlr_inherit(r_ans, given4);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -7094,6 +7966,7 @@ R_swig_bdl_load ( SEXP path, SEXP user_model, SEXP model, SEXP posterior, SEXP o
   bdl_model **arg3 = (bdl_model **) 0 ;
   bdl_posterior **arg4 = (bdl_posterior **) 0 ;
   bdl_optimizer **arg5 = (bdl_optimizer **) 0 ;
+  SEXP given2 ;
   bdl_model *address3 ;
   SEXP handle3 ;
   bdl_posterior *address4 ;
@@ -7109,6 +7982,7 @@ R_swig_bdl_load ( SEXP path, SEXP user_model, SEXP model, SEXP posterior, SEXP o
     arg1 = (char *)bdlr_string(path, "bdl_load", "path");
   }
   {
+    given2 = user_model;
     arg2 = user_model == R_NilValue && BDLR_TAKES_NULL("bdl_load", "user_model")
     ? NULL : (bdl_model *)bdlr_handle(user_model, BDLR_MODEL, !strstr("bdl_load", "_request_stop"), "bdl_load", "user_model");
   }
@@ -7156,11 +8030,17 @@ R_swig_bdl_load ( SEXP path, SEXP user_model, SEXP model, SEXP posterior, SEXP o
     R_SetExternalPtrAddr(handle5, address5);
     r_ans = bdlr_output(r_ans, 3, "optimizer", arg5 ? handle5 : R_NilValue);
   }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -7245,6 +8125,9 @@ R_swig_bdl_save_bytes ( SEXP model, SEXP posterior, SEXP optimizer, SEXP buffer,
   void *arg4 = (void *) 0 ;
   int64_t arg5 ;
   int64_t *arg6 = (int64_t *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  SEXP given3 ;
   SEXP bytes4 ;
   int64_t output6 ;
   unsigned int r_nprotect = 0;
@@ -7256,14 +8139,17 @@ R_swig_bdl_save_bytes ( SEXP model, SEXP posterior, SEXP optimizer, SEXP buffer,
     arg6 = &output6;
   }
   {
+    given1 = model;
     arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_save_bytes", "model")
     ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_save_bytes", "model");
   }
   {
+    given2 = posterior;
     arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_save_bytes", "posterior")
     ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_save_bytes", "posterior");
   }
   {
+    given3 = optimizer;
     arg3 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_save_bytes", "optimizer")
     ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_save_bytes", "optimizer");
   }
@@ -7293,11 +8179,29 @@ R_swig_bdl_save_bytes ( SEXP model, SEXP posterior, SEXP optimizer, SEXP buffer,
   {
     r_ans = bdlr_output(r_ans, 2, "size", Rf_ScalarReal(*arg6));
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -7313,6 +8217,7 @@ R_swig_bdl_load_bytes ( SEXP bytes, SEXP user_model, SEXP model, SEXP posterior,
   bdl_model **arg4 = (bdl_model **) 0 ;
   bdl_posterior **arg5 = (bdl_posterior **) 0 ;
   bdl_optimizer **arg6 = (bdl_optimizer **) 0 ;
+  SEXP given3 ;
   bdl_model *address4 ;
   SEXP handle4 ;
   bdl_posterior *address5 ;
@@ -7328,6 +8233,7 @@ R_swig_bdl_load_bytes ( SEXP bytes, SEXP user_model, SEXP model, SEXP posterior,
     arg1 = (void *)bdlr_bytes(bytes, &arg2, "bdl_load_bytes", "bytes");
   }
   {
+    given3 = user_model;
     arg3 = user_model == R_NilValue && BDLR_TAKES_NULL("bdl_load_bytes", "user_model")
     ? NULL : (bdl_model *)bdlr_handle(user_model, BDLR_MODEL, !strstr("bdl_load_bytes", "_request_stop"), "bdl_load_bytes", "user_model");
   }
@@ -7375,11 +8281,17 @@ R_swig_bdl_load_bytes ( SEXP bytes, SEXP user_model, SEXP model, SEXP posterior,
     R_SetExternalPtrAddr(handle6, address6);
     r_ans = bdlr_output(r_ans, 3, "optimizer", arg6 ? handle6 : R_NilValue);
   }
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given3);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }

@@ -13,8 +13,6 @@ SEXP bdlr_functions(SEXP value, const char* function, const char* argument) {
   return value;
 }
 
-void bdlr_release(void* user_data) { R_ReleaseObject((SEXP)user_data); }
-
 /* All that a trampoline hands to its body, which runs where it may jump. */
 typedef struct request {
   SEXP function;

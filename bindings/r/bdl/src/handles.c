@@ -14,10 +14,15 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_SEARCH])) bdl_search_free(address);
 }
 
-/* What is protected with the pointer is the number of the call whose callback made the handle. */
+/* What is protected with the pointer: the number of the call whose callback made the handle, and R functions that the
+   library may call. It is not R_PreserveObject()'s list that keeps those: a function whose environment holds the handle
+   would never be collected. */
+enum { MADE_IN, FUNCTIONS, DRAWS, KEPT };
+
 static SEXP make(bdlr_kind kind, void* address, double made_in) {
-  SEXP number = PROTECT(Rf_ScalarReal(made_in)), class = PROTECT(Rf_allocVector(STRSXP, 2));
-  SEXP handle = PROTECT(R_MakeExternalPtr(address, Rf_install(names[kind]), number));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, KEPT)), class = PROTECT(Rf_allocVector(STRSXP, 2));
+  SET_VECTOR_ELT(kept, MADE_IN, Rf_ScalarReal(made_in));
+  SEXP handle = PROTECT(R_MakeExternalPtr(address, Rf_install(names[kind]), kept));
   SET_STRING_ELT(class, 0, Rf_mkChar(names[kind]));
   SET_STRING_ELT(class, 1, Rf_mkChar("bdl_handle"));
   Rf_setAttrib(handle, R_ClassSymbol, class);
@@ -34,11 +39,33 @@ SEXP bdlr_new_handle(bdlr_kind kind) {
 
 SEXP bdlr_view_handle(bdlr_kind kind, const void* address) { return make(kind, (void*)address, 0); }
 
+static int is_handle(SEXP value) {
+  if (TYPEOF(value) != EXTPTRSXP) return 0;
+  for (int kind = BDLR_MODEL; kind <= BDLR_SEARCH; ++kind)
+    if (R_ExternalPtrTag(value) == Rf_install(names[kind])) return 1;
+  return 0;
+}
+
+static void keep(SEXP handle, int place, SEXP value) {
+  if (is_handle(handle)) SET_VECTOR_ELT(R_ExternalPtrProtected(handle), place, value);
+}
+
+void bdlr_keep_functions(SEXP handle, SEXP functions) { keep(handle, FUNCTIONS, functions); }
+void bdlr_keep_draws(SEXP handle, SEXP draws) { keep(handle, DRAWS, draws); }
+
+void bdlr_inherit(SEXP made, SEXP from) {
+  if (!is_handle(from)) return;
+  SEXP functions = VECTOR_ELT(R_ExternalPtrProtected(from), FUNCTIONS);
+  if (functions == R_NilValue) return;
+  keep(made, FUNCTIONS, functions);
+  for (int i = 0; TYPEOF(made) == VECSXP && i < LENGTH(made); ++i) keep(VECTOR_ELT(made, i), FUNCTIONS, functions);
+}
+
 /* While the library works, its callbacks may change what they made themselves and nothing else: the rest may be
    at work further up the stack. */
 static int is_locked(SEXP handle) {
   const double now = bdlr_current_call();
-  return now != 0 && Rf_asReal(R_ExternalPtrProtected(handle)) != now;
+  return now != 0 && Rf_asReal(VECTOR_ELT(R_ExternalPtrProtected(handle), MADE_IN)) != now;
 }
 
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument) {
@@ -53,13 +80,6 @@ void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function,
   if (changes && is_locked(value))
     bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s may be read only while a callback runs", function, argument);
   return R_ExternalPtrAddr(value);
-}
-
-static int is_handle(SEXP value) {
-  if (TYPEOF(value) != EXTPTRSXP) return 0;
-  for (int kind = BDLR_MODEL; kind <= BDLR_SEARCH; ++kind)
-    if (R_ExternalPtrTag(value) == Rf_install(names[kind])) return 1;
-  return 0;
 }
 
 void bdl_handle_close(SEXP handle) {

@@ -35,6 +35,10 @@ typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_SEARCH
 SEXP bdlr_new_handle(bdlr_kind kind);     /* empty, unprotected; freed by R's collector */
 SEXP bdlr_view_handle(bdlr_kind kind, const void* address); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);
+/* R functions live as long as the handles whose objects call them. */
+void bdlr_keep_functions(SEXP handle, SEXP functions);
+void bdlr_keep_draws(SEXP handle, SEXP draws);
+void bdlr_inherit(SEXP made, SEXP from); /* made: a handle, a list with handles, or anything else */
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
 
@@ -70,6 +74,5 @@ int32_t bdlr_on_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inp
                           bdl_matrix output_gradients, bdl_matrix_out rows);
 int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                       const bdl_posterior* q, bdl_matrix_out draws);
-void bdlr_release(void* user_data);
 
 #endif

@@ -156,15 +156,15 @@ bad_options <- alist(
   bdl_error_invalid_argument = bdl_set_options(t$optimizer, samples = 0),
   bdl_error_invalid_argument = bdl_set_options(t$optimizer, samples = 1.5),
   bdl_error_invalid_argument = bdl_set_options(t$optimizer, 3),
-  bdl_error_invalid_argument = bdl_search(t$optimizer),
-  bdl_error_invalid_argument = bdl_search(t$optimizer, learning_rate = 1),
-  bdl_error_invalid_argument = bdl_search(t$optimizer, learning_rate = c(2, 1)),
-  bdl_error_invalid_argument = bdl_search(t$optimizer, learning_rate = c(0.1, 1), folds = 1),
-  bdl_error_invalid_argument = bdl_search(t$optimizer, learning_rate = c(0.1, 1), method = "guess"),
-  bdl_error_invalid_argument = bdl_search(t$optimizer, schedule = c("cosine", "linear")),
-  bdl_error_unknown_option = bdl_search(t$optimizer, learning_rat = c(0.1, 1)),
-  bdl_error_unsupported = bdl_search_best(bdl_search(t$optimizer, learning_rate = c(0.1, 1))),
-  bdl_error_invalid_argument = bdl_search_trial(bdl_search(t$optimizer, learning_rate = c(0.1, 1)), 0, c(1, 1))
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(0.1)),
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(learning_rate = 1)),
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(learning_rate = c(2, 1))),
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(learning_rate = c(0.1, 1)), folds = 1),
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(learning_rate = c(0.1, 1)), method = "guess"),
+  bdl_error_invalid_argument = bdl_search(t$optimizer, list(schedule = c("cosine", "linear"))),
+  bdl_error_unknown_option = bdl_search(t$optimizer, list(learning_rat = c(0.1, 1))),
+  bdl_error_unsupported = bdl_search_best(bdl_search(t$optimizer, list(learning_rate = c(0.1, 1)))),
+  bdl_error_invalid_argument = bdl_search_trial(bdl_search(t$optimizer, list(learning_rate = c(0.1, 1))), 0, c(1, 1))
 )
 
 bad_files <- alist(

@@ -9,7 +9,11 @@ line_data <- function(n = 60, seed = 1) {
   d
 }
 
-quick <- function(...) bdl(..., epochs = 15, samples = 50, verbose = FALSE)
+# bdl() with a short course. The call is made where it was written, so that it can be updated.
+quick <- function(...) {
+  given <- as.list(substitute(list(...)))[-1]
+  eval(as.call(c(list(quote(bdl)), given, list(epochs = 15, samples = 50, verbose = FALSE))), parent.frame())
+}
 
 toy <- function(n = 40, method = "slang-ggn", rank = 3) {
   set.seed(2)
@@ -25,3 +29,11 @@ user_line <- function(outputs = NULL, gradients = NULL) {
   if (is.null(gradients)) gradients <- function(theta, x, seed) cbind(seed[, 1] * x, seed[, 1])
   bdl_user_model(outputs, gradients, sizes = c(2, 1), parameters = 3)
 }
+
+# Bytes of memory in use and at most so far, by the system's account.
+status_bytes <- function(key) {
+  line <- grep(paste0("^", key, ":"), readLines("/proc/self/status"), value = TRUE)
+  1024 * as.numeric(gsub("[^0-9]", "", line))
+}
+memory_in_use <- function() status_bytes("VmRSS")
+peak_memory <- function() status_bytes("VmHWM")
