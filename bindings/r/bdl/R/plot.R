@@ -3,7 +3,7 @@
 plot.bdl <- function(x, which = c("training", "calibration"), ...) {
   which <- match.arg(which, c("training", "calibration", "bands", "marginals"), several.ok = TRUE)
   if (length(which) > 1) {
-    old <- graphics::par(mfrow = grDevices::n2mfrow(length(which)))
+    old <- graphics::par(mfrow = rev(grDevices::n2mfrow(length(which))))
     on.exit(graphics::par(old))
   }
   for (picture in which) {
