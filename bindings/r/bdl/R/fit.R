@@ -79,8 +79,8 @@ train <- function(optimizer, x, y, epochs, verbose) {
     rows[[length(rows) + 1]] <<- c(epoch, parts$expected_log_likelihood, parts$kl)
     if (verbose) utils::setTxtProgressBar(bar, epoch)
   })
-  history <- as.data.frame(do.call(rbind, rows))
-  names(history) <- c("epoch", "expected_log_likelihood", "kl")
+  names <- c("epoch", "expected_log_likelihood", "kl")
+  history <- as.data.frame(matrix(unlist(rows), ncol = 3, byrow = TRUE, dimnames = list(NULL, names)))
   history$elbo <- history$expected_log_likelihood - history$kl
   history
 }

@@ -25,6 +25,7 @@ word_of <- function(number, table) names(table)[match(number, table)]
 
 # A double matrix, one example per row; a plain vector is one column. Doubles are not copied.
 as_inputs <- function(x, argument = "x") {
+  if (is.double(x) && is.matrix(x) && !is.object(x)) return(x)
   if (is.data.frame(x)) x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) {
     refuse(argument, " must be numeric: a matrix, a data frame or a vector", call = sys.call(-1))

@@ -4,11 +4,17 @@ bdl_search <- function(optimizer, ranges, folds = 5, epochs = 120, method = "mon
   if (!is.list(ranges) || !length(ranges) || is.null(names(ranges)) || any(names(ranges) == "")) {
     refuse("ranges must be list(name = c(low, high), ...), of choices list(name = c(\"word\", \"word\"))")
   }
+  ranges <- lapply(ranges, words_of)
   search <- bdl_search_create(optimizer, folds, epochs, number_of(method, prediction_methods, "method"), samples,
                               seed)
   for (name in names(ranges)) add_range(search, optimizer, name, ranges[[name]])
   attr(search, "ranges") <- ranges
   search
+}
+
+# Words may also be one string, "a | b", as the library has them.
+words_of <- function(range) {
+  if (is.character(range)) trimws(unlist(strsplit(range, "|", fixed = TRUE))) else range
 }
 
 # Ranges of positive reals are spread evenly in their logarithms, unless scale = "linear" is their attribute.

@@ -1,6 +1,5 @@
-/* Arrays. Inputs are views of R's memory; outputs are allocated here, since R's values are never written to. */
-#include <stdlib.h>
-
+/* Arrays. Inputs are views of R's memory; outputs are allocated here, since R's values are never written to.
+ */
 #include "support.h"
 
 static int has_missing_integer(SEXP value) {
@@ -54,12 +53,12 @@ const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, c
   const R_xlen_t n = XLENGTH(value);
   int64_t* copy = (int64_t*)R_alloc((size_t)n + 1, sizeof *copy);
   for (R_xlen_t i = 0; i < n; ++i) {
-    const double number = TYPEOF(value) == REALSXP        ? REAL(value)[i]
+    const double number = TYPEOF(value) == REALSXP          ? REAL(value)[i]
                           : INTEGER(value)[i] == NA_INTEGER ? NA_REAL
                                                             : INTEGER(value)[i];
     if (!(number >= -9007199254740992.0 && number <= 9007199254740992.0) || number != (double)(int64_t)number)
-      bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s[%.0f] must be a whole number within +-2^53, got %g", function,
-                 argument, (double)i + 1, number);
+      bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s[%.0f] must be a whole number within +-2^53, got %g",
+                 function, argument, (double)i + 1, number);
     copy[i] = (int64_t)number;
   }
   *count = n;
@@ -86,7 +85,8 @@ static double element(bdl_matrix view, int64_t i, int64_t j) {
 }
 
 SEXP bdlr_from_view(bdl_matrix view) {
-  if (view.rows > INT_MAX || view.cols > INT_MAX) Rf_error("a matrix of 2^31 rows or columns is too large for R");
+  if (view.rows > INT_MAX || view.cols > INT_MAX)
+    Rf_error("a matrix of 2^31 rows or columns is too large for R");
   SEXP copy = PROTECT(Rf_allocMatrix(REALSXP, (int)view.rows, (int)view.cols));
   double* to = REAL(copy);
   for (int64_t j = 0; j < view.cols; ++j)
@@ -113,8 +113,10 @@ void bdlr_to_view(SEXP value, bdl_matrix_out view, const char* what) {
   for (int64_t j = 0; j < view.cols; ++j)
     for (int64_t i = 0; i < view.rows; ++i) {
       const int64_t at = i * view.row_stride + j * view.col_stride;
-      if (view.dtype == BDL_F64) ((double*)view.data)[at] = *from++;
-      else ((float*)view.data)[at] = (float)*from++;
+      if (view.dtype == BDL_F64)
+        ((double*)view.data)[at] = *from++;
+      else
+        ((float*)view.data)[at] = (float)*from++;
     }
   UNPROTECT(1);
 }

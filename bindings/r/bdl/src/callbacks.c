@@ -1,8 +1,10 @@
-/* Trampolines: the library's callbacks as calls of R functions, which get copies and return what is copied. */
+/* Trampolines: the library's callbacks as calls of R functions, which get copies and return what is copied.
+ */
 #include "support.h"
 
 SEXP bdlr_function(SEXP value, const char* function, const char* argument) {
-  if (value != R_NilValue && !Rf_isFunction(value)) bdlr_refuse(function, argument, "a function or NULL", value);
+  if (value != R_NilValue && !Rf_isFunction(value))
+    bdlr_refuse(function, argument, "a function or NULL", value);
   return value;
 }
 
@@ -35,14 +37,12 @@ static int run_with_view(SEXP (*body)(void*), request* r) {
 
 /* A call by names, values[0] being the function: errors show outputs(parameters, inputs), not the numbers. */
 static SEXP call_by_names(const char* const* names, const SEXP* values, int count) {
-  SEXP space = PROTECT(R_NewEnv(R_GlobalEnv, FALSE, 0)), call = PROTECT(Rf_allocList(count)), at = call;
-  SET_TYPEOF(call, LANGSXP);
-  for (int i = 0; i < count; ++i, at = CDR(at)) {
-    SETCAR(at, Rf_install(names[i]));
-    Rf_defineVar(Rf_install(names[i]), values[i], space);
-  }
-  SEXP result = Rf_eval(call, space);
-  UNPROTECT(2);
+  SEXP space = PROTECT(R_NewEnv(R_GlobalEnv, FALSE, 0)), arguments = PROTECT(Rf_allocList(count - 1));
+  SEXP at = arguments;
+  for (int i = 0; i < count; ++i) Rf_defineVar(Rf_install(names[i]), values[i], space);
+  for (int i = 1; i < count; ++i, at = CDR(at)) SETCAR(at, Rf_install(names[i]));
+  SEXP call = PROTECT(Rf_lcons(Rf_install(names[0]), arguments)), result = Rf_eval(call, space);
+  UNPROTECT(3);
   return result;
 }
 
@@ -88,7 +88,9 @@ static SEXP call_outputs(void* data) {
 }
 
 int32_t bdlr_on_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
-  request r = {.function = VECTOR_ELT((SEXP)user_data, 0), .parameters = parameters, .inputs = inputs,
+  request r = {.function = VECTOR_ELT((SEXP)user_data, 0),
+               .parameters = parameters,
+               .inputs = inputs,
                .result = outputs};
   return bdlr_protected(call_outputs, &r);
 }
@@ -99,15 +101,19 @@ static SEXP call_gradients(void* data) {
   SEXP parameters = PROTECT(plain_row(r->parameters)), inputs = PROTECT(bdlr_from_view(r->inputs));
   SEXP seeds = PROTECT(bdlr_from_view(r->output_gradients));
   const SEXP values[] = {r->function, parameters, inputs, seeds};
-  bdlr_to_view(PROTECT(call_by_names(names, values, 4)), r->result, "the gradients function of a user's model");
+  bdlr_to_view(PROTECT(call_by_names(names, values, 4)), r->result,
+               "the gradients function of a user's model");
   UNPROTECT(4);
   return R_NilValue;
 }
 
 int32_t bdlr_on_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
                           bdl_matrix output_gradients, bdl_matrix_out rows) {
-  request r = {.function = VECTOR_ELT((SEXP)user_data, 1), .parameters = parameters, .inputs = inputs,
-               .output_gradients = output_gradients, .result = rows};
+  request r = {.function = VECTOR_ELT((SEXP)user_data, 1),
+               .parameters = parameters,
+               .inputs = inputs,
+               .output_gradients = output_gradients,
+               .result = rows};
   return bdlr_protected(call_gradients, &r);
 }
 
@@ -115,7 +121,8 @@ static SEXP call_draws(void* data) {
   static const char* const names[] = {"draws", "kind", "step", "iteration", "q", "count"};
   request* r = data;
   SEXP kind = PROTECT(Rf_mkString(r->draws == BDL_DRAW_PROBES ? "probes" : "parameters"));
-  SEXP step = PROTECT(Rf_ScalarReal((double)r->step)), iteration = PROTECT(Rf_ScalarReal((double)r->iteration));
+  SEXP step = PROTECT(Rf_ScalarReal((double)r->step)),
+       iteration = PROTECT(Rf_ScalarReal((double)r->iteration));
   r->view = PROTECT(bdlr_view_handle(BDLR_POSTERIOR, r->handle));
   SEXP count = PROTECT(Rf_ScalarReal((double)r->result.rows));
   const SEXP values[] = {r->function, kind, step, iteration, r->view, count};
@@ -126,7 +133,11 @@ static SEXP call_draws(void* data) {
 
 int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                       const bdl_posterior* q, bdl_matrix_out draws) {
-  request r = {.function = user_data, .handle = q, .draws = kind, .step = step, .iteration = iteration,
+  request r = {.function = user_data,
+               .handle = q,
+               .draws = kind,
+               .step = step,
+               .iteration = iteration,
                .result = draws};
   return run_with_view(call_draws, &r);
 }

@@ -1,11 +1,13 @@
-/* Calls in progress. R code that the library calls may jump (errors, restarts, Ctrl-C): the jump is caught in the
-   trampoline, the library returns through its own frames, and the jump goes on from here. */
+/* Calls in progress. R code that the library calls may jump (errors, restarts, Ctrl-C): the jump is caught in
+   the trampoline, the library returns through its own frames, and the jump goes on from here. */
 #include "support.h"
 
 static bdlr_call* current;
 static double counter;
 
-double bdlr_current_call(void) { return current ? current->number : 0; }
+double bdlr_current_call(void) {
+  return current ? current->number : 0;
+}
 
 void bdlr_call_begin(bdlr_call* call) {
   call->token = PROTECT(R_MakeUnwindCont());

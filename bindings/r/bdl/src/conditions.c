@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-static void signal(bdl_status status, const char* message) {
+static void signal_condition(bdl_status status, const char* message) {
   SEXP package = PROTECT(Rf_mkString("bdl"));
   SEXP space = PROTECT(R_FindNamespace(package));
   SEXP number = PROTECT(Rf_ScalarInteger((int)status)), text = PROTECT(bdlr_from_string(message));
@@ -19,7 +19,7 @@ void bdlr_raise(bdl_status status, const char* format, ...) {
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  signal(status, message);
+  signal_condition(status, message);
 }
 
 static const char* kind_of(SEXP value) {
@@ -35,5 +35,5 @@ void bdlr_refuse(const char* function, const char* argument, const char* expecte
 
 void bdlr_check(bdl_status status) {
   if (status == BDL_OK) return;
-  signal(status, status == BDL_STOPPED ? "stopped on request" : bdl_last_error());
+  signal_condition(status, status == BDL_STOPPED ? "stopped on request" : bdl_last_error());
 }

@@ -1,4 +1,6 @@
 /* Handles: external pointers with a tag for their kind, a class, and a finalizer. */
+#include <stdio.h>
+
 #include "support.h"
 
 static const char* const names[] = {"bdl_model", "bdl_posterior", "bdl_optimizer", "bdl_search"};
@@ -14,9 +16,9 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_SEARCH])) bdl_search_free(address);
 }
 
-/* What is protected with the pointer: the number of the call whose callback made the handle, and R functions that the
-   library may call. It is not R_PreserveObject()'s list that keeps those: a function whose environment holds the handle
-   would never be collected. */
+/* What is protected with the pointer: the number of the call whose callback made the handle, and R functions
+   that the library may call. It is not R_PreserveObject()'s list that keeps those: a function whose
+   environment holds the handle would never be collected. */
 enum { MADE_IN, FUNCTIONS, DRAWS, KEPT };
 
 static SEXP make(bdlr_kind kind, void* address, double made_in) {
@@ -37,7 +39,9 @@ SEXP bdlr_new_handle(bdlr_kind kind) {
   return handle;
 }
 
-SEXP bdlr_view_handle(bdlr_kind kind, const void* address) { return make(kind, (void*)address, 0); }
+SEXP bdlr_view_handle(bdlr_kind kind, const void* address) {
+  return make(kind, (void*)address, 0);
+}
 
 static int is_handle(SEXP value) {
   if (TYPEOF(value) != EXTPTRSXP) return 0;
@@ -50,19 +54,24 @@ static void keep(SEXP handle, int place, SEXP value) {
   if (is_handle(handle)) SET_VECTOR_ELT(R_ExternalPtrProtected(handle), place, value);
 }
 
-void bdlr_keep_functions(SEXP handle, SEXP functions) { keep(handle, FUNCTIONS, functions); }
-void bdlr_keep_draws(SEXP handle, SEXP draws) { keep(handle, DRAWS, draws); }
+void bdlr_keep_functions(SEXP handle, SEXP functions) {
+  keep(handle, FUNCTIONS, functions);
+}
+void bdlr_keep_draws(SEXP handle, SEXP draws) {
+  keep(handle, DRAWS, draws);
+}
 
 void bdlr_inherit(SEXP made, SEXP from) {
   if (!is_handle(from)) return;
   SEXP functions = VECTOR_ELT(R_ExternalPtrProtected(from), FUNCTIONS);
   if (functions == R_NilValue) return;
   keep(made, FUNCTIONS, functions);
-  for (int i = 0; TYPEOF(made) == VECSXP && i < LENGTH(made); ++i) keep(VECTOR_ELT(made, i), FUNCTIONS, functions);
+  for (int i = 0; TYPEOF(made) == VECSXP && i < LENGTH(made); ++i)
+    keep(VECTOR_ELT(made, i), FUNCTIONS, functions);
 }
 
-/* While the library works, its callbacks may change what they made themselves and nothing else: the rest may be
-   at work further up the stack. */
+/* While the library works, its callbacks may change what they made themselves and nothing else: the rest may
+   be at work further up the stack. */
 static int is_locked(SEXP handle) {
   const double now = bdlr_current_call();
   return now != 0 && Rf_asReal(VECTOR_ELT(R_ExternalPtrProtected(handle), MADE_IN)) != now;
@@ -78,7 +87,8 @@ void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function,
     bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s is closed, or comes from a saved session", function,
                argument);
   if (changes && is_locked(value))
-    bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s may be read only while a callback runs", function, argument);
+    bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s may be read only while a callback runs", function,
+               argument);
   return R_ExternalPtrAddr(value);
 }
 

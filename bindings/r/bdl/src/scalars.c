@@ -18,8 +18,8 @@ double bdlr_double(SEXP value, const char* function, const char* argument) {
 static double whole(SEXP value, double low, double high, const char* function, const char* argument) {
   const double number = bdlr_double(value, function, argument);
   if (!(number >= low && number <= high) || number != floor(number))
-    bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s must be a whole number from %.0f to %.0f, got %g", function,
-               argument, low, high, number);
+    bdlr_raise(BDL_ERROR_INVALID_ARGUMENT, "%s: %s must be a whole number from %.0f to %.0f, got %g",
+               function, argument, low, high, number);
   return number;
 }
 

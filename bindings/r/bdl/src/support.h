@@ -1,11 +1,10 @@
-/* What the generated wrapper is made of: values of R become C ones and back, failures become R conditions, and R code
-   that the library calls may jump without jumping over the library. */
+/* What the generated wrapper is made of: values of R become C ones and back, failures become R conditions,
+   and R code that the library calls may jump without jumping over the library. */
 #ifndef BDLR_SUPPORT_H
 #define BDLR_SUPPORT_H
 
-#include <setjmp.h>
-
 #include <bdl/bdl.h>
+#include <setjmp.h>
 #define R_NO_REMAP
 #include <R.h>
 #include <Rinternals.h>
@@ -32,7 +31,7 @@ int bdlr_protected(SEXP (*body)(void*), void* data);
 
 /* Handles (handles.c). */
 typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_SEARCH } bdlr_kind;
-SEXP bdlr_new_handle(bdlr_kind kind);     /* empty, unprotected; freed by R's collector */
+SEXP bdlr_new_handle(bdlr_kind kind);                       /* empty, unprotected; freed by R's collector */
 SEXP bdlr_view_handle(bdlr_kind kind, const void* address); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);
 /* R functions live as long as the handles whose objects call them. */
@@ -57,7 +56,7 @@ bdl_matrix bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, 
 const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, const char* argument);
 SEXP bdlr_bytes_out(SEXP capacity, const char* function, const char* argument);
 const void* bdlr_bytes(SEXP value, int64_t* size, const char* function, const char* argument);
-SEXP bdlr_from_view(bdl_matrix view);                                  /* a copy */
+SEXP bdlr_from_view(bdl_matrix view);                                 /* a copy */
 void bdlr_to_view(SEXP value, bdl_matrix_out view, const char* what); /* a copy */
 
 /* Outputs (outputs.c): n counts from 1; after the last, what R gets: a named list, or the only one. */
