@@ -30,7 +30,6 @@ int main(int argc, char** argv) {
   const double start = seconds_now();
   dataset all = dataset_read(data_path), train, test;
   dataset_split(&all, rows_path, 0, &train, &test);
-  const double sd = dataset_standardise(&train, &test);
   const int64_t n = train.rows, m = test.rows, d = train.cols - 1;
   /* Views, not copies: the features are the first d columns, the target is the last. */
   const bdl_matrix x = bdl_strided(train.values, BDL_F64, n, d, d + 1, 1),
@@ -43,6 +42,7 @@ int main(int argc, char** argv) {
   bdl_optimizer* opt;
   const int64_t sizes[] = {d, 50, 1};
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  check(bdl_model_standardize(model, x, y)); /* in and out of the model everything keeps its units */
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
   check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
   check(bdl_optimizer_fit(opt, x, y, 120, show_progress, NULL));
@@ -57,15 +57,14 @@ int main(int argc, char** argv) {
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), y_test, &rmse));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density, m, 1), &log_likelihood, NULL));
   check(bdl_model_get_noise_precision(model, bdl_f64(&precision, 1, 1)));
-  printf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n", rmse * sd,
-         log_likelihood - log(sd));
+  printf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n", rmse, log_likelihood);
   for (int percent = 50; percent < 100; percent += percent == 50 ? 40 : 5) {
     check(bdl_predict_interval(model, posterior, x_test, BDL_MONTE_CARLO, 500, 1, percent / 100.0,
                                bdl_f64(lower, m, 1), bdl_f64(upper, m, 1)));
     check(bdl_metric_coverage(bdl_f64(lower, m, 1), bdl_f64(upper, m, 1), y_test, &coverage));
     printf("%d %% intervals hold %.0f %% of the test targets\n", percent, 100 * coverage);
   }
-  printf("learned noise: standard deviation %.3f\n", sd / sqrt(precision));
+  printf("learned noise: standard deviation %.3f\n", 1 / sqrt(precision));
   printf("%.2f seconds, peak memory %.0f MB\n", seconds_now() - start, peak_megabytes());
   free(mean), dataset_free(&all), dataset_free(&train), dataset_free(&test);
   bdl_optimizer_free(opt), bdl_posterior_free(posterior), bdl_model_free(model);

@@ -2,7 +2,6 @@
    data, by 5-fold cross-validation, first at random and then by Bayesian optimisation. Run it with `sh
    examples/run.sh`. */
 #include <bdl/bdl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,10 +30,9 @@ static int32_t show_trial(void* data, const bdl_search* search) {
   return 0; /* anything else would stop the search */
 }
 
-/* Trains with the optimizer's options and prints RMSE and log density of the test rows, in the target's
- * units. */
+/* Trains with the optimizer's options and prints RMSE and log density of the test rows. */
 static void evaluate(const char* name, bdl_model* model, bdl_posterior* posterior, bdl_optimizer* opt,
-                     const bdl_matrix data[4], double sd) {
+                     const bdl_matrix data[4]) {
   const int64_t m = data[2].rows;
   double *mean = malloc((size_t)m * 2 * sizeof *mean), *log_density = mean + m, rmse, log_likelihood;
   check(bdl_optimizer_initialize(opt));
@@ -45,7 +43,7 @@ static void evaluate(const char* name, bdl_model* model, bdl_posterior* posterio
                                 bdl_f64(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), data[3], &rmse));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density, m, 1), &log_likelihood, NULL));
-  printf("%-9s test RMSE %.3f  log density %.3f\n", name, rmse * sd, log_likelihood - log(sd));
+  printf("%-9s test RMSE %.3f  log density %.3f\n", name, rmse, log_likelihood);
   free(mean);
 }
 
@@ -55,7 +53,6 @@ int main(int argc, char** argv) {
   const double start = seconds_now();
   dataset all = dataset_read(data_path), train, test;
   dataset_split(&all, rows_path, 0, &train, &test);
-  const double sd = dataset_standardise(&train, &test);
   const int64_t n = train.rows, m = test.rows, d = train.cols - 1;
   const bdl_matrix data[4] = {bdl_strided(train.values, BDL_F64, n, d, d + 1, 1),
                               bdl_strided(train.values + d, BDL_F64, n, 1, d + 1, 1),
@@ -69,9 +66,10 @@ int main(int argc, char** argv) {
   const int64_t sizes[] = {d, 50, 1};
   int64_t best;
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  check(bdl_model_standardize(model, data[0], data[1]));
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 1, &posterior));
   check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
-  evaluate("defaults:", model, posterior, opt, data, sd);
+  evaluate("defaults:", model, posterior, opt, data);
 
   /* What is searched is not learned. */
   check(bdl_optimizer_set_int(opt, "learn_prior", 0));
@@ -84,7 +82,7 @@ int main(int argc, char** argv) {
   check(bdl_search_best(search, &best));
   printf("best: trial %d\n", (int)best);
   check(bdl_search_apply(search, best, opt));
-  evaluate("searched:", model, posterior, opt, data, sd);
+  evaluate("searched:", model, posterior, opt, data);
   printf("%.2f seconds, peak memory %.0f MB\n", seconds_now() - start, peak_megabytes());
 
   dataset_free(&all), dataset_free(&train), dataset_free(&test);

@@ -146,15 +146,17 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
 /**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
  * outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
- * value or per output like the value set here. A new model has 1. Since 0.1.
+ * value or per output like the value set here. A new model has 1. Where a model standardises targets of
+ * different scales, one value is shared by the standardised targets if nobody has set it, and one value set
+ * here is a value per output. Since 0.1.
  * @param model     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
  * @param precision 1 x 1 or 1 x C, positive
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
 /**
- * Reads the noise precision into 1 x 1 (if it is shared) or 1 x C; BDL_ERROR_UNSUPPORTED after
- * bdl_model_set_noise_covariance(). Since 0.1.
+ * Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED
+ * after bdl_model_set_noise_covariance(). Since 0.1.
  */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
 
@@ -182,12 +184,14 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  * (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
  * Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
  * is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
- * that it was trained with. Since 0.1.
+ * that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.
  * @param model        a network; a user's model: BDL_ERROR_UNSUPPORTED
  * @param input_mean   1 x inputs; bdl_none(): 0
- * @param input_scale  1 x inputs, positive; bdl_none(): 1
+ * @param input_scale  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
  * @param target_mean  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
- * @param target_scale 1 x C, positive, for BDL_GAUSSIAN only; bdl_none(): 1
+ * @param target_scale 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
+ *         BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean,
                                                  bdl_matrix input_scale, bdl_matrix target_mean,
@@ -195,11 +199,11 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
 
 /**
  * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
- * n) of the data's columns; those of constant columns have scale 1. Missing targets (NaN) do not count.
- * Since 0.1.
+ * n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not
+ * count: a column of nothing else has mean 0, scale 1. Since 0.1.
  * @param model a network
  * @param x     n x inputs
- * @param y     n x C; used for BDL_GAUSSIAN only. bdl_none(): inputs only
+ * @param y     n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets
  */
 BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);
 

@@ -14,7 +14,7 @@
  *
  * A trial trains, for each fold, on the other folds, and scores the fold that was left out: the mean log
  * predictive density of its rows, as bdl_predict_log_density() computes it. The trial's score is the mean
- * over the folds. Standardisation is the caller's.
+ * over the folds. Data are standardised as the prototype's model says (bdl_model_standardize()).
  *
  * Precisions that are learned are not worth a search: for "prior_precision" set "learn_prior" to 0; for the
  * Gaussian noise "learn_noise" to 0 and search "initial_noise_precision", in units of 1 / Var(y).

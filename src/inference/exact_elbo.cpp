@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace bdl {
 
@@ -44,6 +45,13 @@ ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
       !std::ranges::all_of(slope, [](double derivative) { return std::isfinite(derivative); }))
     fail(Status::ERROR_DIVERGED, "the ELBO is not finite");
   return value;
+}
+
+double ExactElbo::best_noise_precision(const Value& value) const {
+  const auto n = static_cast<double>(examples_);
+  const double precision = model_->likelihood.noise_precision(0);
+  const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
+  return std::clamp(n * precision / squares, 1e-30, 1e30);
 }
 
 std::vector<double> ExactElbo::typical_precision() const {

@@ -29,6 +29,10 @@ class ExactElbo {
   /// H = sum_i E[l''_i] x_i x_i^T, so that the derivative with respect to Sigma is (H + Lambda_0 - Lambda)
   /// / 2.
   Curvature<double> curvature() const { return {estimate_.rows, estimate_.w, {}, {}}; }
+  /// The noise precision of the greatest ELBO for the belief of the last evaluation, whose value this is:
+  /// N / E[sum of squared errors].
+  double best_noise_precision(const Value& value) const;
+  void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
   ConstSpan<double> prior_precision() const { return prior_.first(dimension()); }
   /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be: 1/4, the noise precision,
   /// or the count. The same whatever q.

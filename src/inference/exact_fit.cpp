@@ -81,15 +81,12 @@ class Course {
 };
 
 template <class T>
-void check_fixed_scales(const Optimizer<T>& optimizer) {
+void check_fixed_prior(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
-  const char* const refused = options.learn_noise   ? "learn_noise"
-                              : options.learn_prior ? "learn_prior"
-                              : options.laplace     ? "laplace"
-                                                    : nullptr;
+  const char* const refused = options.learn_prior ? "learn_prior" : options.laplace ? "laplace" : nullptr;
   if (refused)
     fail(Status::ERROR_UNSUPPORTED,
-         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of fixed scales", refused,
+         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of a fixed prior", refused,
          optimizer.method().name);
 }
 
@@ -114,6 +111,24 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
   return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
 }
 
+/// The optimum over the noise precision as well, by turns: the ELBO rises with each.
+template <class T>
+SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer,
+                            const Iterated& iterated) {
+  const Options& options = optimizer.options();
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  const bool learns =
+      options.learn_noise && likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
+  for (;;) {
+    const SearchEnd end = search(elbo, q, options, iterated);
+    if (!learns || end != SearchEnd::converged) return end;
+    const double last = likelihood.noise_precision(0), best = elbo.best_noise_precision(elbo.evaluate(q));
+    if (std::abs(best / last - 1) <= options.tolerance) return end;
+    likelihood.learn_noise_precision({&best, 1});
+    elbo.set_noise_precision(best);
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -124,7 +139,7 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
          "x has %lld rows, but method \"%s\" takes the whole data set of %lld",
          static_cast<long long>(x.rows), optimizer.method().name,
          static_cast<long long>(optimizer.data_size()));
-  check_fixed_scales(optimizer);
+  check_fixed_prior(optimizer);
   Undo undo(optimizer);
   begin_course(optimizer, epochs, x.rows, 1);
   optimizer.start_noise(y);
@@ -133,9 +148,9 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
   const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
   copy_posterior(*optimizer.posterior(), *q);
   Course course(optimizer, undo, progress);
-  const SearchEnd end =
-      search(elbo, *q, optimizer.options(),
-             [&course](const auto& better, const auto& value) { return course.advance(better, value); });
+  const SearchEnd end = search_with_noise(
+      elbo, *q, optimizer,
+      [&course](const auto& better, const auto& value) { return course.advance(better, value); });
   undo.keep();
   if (end == SearchEnd::converged) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;

@@ -63,9 +63,11 @@ ColumnMoments moments_of_columns(const Array& array) {
   const ColumnSums sums = sums_around(array, mean);
   for (std::size_t c = 0; c < mean.size(); ++c) {
     const double n = sums.count[c];
-    const double variance = (sums.square[c] - sums.sum[c] * sums.sum[c] / n) / n;  // NaN for no numbers
+    if (n == 0) continue;
+    const double deviation = std::sqrt((sums.square[c] - sums.sum[c] * sums.sum[c] / n) / n);
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(mean[c]);
-    if (std::sqrt(variance) > std::max(rounding, smallest_scale)) scale[c] = std::sqrt(variance);
+    const bool constant = deviation <= std::max(rounding, smallest_scale);  // false for NaN: squares overflow
+    if (!constant) scale[c] = deviation;
   }
   return {std::move(mean), std::move(scale)};
 }

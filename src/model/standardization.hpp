@@ -20,8 +20,8 @@ inline bool is_scale(double scale) {
   return scale >= smallest_scale && scale <= largest_scale;  // false for NaN
 }
 
-/// Means and population standard deviations of the array's columns; of what is constant to rounding 1 in
-/// place of the deviation. NaN does not count: a column of nothing else has mean 0.
+/// Means and population standard deviations of the array's columns: 1 for what is constant to rounding, not
+/// finite where squares overflow. NaN does not count: a column of nothing else has mean 0.
 ColumnMoments moments_of_columns(const Array& array);
 
 class Standardization {

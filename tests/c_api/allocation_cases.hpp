@@ -106,6 +106,10 @@ const Case readings[] = {
      [](trained& t) { return bdl_model_block(t.model, 1, nullptr, nullptr, nullptr, nullptr); }},
     {"bdl_model_get_noise_precision",
      [](trained& t) { return bdl_model_get_noise_precision(t.model, out(1, 1)); }},
+    {"bdl_model_get_standardization",
+     [](trained& t) {
+       return bdl_model_get_standardization(t.model, out(1, 2), bdl_none(), bdl_none(), out(1, 2));
+     }},
     {"bdl_model_initialize",
      [](trained& t) { return bdl_model_initialize(t.model, BDL_INIT_HE, 1, out(1, t.parameters)); }},
     {"bdl_model_evaluate",
@@ -234,6 +238,13 @@ const Case changes[] = {
        static const double covariance[] = {2, 1, 1, 2};
        return bdl_model_set_noise_covariance(t.model, bdl_f64(covariance, 2, 2));
      }},
+    {"bdl_model_set_standardization",
+     [](trained& t) {
+       static const double scale[] = {2, 3};
+       return bdl_model_set_standardization(t.model, in(1, 2), bdl_none(), bdl_none(), bdl_f64(scale, 1, 2));
+     }},
+    {"bdl_model_standardize",
+     [](trained& t) { return bdl_model_standardize(t.model, x_of(&t.data), y_of(&t.data)); }},
     {"bdl_posterior_set_", set_posterior},
     {"bdl_posterior_update",
      [](trained& t) {

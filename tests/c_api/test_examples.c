@@ -81,6 +81,30 @@ static void example_model_values(void** state) {
   bdl_model_free(model);
 }
 
+/* Data in any units: Fahrenheit in, dollars out. The model standardises them, and answers in dollars. */
+static void example_standardization(void** state) {
+  const int64_t sizes[] = {1, 1};
+  const double x[] = {50, 68, 86}, y[] = {10000, 20000, 30000}, theta[] = {1}; /* f = x, standardised */
+  const double freezing = 32, degree = 1.8;
+  double mean = 0, scale = 0, f[3] = {0};
+  bdl_model* model;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
+  OK(bdl_model_standardize(model, bdl_f64(x, 3, 1), bdl_f64(y, 3, 1)));
+  OK(bdl_model_get_standardization(model, bdl_f64(&mean, 1, 1), bdl_none(), bdl_none(),
+                                   bdl_f64(&scale, 1, 1)));
+  assert_true(mean == 68 && fabs(scale - 10000 * sqrt(2.0 / 3)) < 1e-9);
+  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64(f, 3, 1)));
+  assert_true(fabs(f[0] - 10000) < 1e-9 && fabs(f[2] - 30000) < 1e-9);
+
+  /* Or by numbers of one's own: degrees Celsius inside, y as it is. */
+  OK(bdl_model_set_standardization(model, bdl_f64(&freezing, 1, 1), bdl_f64(&degree, 1, 1), bdl_none(),
+                                   bdl_none()));
+  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64(f, 3, 1)));
+  assert_true(fabs(f[0] - 10) < 1e-12 && fabs(f[2] - 30) < 1e-12);
+  bdl_model_free(model);
+}
+
 /* A model of one's own: exponential decay f(t) = exp(-theta t). */
 static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
   const double rate = *(const double*)parameters.data;
@@ -209,16 +233,12 @@ static void example_update(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(example_version),
-                                     cmocka_unit_test(example_errors),
-                                     cmocka_unit_test(example_arrays),
-                                     cmocka_unit_test(example_network),
-                                     cmocka_unit_test(example_model_values),
-                                     cmocka_unit_test(example_user_model),
-                                     cmocka_unit_test(example_low_rank_posterior),
-                                     cmocka_unit_test(example_full_posterior),
-                                     cmocka_unit_test(example_sampling),
-                                     cmocka_unit_test(example_divergence),
-                                     cmocka_unit_test(example_update)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(example_version),        cmocka_unit_test(example_errors),
+      cmocka_unit_test(example_arrays),         cmocka_unit_test(example_network),
+      cmocka_unit_test(example_model_values),   cmocka_unit_test(example_standardization),
+      cmocka_unit_test(example_user_model),     cmocka_unit_test(example_low_rank_posterior),
+      cmocka_unit_test(example_full_posterior), cmocka_unit_test(example_sampling),
+      cmocka_unit_test(example_divergence),     cmocka_unit_test(example_update)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

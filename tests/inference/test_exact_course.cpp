@@ -193,7 +193,7 @@ void other_models_and_calls_are_refused(void**) {
     }
 }
 
-/// The noise is that of the option, in units of 1 / Var(y); scales that would be learned are refused.
+/// The noise is that of the option, in units of 1 / Var(y); a prior that would be learned is refused.
 void scales_are_fixed(void**) {
   const Data data;
   const auto optimizer = make_optimizer(-1, Likelihood(BDL_GAUSSIAN, 1));
@@ -215,9 +215,53 @@ void scales_are_fixed(void**) {
                  [&] { fit(*optimizer, data.inputs_array(), data.targets_array(), 10, silent); });
     optimizer->set_options(options);
   };
-  refuse("\"learn_noise\"", [](Options& o) { o.learn_noise = 1; });
   refuse("\"learn_prior\"", [](Options& o) { o.learn_prior = 1; });
   refuse("\"laplace\"", [](Options& o) { o.laplace = 1; });
+}
+
+/// At the optimum over belief and noise the two conditions hold: the precision is that of the noise, which is
+/// N / E[sum of squared errors]. Data of conjugate models, so both are known in closed form.
+void noise_is_learned(void**) {
+  Data data;
+  Random random(97);
+  for (Index i = 0; i < examples; ++i) data.y(0, i) = 2 * data.x(0, i) - 1 + 0.3 * random.normal();
+  const Dense with_ones = beside(transposed(data.x), Dense(examples, 1, 1));
+  for (const Index rank : {-1, 0, 2}) {
+    const auto optimizer = make_optimizer(rank, {BDL_GAUSSIAN, 1});
+    Options options = optimizer->options();
+    options.learn_noise = 1;
+    optimizer->set_options(options);
+    Watch seen{optimizer.get()};
+    assert_true(fit(*optimizer, data.inputs_array(), data.targets_array(), 3000, {watch, &seen}) ==
+                Status::OK);
+    assert_true(optimizer->state.step < 3000);
+    const double tau = optimizer->model()->likelihood.noise_precision(0);
+    const Dense precision = dense_precision(*optimizer->posterior());
+    if (rank < 0)
+      assert_close("precision", precision, tau * (transposed(with_ones) * with_ones) + identity(dimension),
+                   1e-9);
+    const Dense errors =
+        transposed(data.y) - with_ones * column_of(std::as_const(*optimizer->posterior()).mean());
+    const Dense spread = with_ones * inverse_of(precision) * transposed(with_ones);
+    double squares = 0;
+    for (Index i = 0; i < examples; ++i) squares += errors(i, 0) * errors(i, 0) + spread(i, i);
+    assert_near("noise precision", tau, examples / squares, 1e-8);
+  }
+}
+
+/// A likelihood without noise takes no notice of the option, and noise that has a covariance keeps it.
+void other_noise_stays(void**) {
+  const Data data;
+  for (const bool correlated : {false, true}) {
+    const auto optimizer = correlated ? make_optimizer(-1, {BDL_GAUSSIAN, 1}) : make_optimizer(-1);
+    const double variance = 0.25;
+    if (correlated) optimizer->model()->likelihood.set_noise_covariance(NoiseCovariance({&variance, 1, 1}));
+    Options options = optimizer->options();
+    options.learn_noise = 1;
+    optimizer->set_options(options);
+    assert_true(fit(*optimizer, data.inputs_array(), data.targets_array(), 100, silent) == Status::OK);
+    if (correlated) assert_near("noise variance", optimizer->model()->likelihood.noise_variance(0), 0.25, 0);
+  }
 }
 
 /// Inputs that say nothing, examples that a plane separates, more parameters than examples, N = 1.
@@ -256,6 +300,8 @@ int main() {
       cmocka_unit_test(failures_change_nothing),
       cmocka_unit_test(other_models_and_calls_are_refused),
       cmocka_unit_test(scales_are_fixed),
+      cmocka_unit_test(noise_is_learned),
+      cmocka_unit_test(other_noise_stays),
       cmocka_unit_test(awkward_data_converge),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -1,0 +1,45 @@
+#!/bin/sh
+# usage: check.sh STEP BUILD WORK  One step of checking the packages of the other languages against libbdl as it was installed to
+# WORK/prefix (tests/install/check.sh install): the generated layers, their stubs, each package's own suite, and the cases that
+# all languages run, which need the packages installed by the steps before.
+set -eu
+step=$1 build=$2
+work=$(cd "$3" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+prefix=$work/prefix
+library=$(find "$prefix" -name libbdl.so.0)
+PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
+export PKG_CONFIG_PATH OPENBLAS_NUM_THREADS=1 JULIA_DEPOT_PATH="$work/julia" BDL_LIBRARY="$library" R_LIBS="$work/r"
+python=$work/python/bin/python
+julia="julia --project=$root/bindings/julia/BDL.jl --color=no"
+
+case $step in
+  generated) sh "$root/bindings/generate.sh" --check "$prefix/include" ;;
+  stubs) /usr/bin/python3 "$root/tests/bindings/stubs.py" ;;
+  python)
+    # Debian's packages serve as the dependencies: nothing is downloaded.
+    /usr/bin/python3 -m venv --system-site-packages "$work/python"
+    BDL_ROOT=$prefix "$python" -m pip install --quiet --no-index --no-build-isolation "$root/bindings/python"
+    cd "$work"
+    "$python" -m pytest -q -p no:cacheprovider "$root/bindings/python/tests" ;;
+  r)
+    mkdir -p "$R_LIBS"
+    cd "$work"
+    R CMD build "$root/bindings/r/bdl"
+    sh "$root/bindings/r/check.sh" bdl_*.tar.gz
+    R CMD INSTALL --no-docs bdl_*.tar.gz ;;
+  julia) $julia "$root/bindings/julia/BDL.jl/test/runtests.jl" ;;
+  quickstarts) # the same figures in every language, from another folder
+    "$build/examples/quickstart" "$root/examples/data/yacht.csv" "$root/examples/data/yacht_test_rows.csv" |
+      grep -E '^test RMSE|intervals hold|^learned noise' >"$work/quickstart.c"
+    cd "$work"
+    "$python" "$root/examples/quickstart.py" >quickstart.py
+    Rscript "$root/examples/quickstart.R" >quickstart.R
+    $julia "$root/examples/quickstart.jl" >quickstart.jl
+    cat quickstart.c
+    for language in py R jl; do diff quickstart.c "quickstart.$language"; done ;;
+  fixtures)
+    sh "$root/tests/fixtures/run.sh" "$build" "python=$python $root/tests/fixtures/fixtures.py" \
+      "r=Rscript $root/tests/fixtures/fixtures.R" "julia=$julia $root/tests/fixtures/fixtures.jl" ;;
+  *) echo "unknown step $step" >&2; exit 2 ;;
+esac

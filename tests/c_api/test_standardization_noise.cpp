@@ -1,0 +1,134 @@
+// Noise and its units: the caller's, whatever the model's standardisation is and whichever was set first.
+#include "standardized_runs.hpp"
+
+namespace {
+
+const double scales[] = {20, 0.5}, equal_scales[] = {4, 4};
+
+Model two_outputs() {
+  return make_mlp(BDL_F64, {INPUTS, 3, 2}, BDL_GAUSSIAN);
+}
+
+void set_scales(const Model& model, const double* scale) {
+  OK(bdl_model_set_standardization(model.get(), bdl_none(), bdl_none(), bdl_none(),
+                                   scale ? bdl_f64(scale, 1, 2) : bdl_none()));
+}
+
+Vector covariance_of(const Model& model) {
+  Vector values(4, NAN);
+  OK(bdl_model_get_noise_covariance(model.get(), bdl_f64(values.data(), 2, 2)));
+  return values;
+}
+
+void assert_precisions(const Model& model, int64_t columns, std::initializer_list<double> expected) {
+  Vector got(static_cast<std::size_t>(columns), NAN);
+  OK(bdl_model_get_noise_precision(model.get(), bdl_f64(got.data(), 1, columns)));
+  for (std::size_t c = 0; c < got.size(); ++c)
+    assert_relative(got[c], expected.begin()[c], 1e-15, "noise precision");
+  const Vector covariance = covariance_of(model);
+  for (std::size_t c = 0; c < 2; ++c)
+    assert_relative(covariance[3 * c], 1 / expected.begin()[columns == 1 ? 0 : c], 1e-15, "noise variance");
+}
+
+/// What nobody has set is 1 for standardised targets; what the caller has set stays.
+void precisions_keep_their_units(void**) {
+  const double shared = 0.3, each[] = {0.3, 7};
+  for (const bool noise_first : {true, false}) {
+    const Model model = two_outputs();
+    const auto in_order = [&](const double* scale, bdl_matrix precision) {
+      if (!noise_first) set_scales(model, scale);
+      OK(bdl_model_set_noise_precision(model.get(), precision));
+      if (noise_first) set_scales(model, scale);
+    };
+    if (!noise_first) {
+      set_scales(model, scales);
+      assert_precisions(model, 2, {1 / 400.0, 4});
+      set_scales(model, equal_scales);
+      assert_precisions(model, 1, {1 / 16.0});
+    }
+    in_order(equal_scales, bdl_f64(&shared, 1, 1));
+    assert_precisions(model, 1, {0.3});
+    in_order(scales, bdl_f64(&shared, 1, 1));  // shared by the caller's targets, not by the standardised
+    assert_precisions(model, 2, {0.3, 0.3});
+    in_order(scales, bdl_f64(each, 1, 2));
+    assert_precisions(model, 2, {0.3, 7});
+    set_scales(model, nullptr);
+    assert_precisions(model, 2, {0.3, 7});
+  }
+}
+
+/// One precision that training shares between standardised targets is one per output to the caller.
+void shared_noise_is_read_per_output(void**) {
+  const auto [x, y] = odd_data(BDL_GAUSSIAN);
+  const Learner l(two_outputs(), BDL_F64, 2, ROWS);
+  OK(bdl_model_standardize(l.model.get(), x.view(), y.view()));
+  OK(bdl_optimizer_fit(l.optimizer.get(), x.view(), y.view(), 3, nullptr, nullptr));
+  const Units units = units_of(l.model.get());
+  double one = 0, each[2] = {0, 0};
+  assert_int_equal(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&one, 1, 1)), BDL_ERROR_SHAPE);
+  assert_non_null(strstr(bdl_last_error(), "precision has 1 columns, expected 2"));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(each, 1, 2)));
+  assert_relative(each[0] * std::pow(units.y_scale(0, 0), 2), each[1] * std::pow(units.y_scale(0, 1), 2),
+                  1e-14, "standardised precision");
+}
+
+void covariances_keep_their_units(void**) {
+  const Vector covariance = {4, 0.1, 0.1, 0.01};
+  const bdl_matrix given = bdl_f64(covariance.data(), 2, 2);
+  const auto assert_covariance = [&](const Model& model) {
+    const Vector got = covariance_of(model);
+    for (std::size_t k = 0; k < 4; ++k) assert_relative(got[k], covariance[k], 1e-15, "covariance");
+  };
+  const Model before = two_outputs(), after = two_outputs();
+  OK(bdl_model_set_noise_covariance(before.get(), given));
+  set_scales(before, scales);
+  set_scales(after, scales);
+  OK(bdl_model_set_noise_covariance(after.get(), given));
+  for (const Model* model : {&before, &after}) {
+    assert_covariance(*model);
+    set_scales(*model, nullptr);
+    assert_covariance(*model);
+  }
+}
+
+/// The same densities and draws as by hand, R_ij / (s_i s_j).
+void correlated_noise_is_used_in_its_units(void**) {
+  Twins t(BDL_F64, BDL_GAUSSIAN);
+  const double s[] = {t.units.y_scale(0, 0), t.units.y_scale(0, 1)};
+  const double standard[] = {1, 0.6, 0.6, 0.9},
+               caller[] = {s[0] * s[0], 0.6 * s[0] * s[1], 0.6 * s[0] * s[1], 0.9 * s[1] * s[1]};
+  OK(bdl_model_set_noise_covariance(t.inside.model.get(), bdl_f64(caller, 2, 2)));
+  OK(bdl_model_set_noise_covariance(t.by_hand.model.get(), bdl_f64(standard, 2, 2)));
+  t.fit(2);
+  for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED}) {
+    Table got = table(ROWS, 1), expected = got;
+    OK(bdl_predict_log_density(t.inside.model.get(), t.inside.posterior.get(), t.x.view(), t.y.view(), method,
+                               5, 1, got.view()));
+    OK(bdl_predict_log_density(t.by_hand.model.get(), t.by_hand.posterior.get(), t.x_hand.view(),
+                               t.y_hand.view(), method, 5, 1, expected.view()));
+    for (int64_t i = 0; i < ROWS; ++i)
+      assert_relative(got(i, 0), expected(i, 0) - t.log_scale(), 1e-10, "log density");
+  }
+}
+
+/// Option initial_noise_precision is a multiple of 1 / Var(y), in whatever units.
+void initial_precision_follows_the_variance(void**) {
+  Twins t(BDL_F64, BDL_GAUSSIAN, 2, "slang-ggn", 1);
+  t.set("initial_noise_precision", 3.0);
+  t.set("learn_noise", 0);
+  t.fit(1);
+  t.assert_same_posteriors();
+  double precision = 0;
+  OK(bdl_model_get_noise_precision(t.inside.model.get(), bdl_f64(&precision, 1, 1)));
+  assert_relative(precision, 3 / std::pow(t.units.y_scale(0, 0), 2), 1e-13, "precision");
+}
+
+}  // namespace
+
+int main() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(precisions_keep_their_units), cmocka_unit_test(shared_noise_is_read_per_output),
+      cmocka_unit_test(covariances_keep_their_units), cmocka_unit_test(correlated_noise_is_used_in_its_units),
+      cmocka_unit_test(initial_precision_follows_the_variance)};
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
