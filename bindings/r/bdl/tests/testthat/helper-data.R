@@ -30,10 +30,18 @@ user_line <- function(outputs = NULL, gradients = NULL) {
   bdl_user_model(outputs, gradients, sizes = c(2, 1), parameters = 3)
 }
 
-# Bytes of memory in use and at most so far, by the system's account.
+# Bytes by the system's account of this process.
 status_bytes <- function(key) {
   line <- grep(paste0("^", key, ":"), readLines("/proc/self/status"), value = TRUE)
   1024 * as.numeric(gsub("[^0-9]", "", line))
 }
 memory_in_use <- function() status_bytes("VmRSS")
-peak_memory <- function() status_bytes("VmHWM")
+
+# What a call needs beyond what is in use: the system's peak is set back first.
+extra_peak <- function(call) {
+  gc()
+  writeLines("5", "/proc/self/clear_refs")
+  before <- memory_in_use()
+  force(call)
+  status_bytes("VmHWM") - before
+}
