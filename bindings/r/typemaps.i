@@ -160,11 +160,13 @@ BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 
 /* Callbacks. Functions that the library keeps are kept by the handle, once the call has succeeded. */
 %typemap(in) (bdl_progress_fn progress, void *user_data) {
-  $2 = bdlr_function($input, "$symname", "$1_name");
+  PROTECT($2 = Rf_cons(bdlr_function($input, "$symname", "$1_name"), optimizer));
+  ++r_nprotect;
   $1 = $input == R_NilValue ? NULL : bdlr_on_progress;
 }
 %typemap(in) (bdl_search_progress_fn progress, void *user_data) {
-  $2 = bdlr_function($input, "$symname", "$1_name");
+  PROTECT($2 = Rf_cons(bdlr_function($input, "$symname", "$1_name"), search));
+  ++r_nprotect;
   $1 = $input == R_NilValue ? NULL : bdlr_on_search_progress;
 }
 %typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {

@@ -5441,7 +5441,8 @@ R_swig_bdl_optimizer_fit ( SEXP optimizer, SEXP x, SEXP y, SEXP epochs, SEXP pro
     arg4 = (int64_t)bdlr_int64(epochs, "bdl_optimizer_fit", "epochs");
   }
   {
-    arg6 = bdlr_function(progress, "bdl_optimizer_fit", "progress");
+    PROTECT(arg6 = Rf_cons(bdlr_function(progress, "bdl_optimizer_fit", "progress"), optimizer));
+    ++r_nprotect;
     arg5 = progress == R_NilValue ? NULL : bdlr_on_progress;
   }
   {
@@ -7530,7 +7531,8 @@ R_swig_bdl_search_run ( SEXP search, SEXP x, SEXP y, SEXP random_trials, SEXP ba
     arg5 = (int64_t)bdlr_int64(bayesian_trials, "bdl_search_run", "bayesian_trials");
   }
   {
-    arg7 = bdlr_function(progress, "bdl_search_run", "progress");
+    PROTECT(arg7 = Rf_cons(bdlr_function(progress, "bdl_search_run", "progress"), search));
+    ++r_nprotect;
     arg6 = progress == R_NilValue ? NULL : bdlr_on_search_progress;
   }
   {

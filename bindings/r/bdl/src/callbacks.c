@@ -1,5 +1,4 @@
-/* Trampolines: the library's callbacks as calls of R functions, which get copies and return what is copied.
- */
+/* Trampolines: the library's callbacks as calls of R functions, which get copies and return copies. */
 #include "support.h"
 
 SEXP bdlr_function(SEXP value, const char* function, const char* argument) {
@@ -17,23 +16,16 @@ SEXP bdlr_functions(SEXP value, const char* function, const char* argument) {
 
 /* All that a trampoline hands to its body, which runs where it may jump. */
 typedef struct request {
-  SEXP function;
-  const void* handle;
-  bdlr_kind kind;
-  SEXP view; /* of handle, which is void when the callback has ended */
+  SEXP function, handle;
+  const char* handle_name;
   bdl_matrix parameters, inputs, output_gradients;
   bdl_matrix_out result;
+  const bdl_posterior* q;
+  SEXP view; /* of q, which is void when the callback has ended */
   bdl_draw_kind draws;
   int64_t step, iteration;
   int stop;
 } request;
-
-/* Also after a jump: R code may have kept the view. Nothing has been allocated since, so it still exists. */
-static int run_with_view(SEXP (*body)(void*), request* r) {
-  const int jumped = bdlr_protected(body, r);
-  if (r->view) R_ClearExternalPtr(r->view);
-  return jumped;
-}
 
 /* A call by names, values[0] being the function: errors show outputs(parameters, inputs), not the numbers. */
 static SEXP call_by_names(const char* const* names, const SEXP* values, int count) {
@@ -47,27 +39,28 @@ static SEXP call_by_names(const char* const* names, const SEXP* values, int coun
 }
 
 static SEXP call_progress(void* data) {
-  static const char* const names[2][2] = {{"progress", "optimizer"}, {"progress", "search"}};
   request* r = data;
-  r->view = PROTECT(bdlr_view_handle(r->kind, r->handle));
-  const SEXP values[] = {r->function, r->view};
-  SEXP answer = PROTECT(call_by_names(names[r->kind == BDLR_SEARCH], values, 2));
+  const char* const names[] = {"progress", r->handle_name};
+  const SEXP values[] = {r->function, r->handle};
+  SEXP answer = PROTECT(call_by_names(names, values, 2));
   r->stop = TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == TRUE;
-  UNPROTECT(2);
+  UNPROTECT(1);
   return R_NilValue;
 }
 
-static int32_t progress(void* user_data, const void* handle, bdlr_kind kind) {
-  request r = {.function = user_data, .handle = handle, .kind = kind};
-  return run_with_view(call_progress, &r) ? 1 : r.stop;
+static int32_t progress(void* user_data, const char* handle_name) {
+  request r = {.function = CAR((SEXP)user_data), .handle = CDR((SEXP)user_data), .handle_name = handle_name};
+  return bdlr_protected(call_progress, &r) ? 1 : r.stop;
 }
 
 int32_t bdlr_on_progress(void* user_data, const bdl_optimizer* optimizer) {
-  return progress(user_data, optimizer, BDLR_OPTIMIZER);
+  (void)optimizer;
+  return progress(user_data, "optimizer");
 }
 
 int32_t bdlr_on_search_progress(void* user_data, const bdl_search* search) {
-  return progress(user_data, search, BDLR_SEARCH);
+  (void)search;
+  return progress(user_data, "search");
 }
 
 static SEXP plain_row(bdl_matrix row) {
@@ -123,7 +116,7 @@ static SEXP call_draws(void* data) {
   SEXP kind = PROTECT(Rf_mkString(r->draws == BDL_DRAW_PROBES ? "probes" : "parameters"));
   SEXP step = PROTECT(Rf_ScalarReal((double)r->step)),
        iteration = PROTECT(Rf_ScalarReal((double)r->iteration));
-  r->view = PROTECT(bdlr_view_handle(BDLR_POSTERIOR, r->handle));
+  r->view = PROTECT(bdlr_view_posterior(r->q));
   SEXP count = PROTECT(Rf_ScalarReal((double)r->result.rows));
   const SEXP values[] = {r->function, kind, step, iteration, r->view, count};
   bdlr_to_view(PROTECT(call_by_names(names, values, 6)), r->result, "the draws function");
@@ -133,11 +126,10 @@ static SEXP call_draws(void* data) {
 
 int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                       const bdl_posterior* q, bdl_matrix_out draws) {
-  request r = {.function = user_data,
-               .handle = q,
-               .draws = kind,
-               .step = step,
-               .iteration = iteration,
-               .result = draws};
-  return run_with_view(call_draws, &r);
+  request r = {
+      .function = user_data, .q = q, .draws = kind, .step = step, .iteration = iteration, .result = draws};
+  const int jumped = bdlr_protected(call_draws, &r);
+  /* R code may have kept the view. After a jump nothing has been allocated, so it still exists. */
+  if (r.view) R_ClearExternalPtr(r.view);
+  return jumped;
 }

@@ -39,8 +39,8 @@ SEXP bdlr_new_handle(bdlr_kind kind) {
   return handle;
 }
 
-SEXP bdlr_view_handle(bdlr_kind kind, const void* address) {
-  return make(kind, (void*)address, 0);
+SEXP bdlr_view_posterior(const bdl_posterior* q) {
+  return make(BDLR_POSTERIOR, (void*)q, 0);
 }
 
 static int is_handle(SEXP value) {

@@ -31,8 +31,8 @@ int bdlr_protected(SEXP (*body)(void*), void* data);
 
 /* Handles (handles.c). */
 typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_SEARCH } bdlr_kind;
-SEXP bdlr_new_handle(bdlr_kind kind);                       /* empty, unprotected; freed by R's collector */
-SEXP bdlr_view_handle(bdlr_kind kind, const void* address); /* not freed: for the time of a callback */
+SEXP bdlr_new_handle(bdlr_kind kind);             /* empty, unprotected; freed by R's collector */
+SEXP bdlr_view_posterior(const bdl_posterior* q); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);
 /* R functions live as long as the handles whose objects call them. */
 void bdlr_keep_functions(SEXP handle, SEXP functions);
@@ -62,7 +62,8 @@ void bdlr_to_view(SEXP value, bdl_matrix_out view, const char* what); /* a copy 
 /* Outputs (outputs.c): n counts from 1; after the last, what R gets: a named list, or the only one. */
 SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value);
 
-/* Trampolines (callbacks.c). Their user data is an R function, of user models a list of two. */
+/* Trampolines (callbacks.c). Their user data is an R function, of progress a pair of function and handle, of
+   user models a list of two functions. */
 SEXP bdlr_function(SEXP value, const char* function, const char* argument);
 SEXP bdlr_functions(SEXP value, const char* function, const char* argument);
 int32_t bdlr_on_interrupt(void* unused);
