@@ -37,14 +37,9 @@ status_bytes <- function(key) {
 }
 memory_in_use <- function() status_bytes("VmRSS")
 
-# What a call needs beyond what is in use: the system's peak is set back first. The most of three calls, since one may
-# find garbage to reuse.
-extra_peak <- function(f) {
-  max(vapply(1:3, function(i) {
-    gc()
-    writeLines("5", "/proc/self/clear_refs")
-    before <- memory_in_use()
-    f()
-    status_bytes("VmHWM") - before
-  }, 0))
+# The words that a script prints in a process of its own.
+child_words <- function(lines) {
+  script <- tempfile(fileext = ".R")
+  writeLines(lines, script)
+  strsplit(system2(file.path(R.home("bin"), "Rscript"), script, stdout = TRUE, stderr = TRUE), " ")[[1]]
 }

@@ -1,8 +1,7 @@
 # A child process gets SIGINT during a long fit.
 interrupted_child <- function(call) {
-  script <- tempfile(fileext = ".R")
   sent <- tempfile()
-  writeLines(c(
+  child_words(c(
     "library(bdl)",
     "set.seed(1); n <- 20000; x <- matrix(rnorm(n * 20), n); y <- x[, 1]",
     "m <- bdl_model(c(20, 100, 1)); q <- bdl_posterior(m, 5); o <- bdl_optimizer(m, q, 'slang-ggn', n, threads = 1)",
@@ -12,9 +11,7 @@ interrupted_child <- function(call) {
     sprintf("r <- tryCatch(%s, interrupt = function(e) 'interrupted')", call),
     "now <- as.numeric(Sys.time())",
     sprintf("cat(r, now - as.numeric(readLines('%s')), bdl_optimizer_progress(o)$step, all(is.finite(mean(q))))", sent)
-  ), script)
-  run <- file.path(R.home("bin"), "Rscript")
-  strsplit(system2(run, script, stdout = TRUE, stderr = TRUE), " ")[[1]]
+  ))
 }
 
 expect_interrupted <- function(answer, latency = 0.2) {
