@@ -19,6 +19,9 @@ namespace {
 constexpr int most_first_steps = 30;
 constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
+/// Learned noise has at least this share of the targets' variance.
+constexpr double least_noise = 1e-12;
+
 template <class From, class To>
 void convert(ConstSpan<From> from, To* to) {
   for (const From value : from) {
@@ -111,10 +114,11 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
   return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
 }
 
-/// The optimum over the noise precision as well, by turns: the ELBO rises with each.
+/// The optimum over the noise precision as well, by turns: the ELBO rises with each. Targets on a straight
+/// line would have none, so there is a least noise.
 template <class T>
 SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer,
-                            const Iterated& iterated) {
+                            double most_precision, const Iterated& iterated) {
   const Options& options = optimizer.options();
   Likelihood& likelihood = optimizer.model()->likelihood;
   const bool learns =
@@ -122,7 +126,8 @@ SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>&
   for (;;) {
     const SearchEnd end = search(elbo, q, options, iterated);
     if (!learns || end != SearchEnd::converged) return end;
-    const double last = likelihood.noise_precision(0), best = elbo.best_noise_precision(elbo.evaluate(q));
+    const double last = likelihood.noise_precision(0),
+                 best = std::min(elbo.best_noise_precision(elbo.evaluate(q)), most_precision);
     if (std::abs(best / last - 1) <= options.tolerance) return end;
     likelihood.learn_noise_precision({&best, 1});
     elbo.set_noise_precision(best);
@@ -148,8 +153,10 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
   const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
   copy_posterior(*optimizer.posterior(), *q);
   Course course(optimizer, undo, progress);
+  const double most_precision =
+      1 / (least_noise * target_variance(y, optimizer.model()->standardization.targets()));
   const SearchEnd end = search_with_noise(
-      elbo, *q, optimizer,
+      elbo, *q, optimizer, most_precision,
       [&course](const auto& better, const auto& value) { return course.advance(better, value); });
   undo.keep();
   if (end == SearchEnd::converged) end_course(optimizer);

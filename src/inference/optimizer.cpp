@@ -17,22 +17,6 @@ bool same_prior(const Options& a, const Options& b) {
          a.prior_groups == b.prior_groups;
 }
 
-/// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
-double target_variance(const Array& y, const ColumnScales& scales) {
-  double variance = 0, square = 0;
-  const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
-  for (Index c = 0; c < y.cols; ++c) {
-    double mean = 0;
-    for (Index i = 0; i < y.rows; ++i) mean += scales.apply(c, element(y, i, c)) / n;
-    for (Index i = 0; i < y.rows; ++i) {
-      const double value = scales.apply(c, element(y, i, c));
-      variance += std::pow(value - mean, 2) / count;
-      square += std::pow(value, 2) / count;
-    }
-  }
-  return variance > 0 ? variance : square > 0 ? square : 1;
-}
-
 // A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
 // to lose, and the empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
 constexpr double optimistic = 100, neutral = 1;

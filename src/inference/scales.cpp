@@ -1,6 +1,7 @@
 #include "inference/scales.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace bdl {
@@ -14,6 +15,21 @@ double averaged(double precision, double variance, double weight) {
 }
 
 }  // namespace
+
+double target_variance(const Array& y, const ColumnScales& scales) {
+  double variance = 0, square = 0;
+  const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
+  for (Index c = 0; c < y.cols; ++c) {
+    double mean = 0;
+    for (Index i = 0; i < y.rows; ++i) mean += scales.apply(c, element(y, i, c)) / n;
+    for (Index i = 0; i < y.rows; ++i) {
+      const double value = scales.apply(c, element(y, i, c));
+      variance += std::pow(value - mean, 2) / count;
+      square += std::pow(value, 2) / count;
+    }
+  }
+  return variance > 0 ? variance : square > 0 ? square : 1;
+}
 
 double scale_weight(double rate, Index k) {
   return std::max(rate, 1 / static_cast<double>(k + 10));

@@ -9,6 +9,9 @@
 
 namespace bdl {
 
+/// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
+double target_variance(const Array& y, const ColumnScales& scales);
+
 /// Next values, computed before a step is committed.
 struct Scales {
   std::vector<double> prior, noise, squares;  ///< empty: not learned in this step

@@ -1,6 +1,7 @@
 // Fits by the methods exact-*: progress, stopping and going on, what is refused, and that failures change
 // nothing.
 #include "inference/fit.hpp"
+#include "inference/scales.hpp"
 #include "inference/stream.hpp"
 #include "posterior/full.hpp"
 #include "support/likelihoods.hpp"
@@ -249,6 +250,23 @@ void noise_is_learned(void**) {
   }
 }
 
+/// Targets without noise are learned as such, to what is left of rounding.
+void straight_lines_converge(void**) {
+  Data data;
+  for (Index i = 0; i < examples; ++i) data.y(0, i) = 2 * data.x(0, i) - 1;
+  const auto optimizer = make_optimizer(-1, {BDL_GAUSSIAN, 1});
+  Options options = optimizer->options();
+  options.learn_noise = 1;
+  options.prior_precision = 1e-6;
+  optimizer->set_options(options);
+  assert_true(fit(*optimizer, data.inputs_array(), data.targets_array(), 1000, silent) == Status::OK);
+  assert_true(optimizer->state.step < 1000);
+  assert_near("slope", std::as_const(*optimizer->posterior()).mean()[0], 2, 1e-6);
+  assert_near("noise precision",
+              optimizer->model()->likelihood.noise_precision(0) * target_variance(data.targets_array(), {}),
+              1e12, 1e-6);
+}
+
 /// A likelihood without noise takes no notice of the option, and noise that has a covariance keeps it.
 void other_noise_stays(void**) {
   const Data data;
@@ -301,6 +319,7 @@ int main() {
       cmocka_unit_test(other_models_and_calls_are_refused),
       cmocka_unit_test(scales_are_fixed),
       cmocka_unit_test(noise_is_learned),
+      cmocka_unit_test(straight_lines_converge),
       cmocka_unit_test(other_noise_stays),
       cmocka_unit_test(awkward_data_converge),
   };

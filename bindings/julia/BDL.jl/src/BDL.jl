@@ -1,0 +1,69 @@
+"""
+Approximate Bayesian deep learning with libbdl.
+
+- Estimators: [`BayesianMLP`](@ref), [`BayesianGLM`](@ref) with `fit`, `predict`, `score`.
+- Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Search`](@ref).
+
+Data are matrices with one example per row, in any memory order; strided arrays of `Float64`, `Float32` and `Int32` are
+used where they lie, others are converted once. Draws of parameters are columns, as in Distributions.
+"""
+module BDL
+
+# The work is done in C: optimising this code would only make first calls slow.
+if isdefined(Base, :Experimental) && isdefined(Base.Experimental, Symbol("@optlevel"))
+    @eval Base.Experimental.@optlevel 1
+end
+
+using Libdl, LinearAlgebra, Random, Serialization, Statistics
+import LinearAlgebra: rank
+import Statistics: cov, mean, std, var
+
+export BDLError, InvalidArgumentError, ShapeError, NotFiniteError, LabelError, UnknownOptionError, UnsupportedError,
+    AllocationError, FileError, FormatError, DivergedError, CallbackError, InternalError
+export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, blocks, initialize, evaluate,
+    log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance,
+    set_noise!, standardize!, set_standardization!, standardization
+export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_rank, precision_diagonal, solve, set!, update!,
+    logpdf, logdetcov, entropy, kldivergence, mean, var, std, cov
+export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initialize!, request_stop!, options,
+    training_methods, method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
+    set_process_noise!, set_draws!, prequential, shortened_steps
+export predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
+export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
+export Search, vary!, run!, trials, best, apply!, folds
+export save, load
+export BayesianMLP, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+
+include("errors.jl")
+include("LibBDL.jl")
+using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_model, bdl_optimizer, bdl_posterior, bdl_search
+include("library.jl")
+include("names.jl")
+include("views.jl")
+include("callbacks.jl")
+include("calls.jl")
+include("handles.jl")
+include("model.jl")
+include("units.jl")
+include("derivatives.jl")
+include("user_model.jl")
+include("posterior.jl")
+include("density.jl")
+include("options.jl")
+include("optimizer.jl")
+include("training.jl")
+include("streams.jl")
+include("predict.jl")
+include("metrics.jl")
+include("search.jl")
+include("checkpoint.jl")
+include("labels.jl")
+include("estimators.jl")
+include("estimator_fit.jl")
+include("estimator_predict.jl")
+include("coefficients.jl")
+include("show.jl")
+
+__init__() = open_library()
+
+end

@@ -1,0 +1,61 @@
+# What the library calls back: functions of C, below which there are frames of C++. (They stand before their users: a
+# pointer to a function can be made of what exists already.)
+
+"A long call in progress: what its callbacks need, and the exception they have kept."
+mutable struct Call
+    progress::Any  # a function of no arguments
+    error::Any
+end
+
+const CALL = :bdl_call
+
+current_call() = get(task_local_storage(), CALL, nothing)
+
+"Keeps a callback's exception for after the call; an interrupt before others."
+function keep!(call::Call, error)
+    call.error isa InterruptException || (call.error = error)
+    return nothing
+end
+
+"""
+What a callback's work returns; if it throws, the exception is kept and `failed` returned: none may leave a callback,
+below which there are frames of C++. Interrupts are let in meanwhile.
+"""
+function called_back(work, failed::Int32)
+    call = current_call()
+    call === nothing && return failed  # the library was called past this package
+    try
+        return reenable_sigint(work)
+    catch e
+        keep!(call, e)
+        return e isa InterruptException ? Int32(1) : failed
+    end
+end
+
+"""
+Asked by the library at most every 20 ms whether to go on: the moment to receive Ctrl-C, and to let another thread's
+garbage collection begin.
+"""
+function on_interrupt(::Ptr{Cvoid})::Int32
+    call = current_call()
+    call === nothing && return 0
+    call.error isa InterruptException && return 1
+    return called_back(going_on, Int32(1))
+end
+
+function going_on()
+    GC.safepoint()
+    return Int32(0)
+end
+
+"Trampolines of bdl_optimizer_fit() and bdl_search_run()."
+on_fit(::Ptr{Cvoid}, ::Ptr{bdl_optimizer})::Int32 = report_progress()
+on_trial(::Ptr{Cvoid}, ::Ptr{bdl_search})::Int32 = report_progress()
+
+function report_progress()
+    call = current_call()
+    return called_back(() -> Int32(stops(call.progress()) ? 1 : 0), Int32(-1))
+end
+
+"Which answers of a progress function stop: everything else, `nothing` included, goes on."
+stops(answer) = answer === false || answer === :stop

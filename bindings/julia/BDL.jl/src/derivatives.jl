@@ -1,0 +1,138 @@
+# Values and derivatives of a model at given parameters: for your own algorithms and checks.
+
+"""
+    initialize(model; scheme = :uniform_fan_in, seed = 1)
+
+Initial parameters of a network, a vector. Schemes: `:uniform_fan_in`, `:xavier`, `:he`.
+
+# Examples
+```julia
+theta = initialize(model; scheme = :he, seed = 2)
+```
+"""
+function initialize(model::Model; scheme = :uniform_fan_in, seed::Integer = 1)
+    theta = Vector{dtype(model)}(undef, nparameters(model))
+    wanted = number(INITIALIZATIONS, scheme)
+    return filled(view -> LibBDL.bdl_model_initialize(handle(model), wanted, seed, view), theta, look_row)
+end
+
+"""
+    evaluate(model, theta, X)
+
+Outputs f(x; theta) of each row of X: n x C.
+
+# Examples
+```julia
+model = Model((2, 1))
+evaluate(model, [1.0, 2.0, 0.5], [1.0 1.0; 0.0 1.0])  # [3.5; 2.5]
+```
+"""
+function evaluate(model::Model, theta, X)
+    x = look(X)
+    outputs = Matrix{dtype(model)}(undef, x.matrix.rows, noutputs(model))
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_evaluate(handle(model), look_row(theta), x, look(outputs))
+    end
+    return outputs
+end
+
+"""
+    log_likelihoods(model, theta, X, Y)
+
+log p(y | x, theta) of each example in nats, normalising constants included: a vector.
+
+# Examples
+```julia
+sum(log_likelihoods(model, mean(q), X, y))
+```
+"""
+function log_likelihoods(model::Model, theta, X, Y)
+    x = look(X)
+    values = Vector{Float64}(undef, x.matrix.rows)
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_log_likelihood(handle(model), look_row(theta), x, look(Y), look(values))
+    end
+    return values
+end
+
+"""
+    gradient_rows(model, theta, X, Y)
+
+Gradients of -log p(y | x, theta) with respect to theta, one row per example: n x D.
+
+# Examples
+```julia
+G = gradient_rows(model, mean(q), X, y)
+vec(sum(G; dims = 1))  # gradient of -log p(y | X, theta)
+```
+"""
+function gradient_rows(model::Model, theta, X, Y)
+    x = look(X)
+    rows = Matrix{dtype(model)}(undef, x.matrix.rows, nparameters(model))
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_gradient_rows(handle(model), look_row(theta), x, look(Y), look(rows))
+    end
+    return rows
+end
+
+"""
+    jacobian(model, theta, X)
+
+Derivatives of the outputs with respect to theta: (n C) x D, the C outputs of an example in adjacent rows.
+
+# Examples
+```julia
+J = jacobian(model, mean(q), X)
+diag(J * cov(q) * J')  # variances of the linearised model's outputs
+```
+"""
+function jacobian(model::Model, theta, X)
+    x = look(X)
+    found = Matrix{dtype(model)}(undef, x.matrix.rows * noutputs(model), nparameters(model))
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_jacobian(handle(model), look_row(theta), x, look(found))
+    end
+    return found
+end
+
+"""
+    hessian(model, theta, X, Y)
+
+Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Not for models of your own.
+
+# Examples
+```julia
+eigvals(Symmetric(hessian(model, mean(q), X, y)))
+```
+"""
+function hessian(model::Model, theta, X, Y)
+    D = nparameters(model)
+    found = Matrix{dtype(model)}(undef, D, D)
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_hessian(handle(model), look_row(theta), look(X), look(Y), look(found))
+    end
+    return found
+end
+
+"""
+    hessian_vector_product(model, theta, X, Y, V)
+
+The [`hessian`](@ref) times a vector, or times each column of V, without forming it.
+
+# Examples
+```julia
+hessian_vector_product(model, mean(q), X, y, ones(nparameters(model)))
+```
+"""
+function hessian_vector_product(model::Model, theta, X, Y, V::AbstractVecOrMat)
+    products = similar(V, dtype(model))
+    guarded((handle(model),)) do
+        LibBDL.bdl_model_hessian_vector_product(handle(model), look_row(theta), look(X), look(Y), as_rows(V),
+            as_rows(products))
+    end
+    return products
+end
+
+"Columns of parameters as the rows that the library knows them as."
+as_rows(V::AbstractVecOrMat) = swapped(look(V))
+as_rows(V) = look(V)

@@ -1,0 +1,100 @@
+# What an estimator says of new data.
+
+"""
+    predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = :monte_carlo,
+            samples = m.settings.samples, seed = 1)
+
+Predictions of an estimator, a vector where y was one. `kind` is
+
+- `:mean`, the default for numbers: E[y | x]; the rate of counts, the probability of a second class or of each class
+- `:class`, the default for classes: the most probable label
+- `:prob`: the probability of each class, n x K in the order of [`classes`](@ref)
+- `:quantile`: quantiles of y at `levels`, n x K
+- `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
+
+With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
+`(mean, std)`, or all four; the standard deviation of y, noise included.
+
+# Examples
+```julia
+p = predict(m, X; interval = 0.9)
+p.lower, p.upper
+predict(classifier, X; kind = :prob)
+```
+"""
+function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
+    levels = (0.05, 0.5, 0.95), method = :monte_carlo, samples::Integer = m.settings.samples, seed::Integer = 1)
+    parts = (fitted(m).model, m.posterior, X)
+    how = (method = method, samples = samples, seed = seed)
+    wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
+    wanted === :mean || !(std || interval !== nothing) ||
+        throw(InvalidArgumentError("predict: interval and std belong to kind = :mean, not to $(repr(wanted))"))
+    wanted === :mean && return predicted_mean(m, parts, how, interval, std)
+    wanted === :prob && return probabilities(m, parts, how)
+    wanted === :class && return predicted_classes(m, parts, how)
+    wanted === :quantile && return predict_quantiles(parts..., levels; how...)
+    wanted === :draws && return predict_draws(parts..., samples; method = method, seed = seed)
+    throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
+end
+
+"As y was: a vector for one column."
+shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? vec(A) : A
+
+function predicted_mean(m, parts, how, interval, std)
+    found = predict(parts...; how...)
+    mean = shaped(m, found.mean)
+    result = std ? (mean = mean, std = shaped(m, sqrt.(found.epistemic_variance .+ found.noise_variance))) : (mean = mean,)
+    interval === nothing && return std ? result : mean
+    bounds = predict_interval(parts..., interval; how...)
+    return merge(result, (lower = shaped(m, bounds.lower), upper = shaped(m, bounds.upper)))
+end
+
+function probabilities(m, parts, how)
+    p = predict_classes(parts...; how...).probabilities
+    return m.classes !== nothing && size(p, 2) == 1 ? hcat(1 .- p, p) : p
+end
+
+function predicted_classes(m, parts, how)
+    p = probabilities(m, parts, how)
+    m.classes === nothing && return p .> 0.5  # a matrix of 0 and 1: each output is a question of its own
+    return [m.classes[argmax(row)] for row in eachrow(p)]
+end
+
+"""
+    score(m, X, y)
+
+Of numbers the coefficient of determination R^2 of the predicted means, averaged over targets; of classes the fraction
+predicted right.
+
+# Examples
+```julia
+score(m, X, y)
+```
+"""
+function score(m::BayesianNetwork, X, y; keywords...)
+    predictions = predict(m, X; keywords...)
+    (size(predictions, 1), size(predictions, 2)) == (size(y, 1), size(y, 2)) ||
+        throw(ShapeError("score: y has $(size(y)) values, expected $(size(predictions))"))
+    likelihood(m.model) in (:bernoulli, :categorical) || return mean(map(r2, columns(predictions), columns(y)))
+    m.classes === nothing || return mean(predictions .== y)
+    return mean((predictions .> 0.5) .== (y .> 0.5))
+end
+
+columns(A) = collect(eachcol(A isa AbstractVector ? reshape(A, :, 1) : A))
+r2(prediction, y) = 1 - sum(abs2, y .- prediction) / sum(abs2, y .- mean(y))
+
+"""
+    loglikelihood(m, X, y)
+    loglikelihood(m)
+
+The log predictive density of data, summed over its rows, in nats. Without data: the expected log likelihood of what it
+was fitted to, as training has estimated it.
+
+# Examples
+```julia
+loglikelihood(m, Xtest, ytest) / length(ytest)
+```
+"""
+loglikelihood(m::BayesianNetwork, X, y; samples::Integer = m.settings.samples, keywords...) =
+    sum(predict_log_density(fitted(m).model, m.posterior, X, encoded_targets(m, y); samples = samples, keywords...))
+loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

@@ -1,0 +1,131 @@
+# Estimators: settings first, data later. Both are one type, whose parameter says what is made of the settings.
+
+"What `BayesianMLP` and `BayesianGLM` are: settings and, once fitted, an optimizer with its model and posterior."
+mutable struct BayesianNetwork{Kind}
+    settings::NamedTuple
+    optimizer::Union{Optimizer,Nothing}
+    classes::Union{AbstractVector,Nothing}
+    vector::Bool  # y was one
+    observations::Int
+    BayesianNetwork{Kind}(settings::NamedTuple) where {Kind} = new{Kind}(settings, nothing, nothing, false, 0)
+end
+
+"""
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, rank = 5, method = "slang-ggn",
+        epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    BayesianMLP(; the same keywords but progress)
+
+A Bayesian neural network. X is n x d, one example per row; y is a vector, or a matrix of several targets. Targets and
+predictions are in their own units: with `standardize` the network sees standardised ones.
+
+- `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
+  `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
+- `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref))
+- `samples`: posterior draws of each prediction
+- `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
+
+Then [`predict`](@ref), [`score`](@ref), [`loglikelihood`](@ref), `fit!` to continue, `rand(m.posterior, n)`; the parts
+are `m.model`, `m.posterior`, `m.optimizer`. Made without data, `fit!(BayesianMLP(), X, y)` trains it: after Ctrl-C it is
+partly trained and usable. It can be serialized and copied (`deepcopy`).
+
+# Examples
+```julia
+m = fit(BayesianMLP, X, y; hidden = (50, 50), seed = 3)
+predict(m, Xnew; interval = 0.9)
+```
+"""
+const BayesianMLP = BayesianNetwork{:mlp}
+
+function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, rank::Integer = 5,
+    method = "slang-ggn", epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
+    samples::Integer = 500, posterior = :low_rank, options...)
+    return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
+        likelihood = known_likelihood(likelihood), rank = rank, method = method, epochs = epochs,
+        standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior, bias = true,
+        options = values(options)))
+end
+
+"""
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing,
+        epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    BayesianGLM(; the same keywords but progress)
+
+A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or
+`:poisson`. The posterior is full for up to 1000 parameters, else of low rank. The method is "slang-exact-hess" for one
+output, without sampling noise, else "slang-ggn"; "exact-full" goes to the optimum itself for a fixed prior and noise.
+
+[`coef`](@ref), [`vcov`](@ref), [`stderror`](@ref), [`confint`](@ref) are in the data's units, the intercept first.
+
+# Examples
+```julia
+m = fit(BayesianGLM, X, counts; family = :poisson)
+hcat(coef(m), stderror(m))
+```
+"""
+const BayesianGLM = BayesianNetwork{:glm}
+
+function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, method = nothing, rank::Integer = 10,
+    posterior = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
+    samples::Integer = 500, options...)
+    return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family),
+        rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
+        samples = samples, posterior = posterior, bias = intercept, options = values(options)))
+end
+
+known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))
+known_likelihood(word::Union{Real,Nothing}) = number(LIKELIHOODS, word)  # raises
+
+estimator_name(::BayesianNetwork{:mlp}) = "BayesianMLP"
+estimator_name(::BayesianNetwork{:glm}) = "BayesianGLM"
+
+function Base.getproperty(m::BayesianNetwork, name::Symbol)
+    name === :model && return fitted(m).model
+    name === :posterior && return fitted(m).posterior
+    return getfield(m, name)
+end
+Base.propertynames(m::BayesianNetwork) = (fieldnames(typeof(m))..., :model, :posterior)
+
+"The optimizer of an estimator that has one."
+function fitted(m::BayesianNetwork)
+    optimizer = getfield(m, :optimizer)
+    optimizer === nothing && throw(InvalidArgumentError("$(estimator_name(m)) has not been fitted"))
+    return optimizer
+end
+
+"""
+    classes(m)
+
+The classes of a classification in the order of the columns of probabilities; `nothing` for other models.
+
+# Examples
+```julia
+classes(fit(BayesianGLM, X, y .> 0; family = :bernoulli, progress = false))  # [false, true]
+```
+"""
+classes(m::BayesianNetwork) = (fitted(m); m.classes)
+
+"""
+    nobs(m)
+
+Number of examples that it was last fitted to.
+
+# Examples
+```julia
+nobs(m) == size(X, 1)  # true
+```
+"""
+nobs(m::BayesianNetwork) = (fitted(m); m.observations)
+
+"""
+    dof(m)
+
+Number of its parameters.
+
+# Examples
+```julia
+dof(m) == length(m.posterior)  # true
+```
+"""
+dof(m::BayesianNetwork) = length(m.posterior)
+
+save(path::AbstractString, m::BayesianNetwork) = save(path, fitted(m))

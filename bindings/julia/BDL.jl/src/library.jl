@@ -1,0 +1,51 @@
+# Finding and opening the shared library.
+
+"Where libbdl is: the preference \"libbdl\" of the active project, else ENV[\"BDL_LIBRARY\"], else the system's."
+function library_path()
+    if isdefined(Base, :get_preferences)  # since Julia 1.6
+        path = get(Base.get_preferences(Base.PkgId(BDL).uuid), "libbdl", nothing)
+        path === nothing || return string(path)
+    end
+    return get(ENV, "BDL_LIBRARY", LibBDL.libbdl)
+end
+
+"""
+Opens libbdl before the first ccall does: Julia's own way of opening a library (RTLD_DEEPBIND) can bind two halves of
+the C++ unwinder to two libraries, and then every exception inside libbdl aborts the process. Later calls, which know
+the soname only, find the library that is open.
+"""
+function open_library()
+    path = library_path()
+    try
+        Libdl.dlopen(path, Libdl.RTLD_LAZY | Libdl.RTLD_LOCAL)
+    catch e
+        e isa ErrorException || rethrow()
+        error("BDL: cannot open libbdl as \"$path\" (", e.msg, "). Install libbdl, or say where it is: set the ",
+            "environment variable BDL_LIBRARY to the path of libbdl.so.0, or the preference \"libbdl\" of this package.")
+    end
+    return nothing
+end
+
+"""
+    BDL.version()
+
+Version of libbdl, the library itself.
+
+# Examples
+```julia
+BDL.version() >= v"0.1"
+```
+"""
+version() = VersionNumber(LibBDL.bdl_version())
+
+"""
+    BDL.build_info()
+
+How libbdl was built and which BLAS answers in this process, for bug reports.
+
+# Examples
+```julia
+println(BDL.build_info())
+```
+"""
+build_info() = LibBDL.bdl_build_info()

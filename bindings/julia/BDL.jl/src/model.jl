@@ -1,0 +1,150 @@
+"""
+    Model(sizes; activation = :relu, likelihood = :gaussian, bias = true, dtype = Float64)
+
+A multilayer perceptron: `sizes` are the widths of its layers, inputs and outputs included; two of them are a
+generalised linear model. Activations: `:identity`, `:relu`, `:leaky_relu`, `:elu`, `:gelu`, `:tanh`, `:sigmoid`,
+`:softplus`, `:swish`. Likelihoods: `:gaussian`, `:bernoulli` (targets 0 or 1, outputs are logits), `:categorical` (one
+column of class numbers 0 to C - 1), `:poisson` (counts, outputs are log rates).
+
+Parameters form one vector: layer by layer the weight matrix, row by row, and then the bias ([`blocks`](@ref)).
+
+See also [`Model(outputs, gradients)`](@ref) for models of your own.
+
+# Examples
+```julia
+model = Model((6, 50, 1); activation = :tanh)
+nparameters(model)  # 401
+```
+"""
+struct Model <: Owner
+    handle::bdl_model
+    Model(handle::bdl_model) = new(handle)
+end
+
+function Model(sizes; activation = :relu, likelihood = :gaussian, bias::Bool = true, dtype = Float64)
+    widths = layer_widths(sizes)
+    return Model(create(bdl_model) do out
+        LibBDL.bdl_model_create_mlp(float_number(dtype), widths, length(widths), number(ACTIVATIONS, activation), bias,
+            number(LIKELIHOODS, likelihood), out)
+    end)
+end
+
+function layer_widths(sizes)
+    (sizes isa Union{Tuple,AbstractVector} && all(width -> width isa Integer, sizes)) ||
+        throw(InvalidArgumentError("sizes is $(repr(sizes)); it must be a tuple or vector of whole numbers"))
+    return Int64[width for width in sizes]
+end
+
+"""
+    nparameters(model)
+
+Number of parameters D.
+
+# Examples
+```julia
+nparameters(Model((6, 50, 1)))  # 401
+```
+"""
+nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
+
+"""
+    ninputs(model)
+
+Columns of X.
+
+# Examples
+```julia
+ninputs(Model((6, 50, 1)))  # 6
+```
+"""
+ninputs(model::Model) = Int(LibBDL.bdl_model_inputs(alive(model)))
+
+"""
+    noutputs(model)
+
+Number of outputs C of the model's function.
+
+# Examples
+```julia
+noutputs(Model((6, 50, 1)))  # 1
+```
+"""
+noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
+
+"""
+    ntargets(model)
+
+Columns of Y that the likelihood expects: 1 for `:categorical`, else C.
+
+# Examples
+```julia
+ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
+```
+"""
+ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
+
+"""
+    dtype(model)
+    dtype(posterior)
+
+`Float64` or `Float32`: the arithmetic, and the element type of results.
+
+# Examples
+```julia
+dtype(Model((6, 50, 1); dtype = Float32))  # Float32
+```
+"""
+dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
+
+"""
+    likelihood(model)
+
+`:gaussian`, `:bernoulli`, `:categorical` or `:poisson`.
+
+# Examples
+```julia
+likelihood(Model((6, 50, 1)))  # :gaussian
+```
+"""
+likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive(model)))
+
+"""
+    activation(model)
+
+The activation as a symbol, `nothing` for a model of your own.
+
+# Examples
+```julia
+activation(Model((6, 50, 1)))  # :relu
+```
+"""
+activation(model::Model) = symbol(ACTIVATIONS, LibBDL.bdl_model_activation(alive(model)))
+
+"""
+    blocks(model)
+
+Where the weights and biases are in the vector of parameters: `(name, range, size)` of each block. The values of a block
+lie row by row: `permutedims(reshape(theta[b.range], reverse(b.size)))` is the weight matrix.
+
+# Examples
+```julia
+[b.name for b in blocks(Model((6, 50, 1)))]  # ["layer0.weight", "layer0.bias", "layer1.weight", "layer1.bias"]
+```
+"""
+function blocks(model::Model)
+    found = NamedTuple{(:name, :range, :size),Tuple{String,UnitRange{Int},Tuple{Int,Int}}}[]
+    name, offset, rows, cols = Ref{Ptr{UInt8}}(), Ref{Int64}(), Ref{Int64}(), Ref{Int64}()
+    total, h = nparameters(model), handle(model)
+    while isempty(found) || last(last(found).range) < total
+        check(LibBDL.bdl_model_block(h, length(found), name, offset, rows, cols))
+        range = offset[] .+ (1:rows[]*cols[])
+        push!(found, (name = unsafe_string(name[]), range = range, size = (Int(rows[]), Int(cols[]))))
+    end
+    return found
+end
+
+function describe(io::IO, model::Model)
+    widths = activation(model) === nothing ? "own function" : "network, $(activation(model))"
+    print(io, "Model($widths: $(ninputs(model)) inputs, $(noutputs(model)) outputs, $(nparameters(model)) parameters, ",
+        "$(likelihood(model)), $(dtype(model)))")
+end

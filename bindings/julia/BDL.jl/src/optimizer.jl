@@ -1,0 +1,179 @@
+"""
+    Optimizer(model, posterior, method = "slang-ggn", n; options...)
+
+Learns a posterior: it changes `posterior` and the model's noise. `n` is the number of examples in the whole data set,
+which weighs the likelihood against the prior (streams have no use for it). Methods: [`training_methods`](@ref);
+options: [`options`](@ref), by keyword. `model` may be `nothing` if only [`step_rows!`](@ref) will be used.
+
+`optimizer[:name]` reads an option, `optimizer[:name] = value` sets it.
+
+# Examples
+```julia
+model = Model((6, 50, 1))
+q = Posterior(model; rank = 5)
+optimizer = Optimizer(model, q, "slang-ggn", size(X, 1); learning_rate = 0.01, seed = 2)
+fit!(optimizer, X, y; epochs = 120)
+```
+"""
+struct Optimizer <: Owner
+    handle::bdl_optimizer
+    model::Union{Model,Nothing}
+    posterior::Posterior
+    Optimizer(handle::bdl_optimizer, model, posterior) = new(handle, model, posterior)
+end
+
+function Optimizer(model::Union{Model,Nothing}, q::Posterior, method, n::Integer; options...)
+    m = model === nothing ? Ptr{bdl_model}(C_NULL) : handle(model)
+    h = create(bdl_optimizer, (handle(model), handle(q))) do out
+        LibBDL.bdl_optimizer_create(m, handle(q), String(method), n, out)
+    end
+    foreach(option -> set_option!(h, string(option[1]), option[2]), pairs(options))
+    return Optimizer(h, model, q)
+end
+Optimizer(model::Union{Model,Nothing}, q::Posterior, n::Integer; options...) =
+    Optimizer(model, q, "slang-ggn", n; options...)
+
+"The handles that a call which trains needs for itself: the optimizer's own and those that it changes."
+trained(optimizer::Optimizer) = optimizer.model === nothing ?
+                                (handle(optimizer), handle(optimizer.posterior)) :
+                                (handle(optimizer), handle(optimizer.posterior), handle(optimizer.model))
+
+"""
+    training_methods()
+
+Names of all methods that an [`Optimizer`](@ref) knows.
+
+# Examples
+```julia
+"slang-ggn" in training_methods()  # true
+```
+"""
+function training_methods()
+    names = String[]
+    while true
+        name = LibBDL.bdl_method_name(length(names))
+        name === nothing && return names
+        push!(names, name)
+    end
+end
+
+"""
+    method(optimizer)
+
+Name of its method.
+
+# Examples
+```julia
+method(optimizer)  # "slang-ggn"
+```
+"""
+method(optimizer::Optimizer) = LibBDL.bdl_optimizer_method(alive(optimizer))
+
+"""
+    data_size(optimizer)
+
+N, the number of examples in the whole data set.
+
+# Examples
+```julia
+data_size(optimizer) == size(X, 1)  # true
+```
+"""
+data_size(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_data_size(alive(optimizer)))
+
+"""
+    options(optimizer)
+
+All options: rows `(name, value, default, range, doc)`, printed as a table with a star at values that differ from the
+default.
+
+# Examples
+```julia
+options(optimizer)
+optimizer[:learning_rate] = 0.01
+```
+"""
+options(optimizer::Optimizer) = OptionTable([
+    (name = Symbol(o.name), value = get_option(handle(optimizer), o.name), default = o.default, range = o.range, doc = o.doc)
+    for o in option_table()
+])
+
+Base.getindex(optimizer::Optimizer, name::Union{Symbol,AbstractString}) = get_option(handle(optimizer), String(name))
+Base.setindex!(optimizer::Optimizer, value, name::Union{Symbol,AbstractString}) =
+    set_option!(unused(handle(optimizer)), String(name), value)
+
+"""
+    set!(optimizer; options...)
+
+Sets options by keyword.
+
+# Examples
+```julia
+set!(optimizer; schedule = "power", decay = 0.5)
+```
+"""
+function set!(optimizer::Optimizer; options...)
+    foreach(option -> optimizer[option[1]] = option[2], pairs(options))
+    return optimizer
+end
+
+"""
+    set_prior!(optimizer, precision)
+
+Fixes the prior N(0, 1 / precision), one precision or one per parameter, and stops learning it.
+
+# Examples
+```julia
+set_prior!(optimizer, 10)
+```
+"""
+function set_prior!(optimizer::Optimizer, precision)
+    check(LibBDL.bdl_optimizer_set_prior(unused(handle(optimizer)), look_row(precision)))
+    return optimizer
+end
+
+"""
+    prior(optimizer)
+
+The present, possibly learned, prior precision of every parameter.
+
+# Examples
+```julia
+extrema(prior(optimizer))
+```
+"""
+prior(optimizer::Optimizer) =
+    filled(view -> LibBDL.bdl_optimizer_get_prior(handle(optimizer), view), row_of(optimizer.posterior), look_row)
+
+"""
+    initialize!(optimizer)
+
+Starts again: initial mean, precision and scales, step 0. Training does this by itself when the posterior is blank.
+
+# Examples
+```julia
+initialize!(optimizer)
+progress(optimizer).step  # 0
+```
+"""
+function initialize!(optimizer::Optimizer)
+    foreach(unused, trained(optimizer))
+    check(LibBDL.bdl_optimizer_initialize(handle(optimizer)))
+    return optimizer
+end
+
+"""
+    memory(optimizer; minibatch = 0)
+
+Bytes that the optimizer's workspace will hold, before anything is allocated; minibatch 0: as the option says.
+
+# Examples
+```julia
+memory(optimizer; minibatch = 100) / 2^20  # MB
+```
+"""
+memory(optimizer::Optimizer; minibatch::Integer = 0) =
+    Int(read_out(out -> LibBDL.bdl_optimizer_memory(handle(optimizer), minibatch, out), Int64))
+
+describe(io::IO, optimizer::Optimizer) = print(io, "Optimizer(\"$(method(optimizer))\", $(data_size(optimizer)) examples, ",
+    "step $(progress(optimizer).step), ", optimizer.posterior, ")")

@@ -1,0 +1,155 @@
+"""
+    Search(optimizer; folds = 5, epochs = 120, method = :monte_carlo, samples = 100, seed = 1)
+
+A search of option values by cross-validation: at random, then by Bayesian optimisation. The optimizer is a prototype,
+which is copied and never changed. What is searched should not be learned as well (options `learn_prior`,
+`learn_noise`).
+
+# Examples
+```julia
+search = Search(optimizer; epochs = 40)
+vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
+vary!(search, :curvature, ["mc-ef", "mc-ggn"])
+run!(search, X, y; random = 5, bayesian = 10)
+apply!(search, best(search).trial, optimizer)
+```
+"""
+struct Search <: Owner
+    handle::bdl_search
+    ranges::Vector{Pair{Symbol,Any}}  # of each: the conversion of its value
+    Search(handle::bdl_search) = new(handle, Pair{Symbol,Any}[])
+end
+
+function Search(optimizer::Optimizer; folds::Integer = 5, epochs::Integer = 120, method = :monte_carlo,
+    samples::Integer = 100, seed::Integer = 1)
+    how = number(PREDICT_METHODS, method)
+    # The copy calls the same functions of the user's.
+    return Search(create(bdl_search, handle(optimizer)) do out
+        LibBDL.bdl_search_create(handle(optimizer), folds, epochs, how, samples, seed, out)
+    end)
+end
+
+"""
+    vary!(search, option, low, high; scale = :linear)
+    vary!(search, option, words)
+
+Varies a real or whole-numbered option between limits, evenly or (`scale = :log`) by its logarithm, or a choice among
+words. Ranges come before the first trial.
+
+# Examples
+```julia
+search = Search(optimizer; folds = 3)
+vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
+vary!(search, :schedule, ["cosine", "power"])
+```
+"""
+function vary!(search::Search, option::Union{Symbol,AbstractString}, low::Real, high::Real; scale = :linear)
+    h, name, how = unused(handle(search)), String(option), number(SCALES, scale)
+    if option_type(name) == LibBDL.BDL_OPTION_INT
+        check(LibBDL.bdl_search_add_int(h, name, option_int(name, low), option_int(name, high), how))
+        push!(search.ranges, Symbol(name) => Int)
+    else
+        check(LibBDL.bdl_search_add_double(h, name, low, high, how))
+        push!(search.ranges, Symbol(name) => identity)
+    end
+    return search
+end
+
+function vary!(search::Search, option::Union{Symbol,AbstractString}, words)
+    listed = [option_word(String(option), word) for word in words]
+    check(LibBDL.bdl_search_add_choice(unused(handle(search)), String(option), join(listed, " | ")))
+    push!(search.ranges, Symbol(option) => k -> listed[Int(k)+1])
+    return search
+end
+
+"""
+    run!(search, X, Y; random = 5, bayesian = 25, progress = nothing)
+
+Adds trials. `progress` is called with the search after each; if it returns `false` or `:stop`, the run ends there.
+Ctrl-C raises `InterruptException`. Trials are kept in each case: run what is missing.
+
+# Examples
+```julia
+run!(search, X, y; random = 3, bayesian = 1, progress = s -> println(last(trials(s))))
+```
+"""
+function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing)
+    x, y = progress === nothing ? (look(X), look(Y)) : (look_steadily(X), look_steadily(Y))
+    report = progress === nothing ? C_NULL : LibBDL.@bdl_search_progress_fn(on_trial)
+    guarded((), (handle(search),); progress = () -> progress(search)) do
+        LibBDL.bdl_search_run(handle(search), x, y, random, bayesian, report, C_NULL)
+    end
+    return search
+end
+
+request_stop!(search::Search) = LibBDL.bdl_search_request_stop(alive(search))
+
+Base.length(search::Search) = Int(LibBDL.bdl_search_count(alive(search)))
+
+"""
+    trials(search)
+
+What was tried and how it went: `(trial, values, score, standard_error, message)` of each; the score is the mean log
+predictive density of the rows left out, NaN with a message where a trial failed.
+
+# Examples
+```julia
+[(t.values, t.score) for t in trials(search)]
+```
+"""
+trials(search::Search) = [trial(search, k) for k in 1:length(search)]
+
+function trial(search::Search, k::Integer)
+    values = Vector{Float64}(undef, length(search.ranges))
+    score, standard_error, message = Ref{Float64}(), Ref{Float64}(), Ref{Ptr{UInt8}}()
+    check(LibBDL.bdl_search_trial(handle(search), k - 1, look_row(values), score, standard_error, message))
+    named = (; (name => convert(value) for ((name, convert), value) in zip(search.ranges, values))...)
+    return (trial = Int(k), values = named, score = score[], standard_error = standard_error[],
+        message = unsafe_string(message[]))
+end
+
+"""
+    best(search)
+
+The trial with the highest score.
+
+# Examples
+```julia
+best(search).values
+```
+"""
+best(search::Search) = trial(search, 1 + read_out(out -> LibBDL.bdl_search_best(handle(search), out), Int64))
+
+"""
+    apply!(search, trial, optimizer)
+
+Sets an optimizer's options to the values of a trial, given by its number.
+
+# Examples
+```julia
+apply!(search, best(search).trial, optimizer)
+```
+"""
+function apply!(search::Search, trial::Integer, optimizer::Optimizer)
+    check(LibBDL.bdl_search_apply(handle(search), trial - 1, unused(handle(optimizer))))
+    return optimizer
+end
+
+"""
+    folds(search, n)
+
+The fold, from 1, that each of n rows is in.
+
+# Examples
+```julia
+left_out = findall(==(1), folds(search, size(X, 1)))
+```
+"""
+function folds(search::Search, n::Integer)
+    n >= 0 || throw(InvalidArgumentError("folds: n is $n; it must be 0 or more"))
+    numbers = filled(view -> LibBDL.bdl_search_folds(handle(search), view), Vector{Float64}(undef, n))
+    return Int.(numbers) .+ 1
+end
+
+describe(io::IO, search::Search) = print(io, "Search(", length(search), " trials over ",
+    isempty(search.ranges) ? "nothing" : join((string(range[1]) for range in search.ranges), ", "), ")")

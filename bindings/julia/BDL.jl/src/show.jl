@@ -1,0 +1,61 @@
+# How estimators are shown.
+
+layers(model::Model, hidden) = join([ninputs(model); hidden; noutputs(model)], "-")
+
+function Base.show(io::IO, m::BayesianNetwork)
+    print(io, estimator_name(m), "(")
+    getfield(m, :optimizer) === nothing ? print(io, "not fitted") :
+    print(io, layers(m.model, m.settings.hidden), ", ", likelihood(m.model), ", ", nobs(m), " examples")
+    print(io, ")")
+end
+
+function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
+    getfield(m, :optimizer) === nothing && return show(io, m)
+    model, q, optimizer = m.model, m.posterior, m.optimizer
+    println(io, estimator_name(m), ": ", layers(model, m.settings.hidden), " ", m.settings.activation, ", ",
+        likelihood(model), ", ", length(q), " parameters of ", dtype(q))
+    m.classes === nothing || println(io, "  classes:   ", join(repr.(m.classes), ", "))
+    println(io, "  posterior: ", family(q), family(q) === :low_rank ? ", rank $(rank(q))" : "")
+    println(io, "  training:  ", method(optimizer), ", ", nobs(m), " examples, ",
+        round(progress(optimizer).epoch; digits = 1), " epochs")
+    show_elbo(io, optimizer)
+    show_noise(io, model)
+    show_diagnosis(io, optimizer)
+    m isa BayesianGLM && length(q) <= 30 && show_coefficients(io, m)
+end
+
+function show_elbo(io, optimizer)
+    try
+        e = running_elbo(optimizer)
+        println(io, "  ELBO:      ", rounded(e.elbo), " = expected log likelihood ", rounded(e.expected_log_likelihood),
+            " - KL ", rounded(e.kl))
+    catch e
+        e isa Union{UnsupportedError,InvalidArgumentError} || rethrow()  # no KL, or no step with a model yet
+    end
+end
+
+function show_noise(io, model)
+    likelihood(model) === :gaussian || return
+    println(io, "  noise:     standard deviation ", join(rounded.(sqrt.(diag(noise_covariance(model)))), ", "))
+end
+
+function show_diagnosis(io, optimizer)
+    try
+        d = diagnose(optimizer)
+        print(io, "  diagnosis: ", isempty(d.message) ? "mean and uncertainty have moved" : d.message)
+    catch e
+        e isa UnsupportedError || rethrow()
+        print(io, "  diagnosis: none for this posterior")
+    end
+end
+
+function show_coefficients(io, m)
+    names, values, errors = coefnames(m), coef(m), stderror(m)
+    width = maximum(textwidth, names)
+    print(io, "\n  coefficients (posterior mean, standard deviation):")
+    for (name, value, error) in zip(names, values, errors)
+        print(io, "\n    ", rpad(name, width), "  ", lpad(rounded(value), 12), "  ", lpad(rounded(error), 12))
+    end
+end
+
+rounded(x) = string(round(x; sigdigits = 5))

@@ -1,0 +1,108 @@
+# A model's noise and standardisation, in the data's units.
+
+"""
+    set_noise!(model; precision, sd, covariance)
+
+Gaussian noise from one of: `precision` (one number or one per output), standard deviation `sd` likewise, or a full
+`covariance` between the outputs (C x C). Training learns precisions from there unless option `learn_noise` is 0, and
+never changes a covariance.
+
+# Examples
+```julia
+set_noise!(model; sd = 0.1)
+```
+"""
+function set_noise!(model::Model; precision = nothing, sd = nothing, covariance = nothing)
+    count(!isnothing, (precision, sd, covariance)) == 1 ||
+        throw(InvalidArgumentError("set_noise! takes one of precision, sd and covariance"))
+    h = unused(handle(model))
+    if covariance !== nothing
+        check(LibBDL.bdl_model_set_noise_covariance(h, look(covariance isa Real ? [covariance] : covariance)))
+    else
+        check(LibBDL.bdl_model_set_noise_precision(h, look_row(precision === nothing ? inv.(sd) .^ 2 : precision)))
+    end
+    return model
+end
+
+"""
+    noise_precision(model)
+
+Precision (1 / variance) of Gaussian noise: a vector of one shared value or one per output.
+
+# Examples
+```julia
+1 ./ sqrt.(noise_precision(model))  # standard deviations
+```
+"""
+function noise_precision(model::Model)
+    each = Vector{Float64}(undef, noutputs(model))
+    h = handle(model)
+    # A shared precision is read into one value only, one per output into as many.
+    length(each) > 1 && LibBDL.bdl_model_get_noise_precision(h, look_row(each)) == LibBDL.BDL_OK && return each
+    return filled(view -> LibBDL.bdl_model_get_noise_precision(h, view), Vector{Float64}(undef, 1), look_row)
+end
+
+"""
+    noise_covariance(model)
+
+Covariance of Gaussian noise between the outputs, C x C.
+
+# Examples
+```julia
+sqrt.(diag(noise_covariance(model)))  # standard deviations
+```
+"""
+function noise_covariance(model::Model)
+    C = noutputs(model)
+    return filled(view -> LibBDL.bdl_model_get_noise_covariance(handle(model), view), Matrix{Float64}(undef, C, C))
+end
+
+"""
+    standardize!(model, X, Y = nothing)
+
+Standardises inside the model, by means and standard deviations of the columns of X and, for Gaussian targets, of Y:
+data, predictions and noise stay in their own units everywhere. To be done before training.
+
+# Examples
+```julia
+model = standardize!(Model((6, 50, 1)), X, y)
+```
+"""
+function standardize!(model::Model, X, Y = nothing)
+    check(LibBDL.bdl_model_standardize(unused(handle(model)), look(X), look_or_none(Y)))
+    return model
+end
+
+"""
+    set_standardization!(model; input_mean, input_scale, target_mean, target_scale)
+
+As [`standardize!`](@ref), with given values; 0 and 1 where they are not given.
+
+# Examples
+```julia
+set_standardization!(Model((3, 1)); input_mean = [1, 2, 3], target_scale = 10)
+```
+"""
+function set_standardization!(model::Model; input_mean = nothing, input_scale = nothing, target_mean = nothing,
+    target_scale = nothing)
+    check(LibBDL.bdl_model_set_standardization(unused(handle(model)), map(look_row_or_none,
+        (input_mean, input_scale, target_mean, target_scale))...))
+    return model
+end
+
+"""
+    standardization(model)
+
+Means and scales of inputs and targets inside the model: `(input_mean, input_scale, target_mean, target_scale)`.
+
+# Examples
+```julia
+standardization(model).input_mean
+```
+"""
+function standardization(model::Model)
+    d, C = ninputs(model), noutputs(model)
+    found = (input_mean = zeros(d), input_scale = zeros(d), target_mean = zeros(C), target_scale = zeros(C))
+    check(LibBDL.bdl_model_get_standardization(handle(model), map(look_row, Tuple(found))...))
+    return found
+end

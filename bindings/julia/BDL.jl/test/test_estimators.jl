@@ -1,0 +1,89 @@
+# The yacht data, its first published split, as in the quickstart.
+let (x, target, x_test, y_test) = yacht()
+    m = fit(BayesianMLP, x, target; progress = false)
+    @test sqrt(mean(abs2, predict(m, x_test) .- y_test)) < 1.2
+    @test loglikelihood(m, x_test, y_test) / 31 > -1.6
+    p = predict(m, x_test; interval = 0.9, std = true)
+    @test p.mean == predict(m, x_test) && all(p.lower .< p.mean .< p.upper)
+    @test 0.7 <= coverage(p.lower, p.upper, y_test) <= 1
+    @test score(m, x_test, y_test) > 0.99
+    @test size(predict(m, x_test; kind = :quantile)) == (31, 3) && size(predict(m, x_test; kind = :draws)) == (31, 500)
+    @test (nobs(m), dof(m), classes(m)) == (277, 401, nothing)
+    @test size(rand(m.posterior, 3)) == (401, 3) && length(coef(m)) == 401
+    text = sprint(show, MIME("text/plain"), m)
+    @test all(part -> occursin(part, text), ("6-50-1 relu", "ELBO", "noise", "diagnosis", "rank 5"))
+    @test repr(m) == "BayesianMLP(6-50-1, gaussian, 277 examples)"
+
+    # The same by its parts: the defaults are those of the handles.
+    model = standardize!(Model((6, 50, 1)), x, target)
+    optimizer = fit!(Optimizer(model, Posterior(model; rank = 5), "slang-ggn", 277; seed = 1), x, target)
+    @test vec(predict(model, optimizer.posterior, x_test).mean) == predict(m, x_test)
+
+    # Copies and serialized ones go on as the original does.
+    others = (deepcopy(m), through_bytes(m))
+    foreach(m -> fit!(m, x, target; epochs = 1, progress = false), (m, others...))
+    @test all(other -> predict(other, x_test) == predict(m, x_test), others)
+end
+
+# Settings first, a fit that fails leaves nothing behind, a progress line, several targets.
+let m = BayesianMLP(; hidden = (4,), epochs = 2, dtype = Float32, samples = 10, learning_rate = 0.01)
+    @test repr(m) == "BayesianMLP(not fitted)"
+    @test_throws NotFiniteError fit!(m, fill(NaN, 60, 2), y; progress = false)
+    fit!(m, X, hcat(y, -y); progress = o -> false)
+    @test m.optimizer[:learning_rate] == 0.01
+    @test size(predict(m, X)) == (60, 2) && eltype(predict(m, X)) == Float64
+    @test length(score(m, X, hcat(y, -y))) == 1
+    io = IOBuffer()
+    BDL.progress_line(io)(m.optimizer)
+    @test occursin("epoch", String(take!(io)))
+end
+
+# Interrupted in its first fit, it is partly trained and usable, and fit! finishes.
+let m = BayesianMLP(; hidden = (4,))
+    @test_throws InterruptException fit!(m, X, y; progress = o -> throw(InterruptException()))
+    @test size(predict(m, X)) == (60,) && nobs(m) == 60
+    fit!(m, X, y; epochs = 0, progress = false)
+    @test progress(m.optimizer).epoch == 120
+    @test predict(m, X) == predict(fit(BayesianMLP, X, y; hidden = (4,), progress = false), X)
+end
+
+# Classification, whatever the labels are.
+for (labels, word) in ((X[:, 1] .> 0, :bernoulli), (ifelse.(X[:, 1] .> 0, "yes", "no"), :bernoulli),
+    ([x > 0.4 ? :c : x < -0.4 ? :a : :b for x in X[:, 1]], :categorical))
+    m = fit(BayesianMLP, X, labels; hidden = (8,), progress = false)
+    @test likelihood(m.model) === word && classes(m) == sort(unique(labels))
+    @test predict(m, X) isa AbstractVector{eltype(labels)} && score(m, X, labels) > 0.85
+    p = predict(m, X; kind = :prob)
+    @test size(p) == (60, length(classes(m))) && all(sum(p; dims = 2) .≈ 1)
+    @test loglikelihood(m, X, labels) < 0
+    @test occursin("classes", sprint(show, MIME("text/plain"), m))
+    @test_throws LabelError loglikelihood(m, X, fill("other", 60))
+    @test predict(through_bytes(m), X) == predict(m, X)
+end
+let m = fit(BayesianMLP, X, X .> 0; hidden = (8,), progress = false)
+    @test likelihood(m.model) === :bernoulli && score(m, X, X .> 0) > 0.85 && size(predict(m, X; kind = :prob)) == (60, 3)
+end
+@test likelihood(fit(BayesianMLP, X, round.(Int, y); epochs = 1, progress = false).model) === :gaussian
+
+# Linear models recover what made the data, in the data's units.
+let n = 2000, Z = randn(n, 3) .* [1 5 0.2] .+ [3 0 -1], truth = [0.5, 1.0, -0.2, 2.0], f = truth[1] .+ Z * truth[2:4]
+    near(m, truth) = all(abs.(coef(m) .- truth) .< 4 .* stderror(m)) && maximum(stderror(m)) < 0.7
+    gaussian = fit(BayesianGLM, Z, f .+ 0.5 .* randn(n); progress = false)
+    @test near(gaussian, truth)
+    @test abs(sqrt(noise_covariance(gaussian.model)[1]) - 0.5) < 0.05
+    @test family(gaussian.posterior) === :full && method(gaussian.optimizer) == "slang-exact-hess"
+    @test near(fit(BayesianGLM, Z, rand(n) .< 1 ./ (1 .+ exp.(-f)); family = :bernoulli, progress = false), truth)
+    rate = exp.(0.2 .* f)
+    counts = [sum(cumsum(randexp(60)) .< r) for r in rate]
+    poisson = fit(BayesianGLM, Z, counts; family = :poisson, progress = false)
+    @test near(poisson, 0.2 .* truth)
+    @test all(predict(poisson, Z) .> 0)
+    @test coefnames(gaussian) == ["(Intercept)", "x1", "x2", "x3"]
+    @test f ≈ hcat(ones(n), Z) * truth && norm(predict(gaussian, Z) - hcat(ones(n), Z) * coef(gaussian)) / sqrt(n) < 0.1
+    limits = confint(gaussian; level = 0.95)
+    @test (limits[:, 2] .- limits[:, 1]) ./ stderror(gaussian) ≈ fill(2 * 1.959963984540054, 4)
+    @test issymmetric(vcov(gaussian)) && sqrt.(diag(vcov(gaussian))) == stderror(gaussian)
+    @test occursin("(Intercept)", sprint(show, MIME("text/plain"), gaussian))
+    two = fit(BayesianGLM, Z, hcat(f, -f) .+ 0.5 .* randn(n, 2); intercept = false, epochs = 5, progress = false)
+    @test length(coef(two)) == 6 && coefnames(two)[4] == "y2: x1"
+end
