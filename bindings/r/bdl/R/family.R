@@ -1,0 +1,72 @@
+# Families: which likelihood a response has, and its values as the library takes them.
+
+family_name <- function(family, y) {
+  if (is.null(family)) return(family_of_response(y))
+  if (is.function(family)) family <- family()
+  if (inherits(family, "family")) {
+    usual <- c(gaussian = "identity", binomial = "logit", poisson = "log")
+    if (!family$family %in% names(usual) || family$link != usual[[family$family]]) {
+      refuse("family ", family$family, "(", family$link, ") is not supported: gaussian(), binomial() and poisson() ",
+             "are, with their usual links", call = sys.call(-2))
+    }
+    family <- family$family
+  }
+  if (identical(family, "binomial")) family <- "bernoulli"
+  if (!is.character(family) || length(family) != 1 || !family %in% names(likelihoods)) {
+    refuse("family must be one of ", paste0('"', c(names(likelihoods), "binomial"), '"', collapse = ", "),
+           ", or a family object", call = sys.call(-2))
+  }
+  family
+}
+
+family_of_response <- function(y) {
+  if (is.character(y)) y <- factor(y)
+  if (is.factor(y)) return(if (nlevels(y) == 2) "bernoulli" else "categorical")
+  if (is.logical(y)) "bernoulli" else "gaussian"
+}
+
+# The response as a list: y for the library (a matrix), the number of outputs, and how to say it in R's terms.
+encode_response <- function(y, family) {
+  if (is.character(y)) y <- factor(y)
+  if (is.factor(y)) return(encode_factor(y, family))
+  if (is.data.frame(y)) y <- as.matrix(y)
+  if (!is.numeric(y) && !is.logical(y)) {
+    refuse("the response must be numeric, logical or a factor", call = sys.call(-2))
+  }
+  if (family == "categorical") return(encode_classes(y))
+  kind <- if (is.logical(y)) "logical" else "numeric"
+  names <- colnames(y)
+  y <- matrix(as.double(y), nrow = NROW(y))
+  list(y = y, outputs = ncol(y), kind = kind, names = names)
+}
+
+encode_factor <- function(y, family) {
+  if (!family %in% c("bernoulli", "categorical")) {
+    refuse("a factor cannot be the response of family ", family, call = sys.call(-3))
+  }
+  if (family == "bernoulli" && nlevels(y) != 2) {
+    refuse("a bernoulli response must have two levels, not ", nlevels(y), call = sys.call(-3))
+  }
+  if (nlevels(y) < 2) refuse("the response has one level only", call = sys.call(-3))
+  outputs <- if (family == "bernoulli") 1 else nlevels(y)
+  list(y = matrix(as.double(y) - 1), outputs = outputs, kind = "factor", levels = levels(y))
+}
+
+encode_classes <- function(y) {
+  if (NCOL(y) != 1) refuse("a categorical response must be one column", call = sys.call(-3))
+  levels <- sort(unique(as.vector(y)))
+  encoded <- encode_factor(factor(y, levels), "categorical")
+  encoded$kind <- if (is.logical(y)) "logical" else "numeric"
+  encoded
+}
+
+# Class numbers from 0, or 0 and 1, as values of the response.
+decode <- function(object, classes) {
+  response <- object$response
+  if (!is.null(response$levels)) {
+    labels <- factor(response$levels[classes + 1], response$levels)
+    return(switch(response$kind, factor = labels, logical = labels == "TRUE",
+                  numeric = as.numeric(as.character(labels))))
+  }
+  if (response$kind == "logical") classes == 1 else classes
+}

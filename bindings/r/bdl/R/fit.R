@@ -1,0 +1,100 @@
+# One fit: handles are made, trained, and kept as a checkpoint too, from which they are made again after readRDS().
+
+fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
+  family <- family_name(family, y)
+  response <- encode_response(y, family)
+  if (nrow(response$y) != nrow(x)) {
+    refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
+  }
+  settings <- complete_settings(settings, family, ncol(x), response$outputs)
+  seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
+  model <- bdl_model(c(ncol(x), settings$hidden, response$outputs), settings$activation, family, settings$bias)
+  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
+  posterior <- posterior_for(model, settings$rank)
+  optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
+  bdl_set_options(optimizer, threads = 2, seed = seeds[1])
+  do.call(bdl_set_options, c(list(optimizer), control))
+  history <- train(optimizer, x, response$y, settings$epochs, verbose)
+  response$y <- with_names(response$y, rownames(x), response$names)
+  structure(class = "bdl", list(
+    family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
+    response = response, parameters = bdl_model_parameters(model), history = history,
+    prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
+    diagnosis = bdl_optimizer_diagnose(optimizer), checkpoint = checkpoint_bytes(optimizer),
+    handles = list2env(list(model = model, posterior = posterior), parent = emptyenv())
+  ))
+}
+
+with_names <- function(y, rows, cols) {
+  if (!is.null(rows) || !is.null(cols)) dimnames(y) <- list(rows, cols)
+  y
+}
+
+# What the caller left open. A generalised linear model with one output has an exact gradient.
+complete_settings <- function(settings, family, inputs, outputs) {
+  is_linear <- length(settings$hidden) == 0
+  size <- outputs * (inputs + settings$bias)
+  default <- if (is_linear && outputs == 1) "slang-exact-hess" else "slang-ggn"
+  if (is.null(settings$method)) settings$method <- default
+  if (is.null(settings$rank)) {
+    settings$rank <- if (is_linear) min(10, size) else 5
+    if (is_linear && outputs == 1 && size <= 1000) settings$rank <- "full"
+    if (settings$method %in% diagonal_methods) settings$rank <- 0
+    if (settings$method %in% full_methods) settings$rank <- "full"
+  }
+  settings
+}
+
+diagonal_methods <- c("von", "vogn", "bbb", "exact-diagonal", "vd-ekf")
+full_methods <- c("von-full", "vogn-full", "exact-full", "ekf", "cm-ekf", "rvga")
+
+posterior_for <- function(model, rank) {
+  if (identical(rank, "full")) return(bdl_posterior(model, family = "full"))
+  if (identical(rank, "diagonal")) rank <- 0
+  if (!is_count(rank)) refuse('rank must be a number, "full" or "diagonal"', call = sys.call(-2))
+  bdl_posterior(model, rank)
+}
+
+# Without an intercept nothing may be shifted, or the standardisation would be one.
+standardize_model <- function(model, x, y, family, bias) {
+  is_gaussian <- family == "gaussian"
+  if (bias) return(bdl_model_standardize(model, x, if (is_gaussian) y))
+  size <- function(v) {
+    rms <- sqrt(colMeans(v^2))
+    ifelse(rms > 0, rms, 1)
+  }
+  bdl_model_set_standardization(model, NULL, size(x), NULL, if (is_gaussian) size(y))
+}
+
+# Fits, and returns the course of the ELBO's two parts.
+train <- function(optimizer, x, y, epochs, verbose) {
+  rows <- list()
+  if (verbose) {
+    bar <- utils::txtProgressBar(max = max(epochs, 1), style = 3)
+    on.exit(close(bar))
+  }
+  bdl_optimizer_fit(optimizer, x, y, epochs, function(optimizer) {
+    epoch <- bdl_optimizer_progress(optimizer)$epoch
+    parts <- bdl_optimizer_running_elbo(optimizer, TRUE)
+    rows[[length(rows) + 1]] <<- c(epoch, parts$expected_log_likelihood, parts$kl)
+    if (verbose) utils::setTxtProgressBar(bar, epoch)
+  })
+  names <- c("epoch", "expected_log_likelihood", "kl")
+  history <- as.data.frame(matrix(unlist(rows), ncol = 3, byrow = TRUE, dimnames = list(NULL, names)))
+  history$elbo <- history$expected_log_likelihood - history$kl
+  history
+}
+
+# Model and posterior of a fit; made again where they come from a saved session.
+handles_of <- function(object) {
+  handles <- object$handles
+  if (!bdl_is_open(handles$model) || !bdl_is_open(handles$posterior)) {
+    parts <- bdl_load_bytes(object$checkpoint, NULL, TRUE, TRUE, FALSE)
+    handles$model <- parts$model
+    handles$posterior <- parts$posterior
+  }
+  handles
+}
+
+# Handles of their own: training them on leaves the fit as it is.
+bdl_handles <- function(object) bdl_load_bytes(object$checkpoint, NULL, TRUE, TRUE, TRUE)

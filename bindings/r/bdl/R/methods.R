@@ -1,0 +1,113 @@
+# What is asked of any fitted model.
+
+print.bdl <- function(x, ...) {
+  cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat(headline(x), "\n", sep = "")
+  last <- x$history[nrow(x$history), ]
+  cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g, after %.4g epochs\n", last$elbo,
+              last$expected_log_likelihood, last$kl, last$epoch))
+  noise <- noise_sd(x)
+  if (!is.null(noise)) cat("Noise standard deviation:", format(noise, digits = 4), "\n")
+  invisible(x)
+}
+
+headline <- function(object) {
+  hidden <- object$settings$hidden
+  what <- if (length(hidden)) paste0("network with ", paste(hidden, collapse = ", "), " hidden units (",
+                                     object$settings$activation, ")") else "generalised linear model"
+  rank <- object$settings$rank
+  covariance <- if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank)
+  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior covariance %s, %d examples", what,
+          object$family, object$parameters, object$settings$method, covariance, nobs(object))
+}
+
+# Of the noise that training has learned; NULL for other likelihoods.
+noise_sd <- function(object) {
+  if (object$family != "gaussian") return(NULL)
+  outputs <- object$response$outputs
+  covariance <- bdl_model_get_noise_covariance(handles_of(object)$model, c(outputs, outputs))
+  sqrt(diag(covariance))
+}
+
+summary.bdl <- function(object, level = 0.95, ...) {
+  table <- NULL
+  if (!length(object$settings$hidden)) {
+    table <- cbind(Estimate = coef(object), `Std. Dev.` = sqrt(diag(vcov(object))),
+                   confint(object, level = level))
+  }
+  structure(class = "summary.bdl", list(
+    call = object$call, headline = headline(object), coefficients = table,
+    elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
+    log_lik = logLik(object), prior = prior_table(object), diagnosis = object$diagnosis$message
+  ))
+}
+
+# Prior precisions of the blocks of parameters.
+prior_table <- function(object) {
+  blocks <- bdl_blocks(handles_of(object)$model)
+  data.frame(block = blocks$name, precision = inverse.rle(object$prior)[blocks$offset + 1])
+}
+
+print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+  cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", x$headline, "\n\n", sep = "")
+  if (!is.null(x$coefficients)) {
+    cat("Coefficients (posterior means and standard deviations):\n")
+    print(x$coefficients, digits = digits)
+    cat("\n")
+  }
+  cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g\n", x$elbo[["elbo"]],
+              x$elbo[["expected_log_likelihood"]], x$elbo[["kl"]]))
+  cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
+              attr(x$log_lik, "df")))
+  if (!is.null(x$noise)) cat("Noise standard deviation:", format(x$noise, digits = digits), "\n")
+  cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
+  if (nzchar(x$diagnosis)) cat("Warning:", x$diagnosis, "\n")
+  invisible(x)
+}
+
+nobs.bdl <- function(object, ...) nrow(object$response$y)
+
+formula.bdl <- function(x, ...) if (!is.null(x$terms)) stats::formula(x$terms)
+
+fitted.bdl <- function(object, ...) predict(object)
+
+residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
+  type <- match.arg(type)
+  y <- object$response$y
+  if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
+  fitted <- predict_rows(object, object$x, "response", TRUE, NULL, NULL, BDL_MONTE_CARLO,
+                         object$settings$samples, object$prediction_seed)
+  result <- drop(y) - fitted$fit
+  if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
+  stats::naresid(object$na.action, result)
+}
+
+# At the posterior mean. The degrees of freedom are the effective number of parameters, sum_j 1 - lambda_j Sigma_jj
+# with the prior precisions lambda (MacKay 1992), and one for each noise variance that was learned.
+logLik.bdl <- function(object, ...) {
+  handles <- handles_of(object)
+  parameters <- mean(handles$posterior)
+  values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
+  variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
+  effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
+  noise <- if (object$family == "gaussian") length(unique(noise_sd(object))) else 0
+  structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
+}
+
+# As of lm(): a data frame for one response, and the state of R's generator as attribute "seed".
+simulate.bdl <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
+  if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
+  before <- get(".Random.seed", envir = globalenv())
+  state <- before
+  if (!is.null(seed)) {
+    set.seed(seed)
+    state <- structure(seed, kind = as.list(RNGkind()))
+    on.exit(assign(".Random.seed", before, envir = globalenv()))
+  }
+  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), BDL_MONTE_CARLO, nsim, drawn_seed())
+  if (length(dim(draws)) == 3) return(structure(draws, seed = state))
+  result <- as.data.frame(draws)
+  names(result) <- paste0("sim_", seq_len(nsim))
+  if (object$response$kind == "factor") result[] <- lapply(result, factor, levels = object$response$levels)
+  structure(result, seed = state)
+}

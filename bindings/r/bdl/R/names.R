@@ -1,0 +1,39 @@
+# Words for the library's enumerations.
+
+activations <- c(identity = BDL_IDENTITY, relu = BDL_RELU, leaky_relu = BDL_LEAKY_RELU, elu = BDL_ELU,
+                 gelu = BDL_GELU, tanh = BDL_TANH, sigmoid = BDL_SIGMOID, softplus = BDL_SOFTPLUS,
+                 swish = BDL_SWISH)
+likelihoods <- c(gaussian = BDL_GAUSSIAN, bernoulli = BDL_BERNOULLI, categorical = BDL_CATEGORICAL,
+                 poisson = BDL_POISSON)
+dtypes <- c(single = BDL_F32, double = BDL_F64)
+posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,
+                        diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT)
+prediction_methods <- c(monte_carlo = BDL_MONTE_CARLO, plug_in = BDL_PLUG_IN, quadrature = BDL_QUADRATURE,
+                        linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED)
+scales <- c(linear = BDL_SCALE_LINEAR, log = BDL_SCALE_LOG)
+
+# The number of a word. `up` counts frames up to the function that the user called.
+number_of <- function(word, table, argument, up = 2) {
+  if (!is.character(word) || length(word) != 1 || !word %in% names(table)) {
+    refuse(argument, " must be one of ", paste0('"', names(table), '"', collapse = ", "),
+           call = sys.call(-(up - 1)))
+  }
+  table[[word]]
+}
+
+word_of <- function(number, table) names(table)[match(number, table)]
+
+# A double matrix, one example per row; a plain vector is one column. Doubles are not copied.
+as_inputs <- function(x, argument = "x") {
+  if (is.double(x) && is.matrix(x) && !is.object(x)) return(x)
+  if (is.data.frame(x)) x <- as.matrix(x)
+  if (!is.numeric(x) && !is.logical(x)) {
+    refuse(argument, " must be numeric: a matrix, a data frame or a vector", call = sys.call(-1))
+  }
+  if (is.null(dim(x))) x <- matrix(x, ncol = 1, dimnames = list(names(x), NULL))
+  if (storage.mode(x) != "double") storage.mode(x) <- "double"
+  x
+}
+
+# One whole number as the library takes it; which of them it accepts is for the library to say.
+is_count <- function(n) is.numeric(n) && length(n) == 1 && is.finite(n) && n == floor(n) && n >= 0

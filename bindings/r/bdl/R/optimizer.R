@@ -1,0 +1,28 @@
+# Optimizers: creation, training, streams.
+
+bdl_optimizer <- function(model, posterior, method = "slang-ggn", data_size, ...) {
+  optimizer <- bdl_optimizer_create(model, posterior, method, data_size)
+  bdl_set_options(optimizer, ...)
+  optimizer
+}
+
+bdl_fit <- function(optimizer, x, y, epochs = 120, progress = NULL) {
+  invisible(bdl_optimizer_fit(optimizer, as_inputs(x), y, epochs, progress))
+}
+
+bdl_step <- function(optimizer, x, y) {
+  bdl_optimizer_step(optimizer, as_inputs(x), y)
+  invisible(optimizer)
+}
+
+bdl_observe <- function(optimizer, x, y, score = TRUE) {
+  x <- as_inputs(x)
+  scores <- bdl_optimizer_observe(optimizer, x, y, if (score) c(nrow(x), 1))
+  invisible(drop(scores))
+}
+
+bdl_elbo <- function(optimizer, x, y, samples = 100, seed = NULL) {
+  if (is.null(seed)) seed <- drawn_seed()
+  parts <- unlist(bdl_optimizer_elbo(optimizer, as_inputs(x), y, samples, seed, TRUE))
+  c(elbo = parts[[1]] - parts[[2]], parts)
+}

@@ -1,0 +1,30 @@
+# Posteriors.
+
+bdl_posterior <- function(model, rank = 5, family = "low_rank", dtype = "double", dropout = c(0, 0.1)) {
+  kind <- number_of(family, posterior_families, "family")
+  is_model <- inherits(model, "bdl_model")
+  if (kind == BDL_DROPOUT) {
+    if (!is.numeric(dropout) || length(dropout) != 2) refuse("dropout must be c(input rate, hidden rate)")
+    return(bdl_posterior_create_dropout(model, dropout[1], dropout[2]))
+  }
+  type <- if (is_model) bdl_model_dtype(model) else number_of(dtype, dtypes, "dtype")
+  size <- if (is_model) bdl_model_parameters(model) else model
+  switch(family,
+    low_rank = bdl_posterior_create_low_rank(type, size, rank),
+    full = bdl_posterior_create_full(type, size),
+    full_moment = bdl_posterior_create_full_moment(type, size),
+    diagonal_moment = bdl_posterior_create_diagonal_moment(type, size)
+  )
+}
+
+mean.bdl_posterior <- function(x, ...) drop(bdl_posterior_mean(x, c(1, bdl_posterior_dimension(x))))
+
+vcov.bdl_posterior <- function(object, ...) new_vcov(function() object, bdl_posterior_dimension(object))
+
+bdl_sample <- function(posterior, n = 1, seed = NULL, first = 0) {
+  if (is.null(seed)) seed <- drawn_seed()
+  bdl_posterior_sample(posterior, seed, first, c(n, bdl_posterior_dimension(posterior)))
+}
+
+# Seeds that come from R's generator, so that set.seed() governs.
+drawn_seed <- function() sample.int(.Machine$integer.max, 1L)

@@ -1,0 +1,4 @@
+library(testthat)
+library(bdl)
+
+test_check("bdl")

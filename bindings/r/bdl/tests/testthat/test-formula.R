@@ -1,0 +1,63 @@
+test_that("the family follows the response, or what is said", {
+  d <- line_data()
+  expect_identical(quick(y ~ a, d, hidden = 3)$family, "gaussian")
+  expect_identical(quick(class ~ a, d, hidden = 3)$family, "bernoulli")
+  expect_identical(quick(a > 0 ~ b, d, hidden = 3)$family, "bernoulli")
+  expect_identical(quick(g ~ a, d, hidden = 3)$family, "categorical")
+  expect_identical(quick(as.character(g) ~ a, d, hidden = 3)$family, "categorical")
+  expect_identical(quick(count ~ a, d, hidden = 3, family = poisson)$family, "poisson")
+  expect_identical(quick(class ~ a, d, hidden = 3, family = binomial())$family, "bernoulli")
+  expect_identical(quick(count ~ a, d, hidden = 3, family = "categorical")$family, "categorical")
+})
+
+test_that("factors become columns by model.matrix, with levels and contrasts kept", {
+  d <- line_data()
+  fit <- quick(y ~ a * g, d, hidden = 3, contrasts = list(g = "contr.sum"))
+  expect_identical(colnames(fit$x), c("a", "g1", "g2", "a:g1", "a:g2"))
+  expect_identical(fit$xlevels, list(g = c("u", "v", "w")))
+  one <- d[2, ]
+  one$g <- as.character(one$g)
+  expect_equal(predict(fit, one), predict(fit, d)[2])
+  expect_error(predict(fit, transform(one, g = "z")), "new level")
+  expect_error(predict(fit, transform(one, a = "text")))
+})
+
+test_that("missing values: omitted or excluded from the fit, missing in predictions", {
+  d <- line_data()
+  d$a[c(3, 7)] <- NA
+  fit <- quick(y ~ a + g, d, hidden = 3)
+  expect_identical(nobs(fit), 58L)
+  p <- predict(fit, d)
+  expect_identical(unname(which(is.na(p))), c(3L, 7L))
+  expect_identical(names(p), rownames(d))
+  expect_true(all(is.na(predict(fit, d, type = "interval")[3, ])))
+  expect_identical(dim(predict(fit, d[3, ], type = "draws")), c(1L, 50L))
+  expect_true(is.na(predict(quick(class ~ a, d, hidden = 3), d, type = "class")[3]))
+  excluded <- quick(y ~ a + g, d, hidden = 3, na.action = na.exclude)
+  expect_length(fitted(excluded), 60)
+  expect_identical(unname(which(is.na(residuals(excluded)))), c(3L, 7L))
+  expect_identical(dim(predict(excluded, type = "interval")), c(60L, 3L))
+})
+
+test_that("subset, dots and transformations work; matrices and data frames do as well", {
+  d <- line_data()
+  expect_identical(nobs(quick(y ~ poly(a, 2) + log(abs(b)), d, subset = a > 0, hidden = 3)), sum(d$a > 0))
+  x <- as.matrix(d[c("a", "b")])
+  by_matrix <- quick(x, d$y, hidden = 3, seed = 4)
+  by_formula <- quick(y ~ a + b, d, hidden = 3, seed = 4)
+  expect_equal(predict(by_matrix, x), unname(predict(by_formula, d)))
+  expect_equal(unname(predict(by_matrix, d[c("a", "b")])), unname(predict(by_formula, d)))
+  expect_null(formula(by_matrix))
+  expect_identical(formula(by_formula), y ~ a + b, ignore_attr = TRUE)
+})
+
+test_that("several targets have their own columns", {
+  d <- line_data()
+  fit <- quick(cbind(y, a) ~ b + g, d, hidden = 3)
+  expect_identical(dimnames(predict(fit, d[1:2, ])), list(c("1", "2"), c("y", "a")))
+  expect_identical(dim(predict(fit, d[1:2, ], type = "interval")), c(2L, 2L, 3L))
+  expect_identical(dim(predict(fit, d[1:2, ], type = "quantile", probs = c(0.1, 0.9))), c(2L, 2L, 2L))
+  expect_identical(dim(predict(fit, d[1:2, ], type = "draws", samples = 7)), c(2L, 2L, 7L))
+  expect_length(predict(fit, d, se.fit = TRUE)$noise, 120)
+  expect_identical(dim(residuals(fit)), c(60L, 2L))
+})

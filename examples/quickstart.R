@@ -1,0 +1,23 @@
+# Quickstart: a Bayesian neural network on the yacht data (308 x 6), one published split, default options.
+# Rscript examples/quickstart.R
+library(bdl)
+
+all <- read.csv("examples/data/yacht.csv", header = FALSE)
+names(all)[7] <- "resistance"
+rows <- scan("examples/data/yacht_test_rows.csv", sep = ",", nlines = 1, quiet = TRUE) + 1  # counted from 0 there
+test <- all[rows, ]
+
+fit <- bdl(resistance ~ ., all[-rows, ], seed = 1)
+
+handles <- bdl_handles(fit)
+y <- test$resistance
+log_density <- bdl_predict_log_density(handles$model, handles$posterior, as.matrix(test[1:6]), y, BDL_MONTE_CARLO,
+                                       500, 1, c(nrow(test), 1))
+cat(sprintf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n",
+            sqrt(mean((predict(fit, test) - y)^2)), mean(log_density)))
+for (percent in c(50, 90, 95)) {
+  band <- predict(fit, test, type = "interval", level = percent / 100)
+  cat(sprintf("%d %% intervals hold %.0f %% of the test targets\n", percent,
+              100 * mean(band[, "lwr"] <= y & y <= band[, "upr"])))
+}
+cat(sprintf("learned noise: standard deviation %.3f\n", sqrt(drop(bdl_model_get_noise_covariance(handles$model, c(1, 1))))))
