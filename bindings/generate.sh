@@ -6,7 +6,7 @@ set -eu
 includes=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 generated='bindings/python/bdl/lowlevel.py bindings/python/native/lowlevel_wrap.c
-  bindings/r/bdl/R/bdl.R bindings/r/bdl/R/constants.R bindings/r/bdl/src/bdl_wrap.c
+  bindings/r/bdl/R/bdl.R bindings/r/bdl/R/constants.R bindings/r/bdl/man/bdl_library.Rd bindings/r/bdl/src/bdl_wrap.c
   bindings/julia/BDL.jl/src/LibBDL.jl'
 
 if [ "$check" ]; then
