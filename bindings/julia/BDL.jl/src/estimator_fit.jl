@@ -59,8 +59,8 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
     s.standardize && standardize!(model, X, word === :gaussian ? y : nothing)
-    q = belief_for(m, model)
-    optimizer = Optimizer(model, q, method_for(m, q, model, X), size(y, 1); seed = s.seed, options_for(m)...)
+    method = method_for(m, model, X)
+    optimizer = Optimizer(model, belief_for(m, model, method), method, size(y, 1); seed = s.seed, options_for(m)...)
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
@@ -68,23 +68,25 @@ end
 class_count(found::AbstractVector, y) = length(found)
 class_count(::Nothing, y) = throw(ShapeError("y has $(size(y, 2)) columns; categorical labels are a vector"))
 
-belief_for(m::BayesianNetwork{:mlp}, model) = Posterior(model; family = m.settings.posterior, rank = m.settings.rank)
-function belief_for(m::BayesianNetwork{:glm}, model)
+belief_for(m::BayesianNetwork{:mlp}, model, method) =
+    Posterior(model; family = m.settings.posterior, rank = m.settings.rank)
+function belief_for(m::BayesianNetwork{:glm}, model, method)
     D = nparameters(model)
-    family = something(m.settings.posterior, D <= 1000 ? :full : :low_rank)
-    return Posterior(model; family = family, rank = min(m.settings.rank, D))
+    usual = method == "exact-full" || D <= MOST_STEPPED_PARAMETERS ? :full : :low_rank
+    return Posterior(model; family = something(m.settings.posterior, usual), rank = min(m.settings.rank, D))
 end
 
-method_for(m::BayesianNetwork{:mlp}, q, model, X) = m.settings.method
-function method_for(m::BayesianNetwork{:glm}, q, model, X)
+method_for(m::BayesianNetwork{:mlp}, model, X) = m.settings.method
+function method_for(m::BayesianNetwork{:glm}, model, X)
     m.settings.method === nothing || return m.settings.method
     noutputs(model) == 1 || return "slang-ggn"
-    fits = family(q) === :full && length(X) <= MOST_COPIED_NUMBERS
-    return fits ? "exact-full" : "slang-exact-hess"
+    fits = nparameters(model) <= MOST_FULL_PARAMETERS && length(X) <= MOST_COPIED_NUMBERS
+    return fits && m.settings.posterior in (nothing, :full) ? "exact-full" : "slang-exact-hess"
 end
 
-"Up to here a copy of the data in double, which the exact methods make, costs little."
-const MOST_COPIED_NUMBERS = 2^25
+# Up to here what an exact method takes, a copy of the data in double and a full covariance, costs little. Steps cost
+# more of the latter.
+const MOST_COPIED_NUMBERS, MOST_FULL_PARAMETERS, MOST_STEPPED_PARAMETERS = 2^25, 1000, 200
 
 options_for(m::BayesianNetwork{:mlp}) = m.settings.options
 "A standard normal prior of the coefficients, hardly any of the intercepts."

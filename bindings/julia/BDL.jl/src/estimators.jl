@@ -51,9 +51,9 @@ end
     BayesianGLM(; the same keywords but progress)
 
 A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or
-`:poisson`. The posterior is full for up to 1000 parameters, else of low rank. By default the best Gaussian posterior is
-found exactly ("exact-full") for one output, a full posterior and up to 2^25 numbers in X; else by steps, of
-"slang-exact-hess" for one output, of "slang-ggn" for more. The prior of the coefficients is N(0, 1) (of standardised
+`:poisson`. By default the best posterior with full covariance is found exactly ("exact-full"), for one output, up to 1000
+parameters and up to 2^25 numbers in X; else it is learned by steps, of "slang-exact-hess" for one output and "slang-ggn"
+for more, with full covariance up to 200 parameters and `rank` for more. The prior of the coefficients is N(0, 1) (of standardised
 inputs, and targets if Gaussian), option `prior_precision` changes it; that of the intercept is wide. Predictions are
 exact for one output.
 

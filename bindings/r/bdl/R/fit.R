@@ -6,13 +6,14 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   if (nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
-  settings <- complete_settings(settings, family, ncol(x), response$outputs)
+  settings <- complete_settings(settings, family, nrow(x), ncol(x), response$outputs)
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   model <- bdl_model(c(ncol(x), settings$hidden, response$outputs), settings$activation, family, settings$bias)
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
   posterior <- posterior_for(model, settings$rank)
   optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
   bdl_set_options(optimizer, threads = 2, seed = seeds[1])
+  if (!length(settings$hidden)) do.call(bdl_set_options, c(list(optimizer), linear_options))
   do.call(bdl_set_options, c(list(optimizer), control))
   history <- train(optimizer, x, response$y, settings$epochs, verbose)
   response$y <- with_names(response$y, rownames(x), response$names)
@@ -30,20 +31,26 @@ with_names <- function(y, rows, cols) {
   y
 }
 
-# What the caller left open. A generalised linear model with one output has an exact gradient.
-complete_settings <- function(settings, family, inputs, outputs) {
+# What the caller left open. The best posterior of a generalised linear model with one output is found exactly, where a
+# copy of the data in double and a full covariance, which that takes, cost little; steps cost more of the latter.
+complete_settings <- function(settings, family, examples, inputs, outputs) {
   is_linear <- length(settings$hidden) == 0
   size <- outputs * (inputs + settings$bias)
-  default <- if (is_linear && outputs == 1) "slang-exact-hess" else "slang-ggn"
-  if (is.null(settings$method)) settings$method <- default
+  if (is.null(settings$method)) {
+    is_small <- size <= 1000 && examples * inputs <= 2^25 && (is.null(settings$rank) || identical(settings$rank, "full"))
+    settings$method <-
+      if (!is_linear || outputs > 1) "slang-ggn" else if (is_small) "exact-full" else "slang-exact-hess"
+  }
   if (is.null(settings$rank)) {
-    settings$rank <- if (is_linear) min(10, size) else 5
-    if (is_linear && outputs == 1 && size <= 1000) settings$rank <- "full"
+    settings$rank <- if (!is_linear) 5 else if (size <= 200) "full" else 10
     if (settings$method %in% diagonal_methods) settings$rank <- 0
     if (settings$method %in% full_methods) settings$rank <- "full"
   }
   settings
 }
+
+# A standard normal prior of standardised coefficients, hardly any of intercepts.
+linear_options <- list(learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4)
 
 diagonal_methods <- c("von", "vogn", "bbb", "exact-diagonal", "vd-ekf")
 full_methods <- c("von-full", "vogn-full", "exact-full", "ekf", "cm-ekf", "rvga")

@@ -75,7 +75,7 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- object$response$y
   if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
-  fitted <- predict_rows(object, object$x, "response", TRUE, NULL, NULL, BDL_MONTE_CARLO,
+  fitted <- predict_rows(object, object$x, "response", TRUE, NULL, NULL, prediction_method(object),
                          object$settings$samples, object$prediction_seed)
   result <- drop(y) - fitted$fit
   if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)

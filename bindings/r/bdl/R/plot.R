@@ -30,7 +30,7 @@ plot_calibration <- function(object, ...) {
 
 quantile_shares <- function(object) {
   probs <- seq(0.05, 0.95, 0.05)
-  q <- predict_rows(object, object$x, "quantile", FALSE, NULL, probs, BDL_MONTE_CARLO, object$settings$samples,
+  q <- predict_rows(object, object$x, "quantile", FALSE, NULL, probs, prediction_method(object), object$settings$samples,
                     object$prediction_seed)
   y <- object$response$y
   observed <- vapply(seq_along(probs), function(k) {
@@ -40,7 +40,7 @@ quantile_shares <- function(object) {
 }
 
 class_shares <- function(object) {
-  p <- predict_rows(object, object$x, "prob", FALSE, NULL, NULL, BDL_MONTE_CARLO, object$settings$samples,
+  p <- predict_rows(object, object$x, "prob", FALSE, NULL, NULL, prediction_method(object), object$settings$samples,
                     object$prediction_seed)
   y <- object$response$y
   if (ncol(y) == 1) y <- outer(drop(y), seq_len(ncol(p)) - 1, "==") + 0
@@ -53,7 +53,7 @@ plot_bands <- function(object, level = 0.95, ...) {
     refuse("bands are for one predictor and one response", call = quote(plot.bdl()))
   }
   x <- matrix(seq(min(object$x), max(object$x), length.out = 200), dimnames = list(NULL, colnames(object$x)))
-  band <- predict_rows(object, x, "interval", FALSE, level, NULL, BDL_MONTE_CARLO, object$settings$samples,
+  band <- predict_rows(object, x, "interval", FALSE, level, NULL, prediction_method(object), object$settings$samples,
                        object$prediction_seed)
   name <- if (is.null(colnames(x))) "x" else colnames(x)
   graphics::plot(object$x, object$response$y, ylim = range(band, object$response$y), xlab = name, ylab = "response",

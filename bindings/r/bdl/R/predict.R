@@ -3,12 +3,12 @@
 predict.bdl <- function(object, newdata = NULL,
                         type = c("response", "interval", "class", "prob", "draws", "quantile"), se.fit = FALSE,
                         interval = c("none", "prediction"), level = 0.95, probs = c(0.025, 0.5, 0.975),
-                        method = "monte_carlo", samples = object$settings$samples,
+                        method = NULL, samples = object$settings$samples,
                         seed = object$prediction_seed, na.action = stats::na.pass, ...) {
   no_more(...)
   type <- match.arg(type)
   if (match.arg(interval) == "prediction") type <- "interval"
-  method <- number_of(method, prediction_methods, "method")
+  method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
   x <- inputs_of(object, newdata, na.action)
   given <- which(stats::complete.cases(x))
   if (!length(given) || length(given) < nrow(x)) {
@@ -19,6 +19,13 @@ predict.bdl <- function(object, newdata = NULL,
   result <- predict_rows(object, x, type, se.fit, level, probs, method, samples, seed)
   if (is.null(newdata) && !is.null(object$na.action)) result <- padded(result, object$na.action)
   result
+}
+
+# Exact for generalised linear models with one output or Gaussian noise; integrals have no draws.
+prediction_method <- function(object, type = "response") {
+  if (length(object$settings$hidden)) return(BDL_MONTE_CARLO)
+  if (object$family == "gaussian") return(BDL_LINEARIZED)
+  if (object$response$outputs == 1 && type != "draws") BDL_QUADRATURE else BDL_MONTE_CARLO
 }
 
 predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {
