@@ -1,4 +1,4 @@
-"""What training on a large array adds to the memory: python bench/memory.py [GIGABYTES]. Each case is a process of its own."""
+"""What training on a large array adds to the memory: python memory.py [GIGABYTES]. Each case is a process of its own."""
 
 import resource
 import subprocess
@@ -34,7 +34,7 @@ def run(case, gigabytes):
     before, start = megabytes(), time.time()
     train()
     added = megabytes() - before
-    print(f"{case:12} {x.nbytes / 1e9:.2f} GB of float32, one epoch: {added:6.1f} MB more, {time.time() - start:.1f} s", flush=True)
+    print(f"Python: {case}, {x.nbytes / 1e9:.2f} GB of float, one epoch: {added:.1f} MB more, {time.time() - start:.1f} s", flush=True)
 
 
 gigabytes = sys.argv[1] if len(sys.argv) > 1 else "1"

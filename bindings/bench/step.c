@@ -1,4 +1,4 @@
-/* The loop of overhead.R in C: microseconds of one bdl_optimizer_step() of a tiny model. */
+/* The loop of overhead.* in C: microseconds of one bdl_optimizer_step() of a tiny model. */
 #include <bdl/bdl.h>
 #include <stdio.h>
 #include <stdlib.h>
