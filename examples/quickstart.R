@@ -2,9 +2,10 @@
 # Rscript examples/quickstart.R
 library(bdl)
 
-all <- read.csv("examples/data/yacht.csv", header = FALSE)
+folder <- file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "data")
+all <- read.csv(file.path(folder, "yacht.csv"), header = FALSE)
 names(all)[7] <- "resistance"
-rows <- scan("examples/data/yacht_test_rows.csv", sep = ",", nlines = 1, quiet = TRUE) + 1  # counted from 0 there
+rows <- scan(file.path(folder, "yacht_test_rows.csv"), sep = ",", nlines = 1, quiet = TRUE) + 1  # counted from 0 there
 test <- all[rows, ]
 
 fit <- bdl(resistance ~ ., all[-rows, ], seed = 1)
