@@ -14,6 +14,7 @@ from ..posterior import Posterior
 
 # Methods that are for one family of posteriors; the others take any Gaussian one.
 _FAMILIES = {
+    "low_rank": {"slang-online-eig", "exact-low-rank", "lo-fi"},
     "diagonal": {"von", "vogn", "bbb", "exact-diagonal", "vd-ekf"},
     "full": {"von-full", "vogn-full", "exact-full", "rvga", "cm-ekf", "ekf"},
     "dropout": {"mc-dropout"},
@@ -39,6 +40,11 @@ def family_for(method: str) -> str:
     ('diagonal', 'low_rank')
     """
     return next((family for family, methods in _FAMILIES.items() if method in methods), "low_rank")
+
+
+def needs_family(method: str) -> bool:
+    """Whether a method is for one family of posteriors."""
+    return any(method in methods for methods in _FAMILIES.values())
 
 
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:

@@ -23,8 +23,11 @@ from .training import Course
 
 _FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
 
-# Up to here a full covariance, and a copy of the data in double, cost little.
+# Parameters up to which a full covariance costs little: in a few iterations over all data, and in thousands of steps.
 _MOST_FULL_PARAMETERS = 1000
+_MOST_STEPPED_PARAMETERS = 200
+
+# Exact methods hold a copy of the data in double.
 _MOST_COPIED_NUMBERS = 1 << 25
 
 # Of intercepts, on the standardised scale: hardly any.
@@ -58,7 +61,8 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
         ("exact-full") where there is one output, up to 1000 parameters, and up to 2^25 numbers in X; else it takes steps
         on minibatches, "slang-exact-hess" for one output and "slang-ggn" for more.
     posterior : str, default="auto"
-        Its family; "auto" is "full" up to 1000 parameters, else "low_rank".
+        Its family; "auto" is the one that the method is for; if it takes any, "full" up to 200 parameters, else
+        "low_rank".
     rank : int, default=10
         Of a low-rank posterior.
     epochs : int, default=120
@@ -173,9 +177,8 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
 
     def _family(self, model: Model, method: str) -> str:
         family = super()._family(model, method)
-        if self.posterior == "auto" and family == "low_rank" and model.parameters <= _MOST_FULL_PARAMETERS:
-            return "full" if method != "slang-online-eig" else family
-        return family
+        is_free = self.posterior == "auto" and not construction.needs_family(method)
+        return "full" if is_free and model.parameters <= _MOST_STEPPED_PARAMETERS else family
 
     def _options(self, method: str) -> dict[str, Any]:
         prior = {"learn_prior": 0, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
