@@ -89,7 +89,7 @@ class BayesianEstimator(BaseEstimator):
         try:
             self._take_steps(x, targets)
         finally:
-            self._has_trained()
+            self._conclude()
         return self
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
@@ -114,12 +114,15 @@ class BayesianEstimator(BaseEstimator):
         return Optimizer(model, posterior, method, data_size, **{"seed": seed, **self._options(method)})
 
     def _train(self, x: np.ndarray, targets: np.ndarray) -> None:
-        if construction.is_stream(self.optimizer_.method):
-            try:
-                self._observe(x, targets)
-            finally:
-                self._has_trained()
-            return
+        try:
+            if construction.is_stream(self.optimizer_.method):
+                self._observe_all(x, targets)
+            else:
+                self._take_course(x, targets)
+        finally:
+            self._conclude()
+
+    def _take_course(self, x: np.ndarray, targets: np.ndarray) -> None:
         validation = None
         if self.early_stopping:
             x, targets, validation = self._split(x, targets)
@@ -130,13 +133,19 @@ class BayesianEstimator(BaseEstimator):
         finally:
             self.optimizer_ = course.best(self.optimizer_)
             bar.close()
-            self._has_trained()
 
     def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
         course.run(self.optimizer_, x, targets, self.epochs)
 
+    def _conclude(self) -> None:
+        """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
+        if self.posterior_.is_blank:
+            del self.optimizer_
+        else:
+            self._has_trained()
+
     def _has_trained(self) -> None:
-        """What is known after training, also after one that was interrupted."""
+        """What is known after training."""
         self.n_iter_ = int(self.optimizer_.progress.epoch)
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
@@ -159,6 +168,11 @@ class BayesianEstimator(BaseEstimator):
             return
         for part in self._minibatches(len(x)):
             self.optimizer_.step(x[part], targets[part])
+
+    def _observe_all(self, x: np.ndarray, targets: np.ndarray) -> None:
+        if self.early_stopping:
+            raise ValueError(f"early_stopping is for epochs, which method {self.method!r} for streams has none of")
+        self._observe(x, targets)
 
     def _observe(self, x: np.ndarray, targets: np.ndarray) -> None:
         log_density = self.optimizer_.observe(x, targets)

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, UnsupportedError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
@@ -91,6 +91,21 @@ def start_noise(model: Model, targets: np.ndarray, factor: float) -> None:
     if model.likelihood == "gaussian":
         variance = np.var(targets, axis=0, dtype=np.float64)
         model.noise_precision = factor / np.where(variance > 0, variance, 1.0)
+
+
+def set_to_prior(posterior: Posterior, precision: np.ndarray) -> None:
+    """Belief before any data: mean 0 and the prior's precision."""
+    mean = np.zeros(posterior.dimension)
+    if posterior.family == "low_rank":
+        posterior.set_low_rank(mean, np.zeros((len(mean), posterior.rank)) if posterior.rank else None, precision)
+    elif posterior.family == "full":
+        posterior.set_full(mean, np.diag(precision))
+    elif posterior.family == "full_moment":
+        posterior.set_full_moment(mean, np.diag(1 / precision))
+    elif posterior.family == "diagonal_moment":
+        posterior.set_diagonal_moment(mean, 1 / precision)
+    else:
+        raise UnsupportedError(f"a {posterior.family} posterior cannot be set to a prior")
 
 
 def parameters_of(optimizer: Optimizer) -> dict[str, Any]:

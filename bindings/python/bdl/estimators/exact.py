@@ -22,7 +22,7 @@ def fit_exactly(course: Course, optimizer: Optimizer, x: np.ndarray, y: np.ndarr
     if not learn_noise:
         return
     model = optimizer.model
-    least = _LEAST_NOISE * max(float(np.var(y, dtype=np.float64)), np.finfo(float).tiny)
+    least = _LEAST_NOISE * (float(np.var(y, dtype=np.float64)) or 1.0)
     for _ in range(_MOST_ROUNDS):
         mean, epistemic, _ = predict(model, optimizer.posterior, x, "linearized")
         variance = max(float(np.mean((y - mean) ** 2 + epistemic)), least)

@@ -184,6 +184,11 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
         prior = {"learn_prior": 0, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
         return {**prior, **super()._options(method)}
 
+    def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
+        super()._start(x, targets, data_size, stepwise)
+        if construction.is_stream(self.optimizer_.method):  # networks, in contrast, must not start at 0
+            construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
+
     def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
         if not construction.is_exact(self.optimizer_.method):
             return super()._fit_handles(course, x, targets)

@@ -27,7 +27,7 @@ class Bar:
             sys.stderr.flush()
         else:
             self._bar.set_postfix_str(f"ELBO {elbo:.1f}", refresh=False)
-            self._bar.update(epoch - self._bar.n)
+            self._bar.update(int(epoch) - self._bar.n)
 
     def close(self) -> None:
         if self._bar is not None:

@@ -39,13 +39,11 @@ class Course:
         self._validation, self._first_counted = validation, first_counted
         self._best, self._stale, self._state = -np.inf, 0, None
 
-    def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> Optimizer:
-        """Trains, and returns the optimizer in the state to keep: another one if an earlier state was the best."""
+    def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
         optimizer.fit(x, y, epochs, self._epoch_ends)
-        return self.best(optimizer)
 
     def best(self, optimizer: Optimizer) -> Optimizer:
-        """The best state so far; it stays the present one where there is nothing better."""
+        """The state to keep: the present one, or another optimizer if an earlier state was better."""
         if self._state is None or self._stale == 0:
             return optimizer
         return _load_optimizer(self._state, True)
