@@ -30,8 +30,9 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
     'epoch'
     """
     history, ax = estimator.history_, _axes(ax)
-    for name, label in (("elbo", "ELBO"), ("expected_log_likelihood", "expected log likelihood"), ("kl", "KL divergence")):
-        ax.plot(history["epoch"], history[name], label=label)
+    titles = {"elbo": "ELBO", "expected_log_likelihood": "expected log likelihood", "kl": "KL divergence"}
+    for name, title in titles.items():
+        ax.plot(history["epoch"], history[name], label=title)
     ax.set(xlabel="epoch", ylabel="nats")
     lines = list(ax.lines)
     if "validation_log_density" in history:
@@ -44,8 +45,8 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
 
 
 def plot_calibration(estimator: Any, X: Any, y: Any, ax: Any = None, bins: int = 10) -> Any:
-    """Whether stated probabilities are true: of classifiers, how often the predicted class is right by its probability; of
-    regressors, how often y is inside of central intervals by their probability. Honest ones are on the diagonal."""
+    """Whether stated probabilities are true: of classifiers, how often the predicted class is right by its probability;
+    of regressors, how often y is inside of central intervals by theirs. Honest ones are on the diagonal."""
     draw = _reliability if is_classifier(estimator) else _coverage
     ax = _axes(ax)
     ax.plot([0, 1], [0, 1], "k:", label="perfect calibration")
@@ -71,11 +72,9 @@ def _reliability(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:
 def _coverage(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:
     levels = np.linspace(0, 1, 2 * bins + 1)[1:-1]
     quantiles, y = estimator.predict(X, quantiles=levels), np.asarray(y)
-    last = len(levels) - 1
-    inside = [
-        np.mean((quantiles[..., i] <= y) & (y <= quantiles[..., last - i])) for i in range(len(levels) // 2 - 1, -1, -1)
-    ]
-    probabilities = [levels[last - i] - levels[i] for i in range(len(levels) // 2 - 1, -1, -1)]
+    pairs = [(i, len(levels) - 1 - i) for i in reversed(range(len(levels) // 2))]
+    inside = [np.mean((quantiles[..., low] <= y) & (y <= quantiles[..., high])) for low, high in pairs]
+    probabilities = [levels[high] - levels[low] for low, high in pairs]
     ax.plot([0, *probabilities, 1], [0, *inside, 1], "o-", label="observed")
     ax.set(xlabel="probability of the interval", ylabel="share of the data inside")
 
@@ -83,8 +82,9 @@ def _coverage(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:
 def plot_predictive(
     estimator: Any, X: Any, y: Any = None, ax: Any = None, bands: Sequence[float] = _BANDS, feature: int = 0
 ) -> Any:
-    """Mean and central intervals of a regressor's predictions along one input: ``X`` has the points in any order, of which
-    column ``feature`` is the axis, and ``y``, if given, is drawn with them. Of a classifier, the classes' probabilities."""
+    """Mean and central intervals of a regressor's predictions along one input, or a classifier's probabilities.
+
+    ``X`` has the points in any order, of which column ``feature`` is the axis; numbers ``y`` are drawn with them."""
     ax, along = _axes(ax), np.asarray(X, dtype=float)[:, feature]
     order = np.argsort(along)
     if is_classifier(estimator):
@@ -107,7 +107,8 @@ def _bands(estimator: Any, X: Any, ax: Any, along: np.ndarray, order: np.ndarray
         raise ValueError(f"the estimator has {mean.shape[1]} outputs, expected one")
     for band in sorted(bands, reverse=True):
         lower, upper = estimator.predict(X, interval=band)
-        ax.fill_between(along[order], lower[order], upper[order], color="C0", alpha=0.25, linewidth=0, label=f"{band:.0%}")
+        style = {"color": "C0", "alpha": 0.25, "linewidth": 0, "label": f"{band:.0%}"}
+        ax.fill_between(along[order], lower[order], upper[order], **style)
     ax.plot(along[order], mean[order], color="C0", label="mean")
 
 

@@ -46,7 +46,8 @@ class Posterior(Handle):
     @classmethod
     def dropout(cls, model: Model, input_rate: float, hidden_rate: float) -> Posterior:
         """A network's weights under random masks of its units."""
-        return cls._of(lowlevel.bdl_posterior_create_dropout(capsule_of(model, Model, "model"), input_rate, hidden_rate))
+        of_model = capsule_of(model, Model, "model")
+        return cls._of(lowlevel.bdl_posterior_create_dropout(of_model, input_rate, hidden_rate))
 
     @property
     def dimension(self) -> int:

@@ -26,7 +26,8 @@ def test_description_and_options():
     assert (optimizer.method, optimizer.data_size) == ("slang-exact-hess", 60)
     optimizer["learning_rate"] = 0.5
     optimizer.set(minibatch=7)
-    assert (optimizer["seed"], optimizer["schedule"], optimizer["learning_rate"], optimizer["minibatch"]) == (3, "power", 0.5, 7)
+    read = [optimizer[name] for name in ("seed", "schedule", "learning_rate", "minibatch")]
+    assert read == [3, "power", 0.5, 7]
     assert optimizer.options["momentum"] == 0.9 and set(optimizer.options) == set(bdl.options())
     assert repr(optimizer) == "<Optimizer slang-exact-hess: data_size=60, step=0>"
     assert bdl.options()["seed"].type == "int" and len(bdl.methods()) > 20

@@ -123,7 +123,9 @@ def test_dropout():
         q.entropy
 
 
-@pytest.mark.parametrize("duplicate", [lambda q: pickle.loads(pickle.dumps(q)), copy.deepcopy, copy.copy, lambda q: q.copy()])
+@pytest.mark.parametrize(
+    "duplicate", [lambda q: pickle.loads(pickle.dumps(q)), copy.deepcopy, copy.copy, lambda q: q.copy()]
+)
 def test_duplicates(posterior, duplicate):
     q, mean, covariance = posterior
     twin = duplicate(q)
@@ -159,7 +161,8 @@ def test_metrics(rng):
     assert np.isclose(metrics.brier(p, labels), np.mean(np.sum((p - np.eye(3)[labels]) ** 2, axis=1)))
     confidence = p.max(axis=1)
     bins = np.minimum((confidence * 10).astype(int), 9)
-    gaps = [np.sum(bins == b) / 50 * abs(hits[bins == b].mean() - confidence[bins == b].mean()) for b in np.unique(bins)]
+    members = [bins == b for b in np.unique(bins)]
+    gaps = [part.mean() * abs(hits[part].mean() - confidence[part].mean()) for part in members]
     assert np.isclose(metrics.ece(p, labels, bins=10), sum(gaps))
     assert np.isclose(metrics.coverage(mean - 1, mean + 1, y), np.mean(np.abs(mean - y) <= 1))
     draws = rng.normal(size=(50, 20))

@@ -68,7 +68,7 @@ def test_estimators_keep_what_they_have_learned(data):
     x, y = data
     regressor = bdl.BayesianMLPRegressor(epochs=10**6)
     assert interrupted(lambda: regressor.fit(x, y), after=0.5) < 0.2
-    assert regressor.n_iter_ == len(regressor.history_["epoch"]) > 0
+    assert regressor.n_iter_ > 0 and regressor.n_iter_ - len(regressor.history_["epoch"]) in (0, 1)
     assert regressor.score(x, y) > 0.2
     regressor.set_params(epochs=1, warm_start=True).fit(x, y)
     classifier = bdl.BayesianMLPClassifier(epochs=10**6, early_stopping=True, patience=10**6)

@@ -115,7 +115,9 @@ def test_options_reach_the_library(curve):
         bdl.BayesianMLPRegressor(options={"learning_rat": 1}).fit(*curve)
 
 
-@pytest.mark.parametrize("data, dtype, expected", [("f4", "auto", "float32"), ("f8", "auto", "float64"), ("f8", "float32", "float32")])
+@pytest.mark.parametrize(
+    "data, dtype, expected", [("f4", "auto", "float32"), ("f8", "auto", "float64"), ("f8", "float32", "float32")]
+)
 def test_dtype(curve, data, dtype, expected):
     x, y = curve
     regressor = bdl.BayesianMLPRegressor(epochs=1, dtype=dtype).fit(x.astype(data), y)

@@ -27,6 +27,12 @@ def test_early_stopping_keeps_the_best(curve):
     assert regressor.score(x, y) > 0.9
 
 
+def test_early_stopping_with_integers(plane):
+    x, y = plane
+    regressor = bdl.BayesianMLPRegressor(epochs=20, early_stopping=True).fit(x, np.round(y).astype(np.int32))
+    assert len(regressor.history_["validation_log_density"]) == 20
+
+
 def test_early_stopping_of_classifiers(blobs):
     classifier = bdl.BayesianMLPClassifier(epochs=300, early_stopping=True, patience=3).fit(*blobs)
     assert len(classifier.history_["epoch"]) < 300
@@ -130,6 +136,7 @@ def test_glm_goes_on_after_an_exact_fit(plane):
 
 
 def test_progress_bar(curve, capsys):
+    pytest.importorskip("tqdm")
     bdl.BayesianMLPRegressor(epochs=3, verbose=True).fit(*curve)
     shown = capsys.readouterr()
     assert "ELBO" in shown.err and "3/3" in shown.err and not shown.out

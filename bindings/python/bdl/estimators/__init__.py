@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's manners."""
 
-from .coefficients import Coefficients
 from .glm import BayesianGLM
-from .mlp import BayesianMLPClassifier, BayesianMLPRegressor
+from .mlp_classifier import BayesianMLPClassifier
+from .mlp_regressor import BayesianMLPRegressor
+from .summary import Coefficients
 
 __all__ = ["BayesianGLM", "BayesianMLPClassifier", "BayesianMLPRegressor", "Coefficients"]

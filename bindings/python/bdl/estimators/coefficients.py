@@ -2,56 +2,14 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..model import Model
 from ..posterior import Posterior
-
-
-class Coefficients(NamedTuple):
-    """A table of coefficients, each with a Gaussian posterior; ``print`` shows it.
-
-    >>> print(Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1])))
-                           mean        std      2.5 %     97.5 %   P(> 0)
-    intercept             1.000     0.5000    0.02002      1.980    0.977
-    age                  -2.000     0.1000     -2.196     -1.804    0.000
-    """
-
-    names: list[str]
-    mean: np.ndarray
-    std: np.ndarray
-
-    def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Limits between which each coefficient is with this probability."""
-        width = NormalDist().inv_cdf((1 + probability) / 2) * self.std
-        return self.mean - width, self.mean + width
-
-    @property
-    def positive(self) -> np.ndarray:
-        """Probabilities that they are positive."""
-        certain = (self.mean > 0).astype(float)
-        return np.array(
-            [NormalDist().cdf(m / s) if s > 0 else c for m, s, c in zip(self.mean, self.std, certain)]
-        )
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame."""
-        import pandas
-
-        lower, upper = self.interval()
-        columns = {"mean": self.mean, "std": self.std, "2.5 %": lower, "97.5 %": upper, "P(> 0)": self.positive}
-        return pandas.DataFrame(columns, index=self.names)
-
-    def __str__(self) -> str:
-        width = max([16, *map(len, self.names)])
-        lines = [" " * width + "".join(f"{title:>11}" for title in ("mean", "std", "2.5 %", "97.5 %")) + "   P(> 0)"]
-        columns = zip(self.names, self.mean, self.std, *self.interval(), self.positive)
-        for name, *values, positive in columns:
-            lines.append(f"{name:<{width}}" + "".join(f"{value:>#11.4}" for value in values) + f"{positive:>9.3f}")
-        return "\n".join(lines)
+from .summary import Coefficients
 
 
 class Linear(NamedTuple):
@@ -98,7 +56,40 @@ def intercept_rows(model: Model) -> np.ndarray:
 
 def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
     """Covariance of the intercepts, then the coefficients output by output, in the data's units."""
-    to_units = np.vstack(
-        [intercept_rows(model), np.eye(model.outputs * model.inputs, model.parameters) * coef_scales(model).reshape(-1, 1)]
-    )
+    weights = np.eye(model.outputs * model.inputs, model.parameters)
+    to_units = np.vstack([intercept_rows(model), weights * coef_scales(model).reshape(-1, 1)])
     return to_units @ posterior.solve(to_units).T
+
+
+class HasCoefficients:
+    """For models without hidden units."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray | float
+    coef_std_: np.ndarray
+    intercept_std_: np.ndarray | float
+
+    def _has_trained(self) -> None:
+        super()._has_trained()
+        linear = linear_of(*self._handles())
+        is_row = self._estimator_type == "regressor" and self._y_is_vector
+        self.coef_, self.coef_std_ = (part[0] if is_row else part for part in (linear.coef, linear.coef_std))
+        self.intercept_, self.intercept_std_ = (
+            float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
+        )
+
+    def coef_covariance(self) -> np.ndarray:
+        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output)."""
+        check_is_fitted(self, "optimizer_")
+        return covariance_of(*self._handles())
+
+    def summary(self) -> Coefficients:
+        """The coefficients as a table, intercepts first; of several outputs, their number or class in front."""
+        check_is_fitted(self, "optimizer_")
+        inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        outputs = self.model_.outputs
+        labels = self.classes_ if self.family == "categorical" else range(outputs)
+        heads = [f"{label}: " for label in labels] if outputs > 1 else [""]
+        names = [head + "intercept" for head in heads] + [f"{head}{name}" for head in heads for name in inputs]
+        mean = np.concatenate([np.ravel(self.intercept_), np.ravel(self.coef_)])
+        return Coefficients(names, mean, np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)]))

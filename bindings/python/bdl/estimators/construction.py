@@ -80,8 +80,8 @@ def seed_of(random_state: Any) -> int:
 
 
 def noise_factor(options: dict[str, Any], method: str, hidden: Sequence[int]) -> float:
-    """Gaussian noise precision at the start of training, in units of 1 / Var(y), as option "initial_noise_precision" has
-    it: networks whose noise is learned start with little, so that the mean fits first."""
+    """Gaussian noise precision at the start of training, in units of 1 / Var(y), as option "initial_noise_precision"
+    has it: networks whose noise is learned start with little, so that the mean fits first."""
     learns = hidden and not is_stream(method) and options.get("learn_noise", 1)
     return options.get("initial_noise_precision") or (100.0 if learns else 1.0)
 

@@ -15,7 +15,9 @@ _TOLERANCE = 1e-9
 _LEAST_NOISE = 1e-12
 
 
-def fit_exactly(course: Course, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int, learn_noise: bool) -> None:
+def fit_exactly(
+    course: Course, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int, learn_noise: bool
+) -> None:
     """Alternates the exact posterior for a Gaussian noise, and the noise precision N / E[sum of squared errors] for a
     posterior: each raises the ELBO, so they meet at its optimum over both."""
     course.run(optimizer, x, y, epochs)

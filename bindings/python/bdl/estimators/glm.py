@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidArgumentError
 from ..model import Model
@@ -16,7 +15,7 @@ from ..predict import ClassPrediction, Prediction
 from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
-from .coefficients import Coefficients, covariance_of, linear_of
+from .coefficients import HasCoefficients
 from .exact import fit_exactly
 from .regression import PredictsNumbers
 from .training import Course
@@ -38,7 +37,7 @@ def _is_classifier(estimator: Any) -> bool:
     return estimator.family in ("bernoulli", "categorical")
 
 
-class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
+class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEstimator):
     """Linear, logistic, softmax and Poisson regression with a posterior over the coefficients.
 
     >>> import bdl, numpy as np
@@ -58,8 +57,8 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
         Of y: "gaussian", "poisson" (log link), "bernoulli" (logit link, two classes) or "categorical" (softmax).
     method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
-        ("exact-full") where there is one output, up to 1000 parameters, and up to 2^25 numbers in X; else it takes steps
-        on minibatches, "slang-exact-hess" for one output and "slang-ggn" for more.
+        ("exact-full") where there is one output, up to 1000 parameters, and up to 2^25 numbers in X; else it takes
+        steps on minibatches, "slang-exact-hess" for one output and "slang-ggn" for more.
     posterior : str, default="auto"
         Its family; "auto" is the one that the method is for; if it takes any, "full" up to 200 parameters, else
         "low_rank".
@@ -195,37 +194,12 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
         learn_noise = self.family == "gaussian" and bool(super()._options("").get("learn_noise", 1))
         fit_exactly(course, self.optimizer_, x, targets, self.epochs, learn_noise)
 
-    def _has_trained(self) -> None:
-        super()._has_trained()
-        linear = linear_of(*self._handles())
-        is_row = not _is_classifier(self) and self._y_is_vector
-        self.coef_, self.coef_std_ = (part[0] if is_row else part for part in (linear.coef, linear.coef_std))
-        self.intercept_, self.intercept_std_ = (
-            float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
-        )
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
         """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an
         optimum by ``fit``, by steps of "slang-exact-hess"."""
         if classes is None and _is_classifier(self) and not self._is_fitted():
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return self._learn_block(X, y, data_size, classes)
-
-    def coef_covariance(self) -> np.ndarray:
-        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output)."""
-        check_is_fitted(self, "optimizer_")
-        return covariance_of(*self._handles())
-
-    def summary(self) -> Coefficients:
-        """The coefficients as a table, intercepts first; of several outputs, their number or class in front."""
-        check_is_fitted(self, "optimizer_")
-        inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        outputs = self.model_.outputs
-        labels = self.classes_ if self.family == "categorical" else range(outputs)
-        heads = [f"{label}: " for label in labels] if outputs > 1 else [""]
-        names = [head + "intercept" for head in heads] + [f"{head}{name}" for head in heads for name in inputs]
-        mean = np.concatenate([np.ravel(self.intercept_), np.ravel(self.coef_)])
-        return Coefficients(names, mean, np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)]))
 
     # Predictions.
 
@@ -239,7 +213,7 @@ class BayesianGLM(PredictsNumbers, PredictsClasses, BayesianEstimator):
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of y, or what else is asked for, as by ``BayesianMLPRegressor``; of classifiers the most probable labels."""
+        """Means of y, or what else is asked for, as by ``BayesianMLPRegressor``; of classifiers, labels."""
         if not _is_classifier(self):
             return self._predict_numbers(X, return_std, interval, quantiles)
         if return_std or interval is not None or quantiles is not None:
