@@ -13,6 +13,9 @@ Estimators with scikit-learn's manners are built from three handles that experts
 learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes).
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from . import errors, metrics
 from .checkpoint import Checkpoint, load, save
 from .errors import (
@@ -49,4 +52,25 @@ from .predict import (
 from .search import Search, Trial
 from .tables import Option, methods, options
 
+if _TYPE_CHECKING:
+    from . import plots
+    from .estimators import BayesianGLM, BayesianMLPClassifier, BayesianMLPRegressor
+
 __version__ = _version()
+
+_estimators = ("BayesianGLM", "BayesianMLPClassifier", "BayesianMLPRegressor")
+
+
+def __getattr__(name: str) -> _Any:
+    """Estimators and plots are imported when they are first used: scikit-learn takes ten times as long as the rest."""
+    from importlib import import_module
+
+    if name in ("estimators", "plots"):
+        return import_module(f".{name}", __name__)
+    if name in _estimators:
+        return getattr(import_module(".estimators", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "estimators", "plots", *_estimators])

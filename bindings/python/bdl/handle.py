@@ -43,6 +43,13 @@ class Handle:
         self.close()
 
 
+def capsule_of(value: Any, kind: type[Handle], name: str) -> Any:
+    """The capsule of an argument that has to be such a handle."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}")
+    return value._handle
+
+
 def to_bytes(model: Any, posterior: Any, optimizer: Any) -> bytes:
     """A checkpoint in memory, of capsules or None."""
     size = lowlevel.bdl_save_bytes(model, posterior, optimizer, None)

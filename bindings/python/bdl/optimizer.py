@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import arrays, lowlevel, names, tables
-from .handle import Handle, to_bytes
+from .handle import Handle, capsule_of, to_bytes
 from .model import Model
 from .posterior import Posterior
 
@@ -73,8 +73,9 @@ class Optimizer(Handle):
         **options: Any,
     ):
         """``data_size`` is N, the number of examples in the whole data set."""
-        capsule = None if model is None else model._handle
-        self._capsule = lowlevel.bdl_optimizer_create(capsule, posterior._handle, method, data_size)
+        of_model = None if model is None else capsule_of(model, Model, "model")
+        of_posterior = capsule_of(posterior, Posterior, "posterior")
+        self._capsule = lowlevel.bdl_optimizer_create(of_model, of_posterior, method, data_size)
         self.model, self.posterior = model, posterior
         self.set(**options)
 
@@ -179,6 +180,8 @@ class Optimizer(Handle):
         if draws is None:
             lowlevel.bdl_optimizer_set_draws(self._handle, None)
             return
+        if not callable(draws):
+            raise TypeError(f"draws is a {type(draws).__name__}, expected a callable")
         dtype = self.posterior.dtype
 
         def call(kind: int, step: int, iteration: int, q: Any, count: int) -> np.ndarray:

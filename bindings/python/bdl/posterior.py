@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, lowlevel, names
-from .handle import Handle, to_bytes
+from .handle import Handle, capsule_of, to_bytes
 from .model import Model
 
 
@@ -46,7 +46,8 @@ class Posterior(Handle):
     @classmethod
     def dropout(cls, model: Model, input_rate: float, hidden_rate: float) -> Posterior:
         """A network's weights under random masks of its units."""
-        return cls._of(lowlevel.bdl_posterior_create_dropout(model._handle, input_rate, hidden_rate))
+        of_model = capsule_of(model, Model, "model")
+        return cls._of(lowlevel.bdl_posterior_create_dropout(of_model, input_rate, hidden_rate))
 
     @property
     def dimension(self) -> int:
@@ -166,7 +167,7 @@ class Posterior(Handle):
 
     def kl(self, other: Posterior) -> float:
         """KL(self || other) in nats, of any two families."""
-        return lowlevel.bdl_posterior_kl(self._handle, other._handle)
+        return lowlevel.bdl_posterior_kl(self._handle, capsule_of(other, Posterior, "other"))
 
     def kl_prior(self, prior_precision: Any) -> float:
         """KL(self || N(0, 1 / prior_precision)) in nats; one precision for all parameters or one each."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import arrays, lowlevel, names
+from .handle import capsule_of
 from .model import Model
 from .posterior import Posterior
 
@@ -28,6 +29,12 @@ class ClassPrediction(NamedTuple):
     mutual_information: np.ndarray | None
 
 
+def _inputs(model: Model, posterior: Posterior, x: Any) -> np.ndarray:
+    capsule_of(model, Model, "model")
+    capsule_of(posterior, Posterior, "posterior")
+    return arrays.matrix(x, "x")
+
+
 def _call(function: Any, model: Model, posterior: Posterior, x: np.ndarray, how: tuple[str, int, int], *rest: Any) -> None:
     method, samples, seed = how
     number = names.predict_methods.number(method)
@@ -44,7 +51,7 @@ def predict(
     >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
     array([[6.]])
     """
-    x = arrays.matrix(x, "x")
+    x = _inputs(model, posterior, x)
     result = Prediction(*(arrays.empty(len(x), model.outputs) for _ in range(3)))
     _call(lowlevel.bdl_predict, model, posterior, x, (method, samples, seed), *result)
     return result
@@ -60,7 +67,7 @@ def predict_quantiles(
     seed: int = 1,
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
-    x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
+    x, levels = _inputs(model, posterior, x), arrays.row(levels, "levels")
     quantiles = arrays.empty(len(x), model.outputs * levels.shape[1])
     _call(lowlevel.bdl_predict_quantiles, model, posterior, x, (method, samples, seed), levels, quantiles)
     return quantiles.reshape(len(x), model.outputs, levels.shape[1])
@@ -76,7 +83,7 @@ def predict_interval(
     seed: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
-    x = arrays.matrix(x, "x")
+    x = _inputs(model, posterior, x)
     limits = arrays.empty(len(x), model.outputs), arrays.empty(len(x), model.outputs)
     _call(lowlevel.bdl_predict_interval, model, posterior, x, (method, samples, seed), probability, *limits)
     return limits
@@ -86,7 +93,7 @@ def predict_classes(
     model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
 ) -> ClassPrediction:
     """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
-    x = arrays.matrix(x, "x")
+    x = _inputs(model, posterior, x)
     columns = 1 if model.likelihood == "categorical" else model.outputs
     has_information = not (method == "linearized" and model.likelihood == "categorical")
     probabilities, entropy = arrays.empty(len(x), model.outputs), arrays.empty(len(x), columns)
@@ -100,7 +107,7 @@ def predict_log_density(
     model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
 ) -> np.ndarray:
     """log p(y_i | x_i) of each example, in nats."""
-    x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+    x, y = _inputs(model, posterior, x), arrays.matrix(y, "y")
     result = arrays.empty(len(x), 1)
     number = names.predict_methods.number(method)
     lowlevel.bdl_predict_log_density(model._handle, posterior._handle, x, y, number, samples, seed, result)
@@ -111,7 +118,7 @@ def predict_draws(
     model: Model, posterior: Posterior, x: Any, samples: int = 500, seed: int = 1, method: str = "monte_carlo"
 ) -> np.ndarray:
     """Draws of y, of shape (n, targets, samples)."""
-    x = arrays.matrix(x, "x")
+    x = _inputs(model, posterior, x)
     draws = arrays.empty(len(x), model.targets * samples)
     _call(lowlevel.bdl_predict_draws_by, model, posterior, x, (method, samples, seed), draws)
     return draws.reshape(len(x), model.targets, samples)
@@ -119,7 +126,7 @@ def predict_draws(
 
 def predict_output_distribution(model: Model, posterior: Posterior, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
-    x = arrays.matrix(x, "x")
+    x = _inputs(model, posterior, x)
     outputs = model.outputs
     mean, covariance = arrays.empty(len(x), outputs), arrays.empty(len(x), outputs * outputs)
     lowlevel.bdl_predict_output_distribution(model._handle, posterior._handle, x, mean, covariance)

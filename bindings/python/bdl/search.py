@@ -8,7 +8,7 @@ import numpy as np
 
 from . import arrays, lowlevel, names, tables
 from .errors import UnsupportedError
-from .handle import Handle
+from .handle import Handle, capsule_of
 from .optimizer import Optimizer
 
 
@@ -47,7 +47,9 @@ class Search(Handle):
         seed: int = 1,
     ):
         number = names.predict_methods.number(method)
-        self._capsule = lowlevel.bdl_search_create(prototype._handle, folds, epochs, number, samples, seed)
+        self._capsule = lowlevel.bdl_search_create(
+            capsule_of(prototype, Optimizer, "prototype"), folds, epochs, number, samples, seed
+        )
         self._words: dict[str, Sequence[str] | None] = {}
 
     def add(self, option: str, *limits: Any, scale: str = "linear") -> None:
@@ -109,7 +111,7 @@ class Search(Handle):
 
     def apply(self, trial: int, optimizer: Optimizer) -> None:
         """Sets an optimizer's options to a trial's values."""
-        lowlevel.bdl_search_apply(self._handle, trial, optimizer._handle)
+        lowlevel.bdl_search_apply(self._handle, trial, capsule_of(optimizer, Optimizer, "optimizer"))
 
     def folds(self, count: int) -> np.ndarray:
         """The fold of each of so many rows."""

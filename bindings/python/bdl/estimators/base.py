@@ -1,0 +1,132 @@
+"""What the estimators have in common."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import checkpoint
+from ..model import Model
+from ..optimizer import Optimizer
+from ..posterior import Posterior
+from ..predict import predict_log_density
+from . import construction
+from .compat import validated_data, validated_inputs
+from .learning import Learns
+from .training import History
+
+# Predictions average over these draws, whatever training drew.
+PREDICTION_SEED = 1
+
+
+class BayesianEstimator(Learns, BaseEstimator):
+    """The base of all estimators. ``optimizer_`` holds the library's handles, and with them everything learned;
+    ``history_`` lists the ELBO and its parts by epoch."""
+
+    optimizer_: Optimizer
+    history_: History
+    n_features_in_: int
+
+    # What the kinds of estimators differ in.
+
+    def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        """The targets as the library takes them; ``known``: as those of former calls."""
+        raise NotImplementedError
+
+    def _likelihood(self) -> str:
+        raise NotImplementedError
+
+    def _outputs(self, targets: np.ndarray) -> int:
+        raise NotImplementedError
+
+    def _hidden(self) -> list[int]:
+        return []
+
+    def _method(self, x: np.ndarray, outputs: int, stepwise: bool) -> str:
+        return self.method
+
+    def _family(self, model: Model, method: str) -> str:
+        return construction.family_for(method) if self.posterior == "auto" else self.posterior
+
+    def _options(self, method: str) -> dict[str, Any]:
+        return dict(self.options or {})
+
+    # What is known.
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "optimizer_")
+
+    @property
+    def model_(self) -> Model:
+        """The library's model."""
+        check_is_fitted(self, "optimizer_")
+        return self.optimizer_.model
+
+    @property
+    def posterior_(self) -> Posterior:
+        """The library's posterior over the parameters."""
+        check_is_fitted(self, "optimizer_")
+        return self.optimizer_.posterior
+
+    def sample_posterior(self, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
+        """Draws of the parameters, one per row, in the order of ``model_.blocks``."""
+        return self.posterior_.sample(n_samples, construction.seed_of(random_state))
+
+    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+        """log p(y_i | x_i) of each example given the training data, in nats and in y's units."""
+        check_is_fitted(self, "optimizer_")
+        x, y = validated_data(self, X, y, reset=False)
+        return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
+
+    def _handles(self) -> tuple[Model, Posterior]:
+        return self.model_, self.posterior_
+
+    def _inputs(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "optimizer_")
+        return validated_inputs(self, X)
+
+    def _prediction(self) -> str:
+        return self.prediction
+
+    def _how(self) -> dict[str, Any]:
+        return {"method": self._prediction(), "samples": self.samples, "seed": PREDICTION_SEED}
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a checkpoint with everything learned, which every language of the library reads. Only pickles have
+        class labels and names of features, too."""
+        check_is_fitted(self, "optimizer_")
+        checkpoint.save(path, optimizer=self.optimizer_)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Any:
+        """An estimator of a checkpoint, ready to predict and to train on."""
+        optimizer = checkpoint.load(path).optimizer
+        if optimizer is None or optimizer.model is None:
+            raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")
+        if not cls._accepts(optimizer.model):
+            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is no model of {cls.__name__}")
+        estimator = cls(**cls._parameters_of(optimizer))
+        estimator.optimizer_, estimator.history_ = optimizer, {}
+        estimator.n_features_in_ = optimizer.model.inputs
+        estimator._loaded()
+        estimator._has_trained()
+        return estimator
+
+    @classmethod
+    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
+        """Parameters with which an estimator would train as this optimizer does."""
+        return construction.parameters_of(optimizer)
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        raise NotImplementedError
+
+    def _loaded(self) -> None:
+        """What a checkpoint does not say."""
+        raise NotImplementedError

@@ -1,0 +1,62 @@
+"""Predictions of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..predict import ClassPrediction, predict_classes, predict_draws
+from . import construction, targets
+
+
+class PredictsClasses:
+    """For Bernoulli (two classes) and categorical likelihoods."""
+
+    classes_: np.ndarray
+
+    def _encode_labels(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        y = targets.labels(y)
+        if classes is not None:
+            classes = np.unique(np.asarray(classes))
+        if known:
+            if classes is not None and not np.array_equal(classes, self.classes_):
+                raise ValueError(f"classes is {classes}, not the classes of former calls {self.classes_}")
+            return targets.numbers_of_labels(y, self.classes_)
+        classes = targets.classes_of(y) if classes is None else classes
+        if len(classes) < 2:
+            raise ValueError(f"y has one class only, {classes[0]!r}, expected at least 2 classes")
+        numbers = targets.numbers_of_labels(y, classes)
+        self.classes_ = classes
+        return numbers
+
+    def _class_outputs(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _class_distribution(self, X: Any) -> ClassPrediction:
+        return predict_classes(*self._handles(), self._inputs(X), **self._how())
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        return self._all_classes(self._class_distribution(X).probabilities)
+
+    def _all_classes(self, probabilities: np.ndarray) -> np.ndarray:
+        """Of both classes, where the model has the second's."""
+        return np.hstack([1 - probabilities, probabilities]) if probabilities.shape[1] == 1 else probabilities
+
+    def _predict_labels(self, X: Any) -> np.ndarray:
+        numbers = np.argmax(self._probabilities(X), axis=1)
+        return self.classes_[numbers]
+
+    def _class_uncertainty(self, X: Any) -> ClassPrediction:
+        found = self._class_distribution(X)
+        information = None if found.mutual_information is None else found.mutual_information[:, 0]
+        return ClassPrediction(self._all_classes(found.probabilities), found.entropy[:, 0], information)
+
+    def _sample_labels(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
+        method = self.prediction if self.prediction.startswith("linearized") else "monte_carlo"
+        seed = construction.seed_of(random_state)
+        draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
+        return self.classes_[draws[:, 0].astype(np.intp)]
+
+    def _labels_loaded(self) -> None:
+        self.classes_ = np.arange(max(self.model_.outputs, 2))

@@ -1,0 +1,95 @@
+"""Coefficients of generalised linear models in the units of the data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..model import Model
+from ..posterior import Posterior
+from .summary import Coefficients
+
+
+class Linear(NamedTuple):
+    """f = coef x + intercept in the data's units, per output (C x d and C), as linear functions of the parameters."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    coef_std: np.ndarray
+    intercept_std: np.ndarray
+
+
+def linear_of(model: Model, posterior: Posterior) -> Linear:
+    """Undoes the standardisation: f = t_mean + t_scale (w (x - m) / s + b) has coef = t_scale w / s and
+    intercept = t_mean + t_scale (b - w m / s)."""
+    outputs, inputs = model.outputs, model.inputs
+    scaling = model.standardization
+    weights = posterior.mean[: outputs * inputs].reshape(outputs, inputs)
+    bias, target_scale = posterior.mean[outputs * inputs :], scaling.target_scale
+    ratio = scaling.input_mean / scaling.input_scale
+    rows = intercept_rows(model)
+    return Linear(
+        coef=target_scale[:, np.newaxis] * weights / scaling.input_scale,
+        intercept=scaling.target_mean + target_scale * (bias - weights @ ratio),
+        coef_std=coef_scales(model) * np.sqrt(posterior.variance[: outputs * inputs]).reshape(outputs, inputs),
+        intercept_std=np.sqrt(np.einsum("cj,cj->c", rows, posterior.solve(rows))),
+    )
+
+
+def coef_scales(model: Model) -> np.ndarray:
+    """C x d: units of a coefficient per unit of its parameter."""
+    scaling = model.standardization
+    return scaling.target_scale[:, np.newaxis] / scaling.input_scale
+
+
+def intercept_rows(model: Model) -> np.ndarray:
+    """C x D: the intercepts, but for a constant, as combinations of the parameters."""
+    outputs, inputs = model.outputs, model.inputs
+    scaling, rows = model.standardization, np.zeros((outputs, model.parameters))
+    for c, scale in enumerate(scaling.target_scale):
+        rows[c, c * inputs : (c + 1) * inputs] = -scale * scaling.input_mean / scaling.input_scale
+        rows[c, outputs * inputs + c] = scale
+    return rows
+
+
+def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
+    """Covariance of the intercepts, then the coefficients output by output, in the data's units."""
+    weights = np.eye(model.outputs * model.inputs, model.parameters)
+    to_units = np.vstack([intercept_rows(model), weights * coef_scales(model).reshape(-1, 1)])
+    return to_units @ posterior.solve(to_units).T
+
+
+class HasCoefficients:
+    """For models without hidden units."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray | float
+    coef_std_: np.ndarray
+    intercept_std_: np.ndarray | float
+
+    def _has_trained(self) -> None:
+        super()._has_trained()
+        linear = linear_of(*self._handles())
+        is_row = self._estimator_type == "regressor" and self._y_is_vector
+        self.coef_, self.coef_std_ = (part[0] if is_row else part for part in (linear.coef, linear.coef_std))
+        self.intercept_, self.intercept_std_ = (
+            float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
+        )
+
+    def coef_covariance(self) -> np.ndarray:
+        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output)."""
+        check_is_fitted(self, "optimizer_")
+        return covariance_of(*self._handles())
+
+    def summary(self) -> Coefficients:
+        """The coefficients as a table, intercepts first; of several outputs, their number or class in front."""
+        check_is_fitted(self, "optimizer_")
+        inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        outputs = self.model_.outputs
+        labels = self.classes_ if self.family == "categorical" else range(outputs)
+        heads = [f"{label}: " for label in labels] if outputs > 1 else [""]
+        names = [head + "intercept" for head in heads] + [f"{head}{name}" for head in heads for name in inputs]
+        mean = np.concatenate([np.ravel(self.intercept_), np.ravel(self.coef_)])
+        return Coefficients(names, mean, np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)]))

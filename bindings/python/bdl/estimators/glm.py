@@ -1,0 +1,265 @@
+"""Generalised linear models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
+from sklearn.utils.metaestimators import available_if
+
+from ..errors import InvalidArgumentError
+from ..model import Model
+from ..optimizer import Optimizer
+from ..predict import ClassPrediction, Prediction
+from . import construction
+from .base import PREDICTION_SEED, BayesianEstimator
+from .classification import PredictsClasses
+from .coefficients import HasCoefficients
+from .exact import fit_exactly
+from .regression import PredictsNumbers
+from .training import Course
+
+_FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
+
+# Parameters up to which a full covariance costs little: in a few iterations over all data, and in thousands of steps.
+_MOST_FULL_PARAMETERS = 1000
+_MOST_STEPPED_PARAMETERS = 200
+
+# Exact methods hold a copy of the data in double.
+_MOST_COPIED_NUMBERS = 1 << 25
+
+# Of intercepts, on the standardised scale: hardly any.
+_INTERCEPT_PRIOR_PRECISION = 1e-4
+
+
+def _is_classifier(estimator: Any) -> bool:
+    return estimator.family in ("bernoulli", "categorical")
+
+
+class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEstimator):
+    """Linear, logistic, softmax and Poisson regression with a posterior over the coefficients.
+
+    >>> import bdl, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(200, 2)) * [1, 10]
+    >>> y = 3 + X @ [2.0, -0.5] + rng.normal(size=200)
+    >>> glm = bdl.BayesianGLM().fit(X, y)
+    >>> print(glm.summary())
+                           mean        std      2.5 %     97.5 %   P(> 0)
+    intercept             3.036    0.07340      2.893      3.180    1.000
+    x0                    2.026    0.08059      1.868      2.184    1.000
+    x1                  -0.4986   0.008129    -0.5146    -0.4827    0.000
+
+    Parameters
+    ----------
+    family : str, default="gaussian"
+        Of y: "gaussian", "poisson" (log link), "bernoulli" (logit link, two classes) or "categorical" (softmax).
+    method : str, default="auto"
+        How the posterior is learned, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
+        ("exact-full") where there is one output, up to 1000 parameters, and up to 2^25 numbers in X; else it takes
+        steps on minibatches, "slang-exact-hess" for one output and "slang-ggn" for more.
+    posterior : str, default="auto"
+        Its family; "auto" is the one that the method is for; if it takes any, "full" up to 200 parameters, else
+        "low_rank".
+    rank : int, default=10
+        Of a low-rank posterior.
+    epochs : int, default=120
+        Passes over the data; for exact methods the most of them.
+    standardize : bool, default=True
+        Whether the prior is on coefficients for inputs (and Gaussian y) of mean 0 and standard deviation 1.
+    dtype, random_state, samples, options, warm_start, verbose
+        As of ``BayesianMLPRegressor``. The prior of the coefficients is N(0, 1), options={"prior_precision": ...}
+        changes it; the intercept's is wide.
+    prediction : str, default="auto"
+        How predictions integrate over the posterior: "auto" is exactly, where there is one output or Gaussian noise,
+        else "monte_carlo".
+
+    Attributes
+    ----------
+    coef_, intercept_, coef_std_, intercept_std_ : means and standard deviations, in the data's units
+    classes_ : the labels of classifiers
+    model_, posterior_, optimizer_, history_, n_iter_ : as of ``BayesianMLPRegressor``
+    """
+
+    early_stopping = False
+
+    def __init__(
+        self,
+        family: str = "gaussian",
+        *,
+        method: str = "auto",
+        posterior: str = "auto",
+        rank: int = 10,
+        epochs: int = 120,
+        standardize: bool = True,
+        dtype: str = "float64",
+        random_state: Any = 1,
+        samples: int = 500,
+        prediction: str = "auto",
+        options: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        verbose: bool = False,
+    ):
+        self.family = family
+        self.method = method
+        self.posterior = posterior
+        self.rank = rank
+        self.epochs = epochs
+        self.standardize = standardize
+        self.dtype = dtype
+        self.random_state = random_state
+        self.samples = samples
+        self.prediction = prediction
+        self.options = options
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # What it is.
+
+    @property
+    def _estimator_type(self) -> str:
+        return "classifier" if _is_classifier(self) else "regressor"
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {
+            "requires_y": True,
+            "multioutput": self.family in ("gaussian", "poisson"),
+            "binary_only": self.family == "bernoulli",
+            "requires_positive_y": self.family == "poisson",
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = self._estimator_type
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = not _is_classifier(self)
+        tags.target_tags.positive_only = self.family == "poisson"
+        if _is_classifier(self):
+            tags.classifier_tags = ClassifierTags(multi_class=self.family == "categorical")
+        else:
+            tags.regressor_tags = RegressorTags()
+        return tags
+
+    def _likelihood(self) -> str:
+        return self.family
+
+    def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        if self.family not in _FAMILIES:
+            raise InvalidArgumentError(f"family is {self.family!r}, expected one of: {', '.join(_FAMILIES)}")
+        if not _is_classifier(self):
+            return self._encode_numbers(y, known)
+        labels = self._encode_labels(y, known, classes)
+        if self.family == "bernoulli" and len(self.classes_) > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: y has "
+                f"{len(self.classes_)} classes, for which family is 'categorical'"
+            )
+        return labels
+
+    def _outputs(self, targets: np.ndarray) -> int:
+        if self.family == "categorical":
+            return len(self.classes_)
+        return targets.shape[1]
+
+    # Training.
+
+    def _method(self, x: np.ndarray, outputs: int, stepwise: bool) -> str:
+        if self.method != "auto":
+            return self.method
+        if outputs > 1 or self.family == "categorical":
+            return "slang-ggn"
+        few = x.shape[1] < _MOST_FULL_PARAMETERS and x.size <= _MOST_COPIED_NUMBERS
+        return "exact-full" if few and not stepwise and self.posterior in ("auto", "full") else "slang-exact-hess"
+
+    def _family(self, model: Model, method: str) -> str:
+        family = super()._family(model, method)
+        is_free = self.posterior == "auto" and not construction.needs_family(method)
+        return "full" if is_free and model.parameters <= _MOST_STEPPED_PARAMETERS else family
+
+    def _options(self, method: str) -> dict[str, Any]:
+        prior = {"learn_prior": 0, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
+        return {**prior, **super()._options(method)}
+
+    def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
+        super()._start(x, targets, data_size, stepwise)
+        if construction.is_stream(self.optimizer_.method):  # networks, in contrast, must not start at 0
+            construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
+
+    def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
+        if not construction.is_exact(self.optimizer_.method):
+            return super()._fit_handles(course, x, targets)
+        learn_noise = self.family == "gaussian" and bool(super()._options("").get("learn_noise", 1))
+        fit_exactly(course, self.optimizer_, x, targets, self.epochs, learn_noise)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
+        """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an
+        optimum by ``fit``, by steps of "slang-exact-hess"."""
+        if classes is None and _is_classifier(self) and not self._is_fitted():
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._learn_block(X, y, data_size, classes)
+
+    # Predictions.
+
+    def _prediction(self) -> str:
+        if self.prediction != "auto":
+            return self.prediction
+        if self.family == "gaussian":
+            return "linearized"
+        return "quadrature" if self.model_.outputs == 1 else "monte_carlo"
+
+    def predict(
+        self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Means of y, or what else is asked for, as by ``BayesianMLPRegressor``; of classifiers, labels."""
+        if not _is_classifier(self):
+            return self._predict_numbers(X, return_std, interval, quantiles)
+        if return_std or interval is not None or quantiles is not None:
+            raise ValueError(f"labels of family {self.family!r} have no standard deviations, intervals or quantiles")
+        return self._predict_labels(X)
+
+    @available_if(_is_classifier)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of ``classes_``."""
+        return self._probabilities(X)
+
+    @available_if(_is_classifier)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        return np.log(self._probabilities(X))
+
+    def predict_uncertainty(self, X: Any) -> Prediction | ClassPrediction:
+        """As of the networks: mean and two variances, or probabilities, entropy and mutual information."""
+        return self._class_uncertainty(X) if _is_classifier(self) else self._number_uncertainty(X)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
+        """Draws of y, in columns; each column is of one draw of the parameters."""
+        sample = self._sample_labels if _is_classifier(self) else self._sample_numbers
+        return sample(X, n_samples, random_state)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy of classifiers, R2 of family "gaussian", D2 of "poisson" (the share of deviance explained)."""
+        measure = {"gaussian": r2_score, "poisson": _d2_poisson}.get(self.family, accuracy_score)
+        return float(measure(y, self.predict(X)))
+
+    # Files.
+
+    @classmethod
+    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
+        return {**super()._parameters_of(optimizer), "family": optimizer.model.likelihood}
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        one = model.likelihood != "bernoulli" or model.outputs == 1
+        return one and model.activation is not None and len(model.blocks) == 2
+
+    def _loaded(self) -> None:
+        self._y_is_vector = self.model_.outputs == 1
+        if _is_classifier(self):
+            self.classes_ = np.arange(max(self.model_.outputs, 2))
+
+
+def _d2_poisson(y: Any, mean: np.ndarray) -> float:
+    return d2_tweedie_score(y, mean, power=1)

@@ -1,0 +1,146 @@
+"""How estimators learn: in courses of epochs, or block by block."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from ..model import Model
+from ..optimizer import Optimizer
+from ..posterior import Posterior
+from . import construction
+from .compat import validated_data
+from .progress import Bar
+from .training import Course, Validation
+
+
+class Learns:
+    """``fit`` and ``partial_fit`` for BayesianEstimator, which says what the kinds of estimators differ in."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Trains on the data: from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
+        what has been learned so far."""
+        goes_on = self.warm_start and self._is_fitted()
+        x, y = validated_data(self, X, y, reset=not goes_on)
+        targets = self._encode(y, known=goes_on)
+        if not goes_on:
+            self._start(x, targets, len(x), stepwise=False)
+        elif self.optimizer_.data_size != len(x):
+            self.optimizer_ = self._optimizer(self.model_, self.posterior_, self.optimizer_.method, len(x))
+        self._train(x, targets)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
+        """Learns from a block of data in the order of its rows, once: by steps on minibatches, or as a filter where the
+        method is for streams. ``data_size`` is the number of examples in all blocks together, which the first call
+        needs where there are several; standardisation is the first block's."""
+        return self._learn_block(X, y, data_size)
+
+    def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
+        goes_on = self._is_fitted()
+        x, y = validated_data(self, X, y, reset=not goes_on)
+        targets = self._encode(y, known=goes_on, classes=classes)
+        if not goes_on:
+            self._start(x, targets, data_size or len(x), stepwise=True)
+        elif construction.is_exact(self.optimizer_.method):
+            method = self._method(x, self.model_.outputs, stepwise=True)
+            self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size or len(x))
+        try:
+            self._take_steps(x, targets)
+        finally:
+            self._conclude()
+        return self
+
+    def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
+        """Blank handles in place of any former ones."""
+        outputs = self._outputs(targets)
+        method = self._method(x, outputs, stepwise)
+        sizes, dtype = [x.shape[1], *self._hidden(), outputs], construction.resolve_dtype(self.dtype, x)
+        model = Model.mlp(sizes, getattr(self, "activation", "identity"), self._likelihood(), dtype=dtype)
+        if self.standardize:
+            model.standardize(x, targets)
+        options = self._options(method)
+        if stepwise or outputs > 1 or construction.is_stream(method) or construction.is_exact(method):
+            construction.start_noise(model, targets, construction.noise_factor(options, method, self._hidden()))
+        posterior = construction.create_posterior(
+            self._family(model, method), model, self.rank, getattr(self, "dropout", 0.0)
+        )
+        self.optimizer_ = self._optimizer(model, posterior, method, data_size)
+        self.history_ = {}
+
+    def _optimizer(self, model: Model, posterior: Posterior, method: str, data_size: int) -> Optimizer:
+        seed = construction.seed_of(self.random_state)
+        return Optimizer(model, posterior, method, data_size, **{"seed": seed, **self._options(method)})
+
+    def _train(self, x: np.ndarray, targets: np.ndarray) -> None:
+        try:
+            if construction.is_stream(self.optimizer_.method):
+                self._observe_all(x, targets)
+            else:
+                self._take_course(x, targets)
+        finally:
+            self._conclude()
+
+    def _take_course(self, x: np.ndarray, targets: np.ndarray) -> None:
+        validation = None
+        if self.early_stopping:
+            x, targets, validation = self._split(x, targets)
+        bar = Bar(self.epochs, self.verbose)
+        course = Course(self.history_, bar, validation, self._first_counted())
+        try:
+            self._fit_handles(course, x, targets)
+        finally:
+            self.optimizer_ = course.best(self.optimizer_)
+            bar.close()
+
+    def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
+        course.run(self.optimizer_, x, targets, self.epochs)
+
+    def _conclude(self) -> None:
+        """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
+        if self.posterior_.is_blank:
+            del self.optimizer_
+        else:
+            self._has_trained()
+
+    def _has_trained(self) -> None:
+        """What is known after training."""
+        self.n_iter_ = int(self.optimizer_.progress.epoch)
+
+    def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
+        by_class = targets if hasattr(self, "classes_") else None
+        seed = construction.seed_of(self.random_state) % 2**32
+        x, held, targets, held_targets = train_test_split(
+            x, targets, test_size=self.validation_fraction, random_state=seed, stratify=by_class
+        )
+        return x, targets, Validation(held, held_targets, self.patience)
+
+    def _first_counted(self) -> float:
+        """Densities mean little before the noise is learned."""
+        optimizer = self.optimizer_
+        learns_noise = optimizer.model.likelihood == "gaussian" and optimizer["learn_noise"]
+        return optimizer.progress.epoch + (optimizer["learn_from"] * self.epochs if learns_noise else 0.0)
+
+    def _take_steps(self, x: np.ndarray, targets: np.ndarray) -> None:
+        if construction.is_stream(self.optimizer_.method):
+            self._observe(x, targets)
+            return
+        for part in self._minibatches(len(x)):
+            self.optimizer_.step(x[part], targets[part])
+
+    def _observe_all(self, x: np.ndarray, targets: np.ndarray) -> None:
+        if self.early_stopping:
+            raise ValueError(f"early_stopping is for epochs, which method {self.method!r} for streams has none of")
+        self._observe(x, targets)
+
+    def _observe(self, x: np.ndarray, targets: np.ndarray) -> None:
+        log_density = self.optimizer_.observe(x, targets)
+        self.history_.setdefault("log_density", []).append(float(np.mean(log_density)))
+
+    def _minibatches(self, rows: int) -> Iterator[slice]:
+        """Of the size that fit takes, in order, nearly equal."""
+        size = self.optimizer_["minibatch"] or min(max(self.optimizer_.data_size // 200, 10), 200)
+        count = -(-rows // min(size, self.optimizer_.data_size))
+        return (slice(i * rows // count, (i + 1) * rows // count) for i in range(count))

@@ -1,0 +1,72 @@
+"""Regression by networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..model import Model
+from ..predict import Prediction
+from .base import PREDICTION_SEED
+from .mlp import PARAMETERS, BayesianMLP
+from .regression import PredictsNumbers
+
+
+class BayesianMLPRegressor(RegressorMixin, PredictsNumbers, BayesianMLP):
+    __doc__ = f"""Regression by a Bayesian neural network with Gaussian noise, which is learned.
+
+    >>> import bdl, numpy as np
+    >>> X = np.linspace(-2, 2, 80)[:, np.newaxis]
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=80)
+    >>> regressor = bdl.BayesianMLPRegressor(epochs=200).fit(X, y)
+    >>> regressor.score(X, y) > 0.9
+    True
+    >>> lower, upper = regressor.predict(X, interval=0.9)
+    >>> bool(np.mean((lower < y) & (y < upper)) > 0.9)
+    True
+    {PARAMETERS}"""
+
+    def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        return self._encode_numbers(y, known)
+
+    def _likelihood(self) -> str:
+        return "gaussian"
+
+    def _outputs(self, targets: np.ndarray) -> int:
+        return targets.shape[1]
+
+    def predict(
+        self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Means of y; or, on request, one of
+
+        - ``return_std=True``: means and standard deviations, noise included,
+        - ``interval=0.9``: lower and upper limits, between which y is with this probability,
+        - ``quantiles=[0.1, 0.5]``: quantiles of y, one column per level.
+        """
+        return self._predict_numbers(X, return_std, interval, quantiles)
+
+    def predict_uncertainty(self, X: Any) -> Prediction:
+        """Mean of y, its variance from not knowing the parameters, and that of the noise."""
+        return self._number_uncertainty(X)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
+        """Draws of y, noise included, in columns; each column is of one draw of the parameters."""
+        return self._sample_numbers(X, n_samples, random_state)
+
+    def _loaded(self) -> None:
+        self._y_is_vector = self.model_.outputs == 1
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        return model.likelihood == "gaussian"
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,52 @@
+"""Predictions of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..predict import Prediction, predict, predict_draws, predict_interval, predict_quantiles
+from . import construction, targets
+
+
+class PredictsNumbers:
+    """For Gaussian and Poisson likelihoods."""
+
+    def _encode_numbers(self, y: Any, known: bool) -> np.ndarray:
+        numbers = targets.numbers(targets.arrays_only(y))
+        if not known:
+            self._y_is_vector = np.ndim(y) == 1
+        return numbers
+
+    def _shaped(self, columns: np.ndarray) -> np.ndarray:
+        """A vector where y was one."""
+        return columns[:, 0] if self._y_is_vector else columns
+
+    def _predict_numbers(self, X: Any, return_std: bool, interval: float | None, quantiles: Any) -> Any:
+        if bool(return_std) + (interval is not None) + (quantiles is not None) > 1:
+            raise ValueError("return_std, interval and quantiles are answers to different questions: ask one")
+        x, handles, how = self._inputs(X), self._handles(), self._how()
+        if interval is not None:
+            limits = predict_interval(*handles, x, interval, **how)
+            return tuple(self._shaped(limit) for limit in limits)
+        if quantiles is not None:
+            return self._shaped_levels(predict_quantiles(*handles, x, quantiles, **how), quantiles)
+        mean, epistemic, noise = predict(*handles, x, **how)
+        if not return_std:
+            return self._shaped(mean)
+        return self._shaped(mean), self._shaped(np.sqrt(epistemic + noise))
+
+    def _shaped_levels(self, values: np.ndarray, quantiles: Any) -> np.ndarray:
+        values = values[:, :, 0] if np.isscalar(quantiles) else values
+        return self._shaped(values)
+
+    def _number_uncertainty(self, X: Any) -> Prediction:
+        parts = predict(*self._handles(), self._inputs(X), **self._how())
+        return Prediction(*(self._shaped(part) for part in parts))
+
+    def _sample_numbers(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
+        method = "linearized_monte_carlo" if self.prediction.startswith("linearized") else "monte_carlo"
+        seed = construction.seed_of(random_state)
+        draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
+        return self._shaped(draws)

@@ -1,0 +1,51 @@
+"""The table of coefficients."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Coefficients(NamedTuple):
+    """A table of coefficients, each with a Gaussian posterior; ``print`` shows it.
+
+    >>> print(Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1])))
+                           mean        std      2.5 %     97.5 %   P(> 0)
+    intercept             1.000     0.5000    0.02002      1.980    0.977
+    age                  -2.000     0.1000     -2.196     -1.804    0.000
+    """
+
+    names: list[str]
+    mean: np.ndarray
+    std: np.ndarray
+
+    def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Limits between which each coefficient is with this probability."""
+        width = NormalDist().inv_cdf((1 + probability) / 2) * self.std
+        return self.mean - width, self.mean + width
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Probabilities that they are positive."""
+        certain = (self.mean > 0).astype(float)
+        return np.array(
+            [NormalDist().cdf(m / s) if s > 0 else c for m, s, c in zip(self.mean, self.std, certain)]
+        )
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame."""
+        import pandas
+
+        lower, upper = self.interval()
+        columns = {"mean": self.mean, "std": self.std, "2.5 %": lower, "97.5 %": upper, "P(> 0)": self.positive}
+        return pandas.DataFrame(columns, index=self.names)
+
+    def __str__(self) -> str:
+        width = max([16, *map(len, self.names)])
+        lines = [" " * width + "".join(f"{title:>11}" for title in ("mean", "std", "2.5 %", "97.5 %")) + "   P(> 0)"]
+        columns = zip(self.names, self.mean, self.std, *self.interval(), self.positive)
+        for name, *values, positive in columns:
+            lines.append(f"{name:<{width}}" + "".join(f"{value:>#11.4}" for value in values) + f"{positive:>9.3f}")
+        return "\n".join(lines)

@@ -1,0 +1,20 @@
+"""scikit-learn's own checks."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bdl
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [
+        bdl.BayesianMLPRegressor(),
+        bdl.BayesianMLPClassifier(),
+        bdl.BayesianGLM(),
+        bdl.BayesianGLM("bernoulli"),
+        bdl.BayesianGLM("categorical"),
+    ]
+)
+def test_estimator(estimator, check):
+    check(estimator)

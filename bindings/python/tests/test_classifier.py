@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+import bdl
+
+
+@pytest.fixture
+def fitted(blobs):
+    return bdl.BayesianMLPClassifier(hidden=(20,), epochs=60).fit(*blobs), *blobs
+
+
+def test_learns(fitted):
+    classifier, x, y = fitted
+    assert classifier.score(x, y) > 0.9
+    assert list(classifier.classes_) == ["blue", "green", "red"]
+    assert classifier.model_.likelihood == "categorical"
+
+
+def test_probabilities(fitted):
+    classifier, x, y = fitted
+    probabilities = classifier.predict_proba(x)
+    assert probabilities.shape == (150, 3) and np.allclose(probabilities.sum(axis=1), 1)
+    assert np.allclose(np.exp(classifier.predict_log_proba(x)), probabilities)
+    assert np.array_equal(classifier.classes_[probabilities.argmax(axis=1)], classifier.predict(x))
+    of_labels = probabilities[np.arange(150), np.searchsorted(classifier.classes_, y)]
+    assert np.allclose(np.exp(classifier.log_predictive_density(x, y)), of_labels)
+
+
+def test_uncertainty(fitted):
+    classifier, x, _ = fitted
+    found = classifier.predict_uncertainty(x)
+    assert np.allclose(found.entropy, -np.sum(found.probabilities * np.log(found.probabilities), axis=1))
+    assert np.all((found.mutual_information >= 0) & (found.mutual_information < found.entropy))
+
+
+def test_draws_have_the_probabilities(fitted):
+    classifier, x, _ = fitted
+    draws = classifier.sample_y(x[:5], n_samples=3000)
+    shares = (draws[:, :, np.newaxis] == classifier.classes_).mean(axis=1)
+    assert np.allclose(shares, classifier.predict_proba(x[:5]), atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [-1, 1], [False, True], [2.0, 7.0], ["a", "b"], np.array(["x", "y"], dtype=object)]
+)
+def test_labels_of_any_type(blobs, labels):
+    x, colours = blobs
+    y = np.asarray(labels)[(colours == "red").astype(int)]
+    classifier = bdl.BayesianMLPClassifier(hidden=(5,), epochs=40).fit(x, y)
+    assert classifier.model_.likelihood == "bernoulli"
+    assert classifier.predict(x).dtype == y.dtype and classifier.score(x, y) > 0.9
+    assert classifier.predict_proba(x).shape == (150, 2)
+    assert classifier.predict_uncertainty(x).probabilities.shape == (150, 2)
+    assert set(classifier.sample_y(x, 2).ravel()) <= set(y)
+
+
+def test_labels_that_are_unknown(fitted):
+    classifier, x, y = fitted
+    with pytest.raises(ValueError, match="'mauve'"):
+        classifier.log_predictive_density(x[:2], ["blue", "mauve"])
+    with pytest.raises(ValueError, match="one class"):
+        bdl.BayesianMLPClassifier().fit(x, np.zeros(150))
+
+
+def test_many_rows_are_encoded_in_parts():
+    from bdl.estimators import targets
+
+    y = np.random.default_rng(0).integers(5, size=200_001) * 3
+    classes = targets.classes_of(y)
+    assert np.array_equal(classes, [0, 3, 6, 9, 12])
+    assert np.array_equal(classes[targets.numbers_of_labels(y, classes)[:, 0]], y)

@@ -1,0 +1,36 @@
+"""Examples in docstrings, and the quickstart."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bdl
+
+modules = [found.name for found in pkgutil.walk_packages(bdl.__path__, "bdl.") if not found.name.endswith("_lowlevel")]
+quickstart = Path(__file__).parents[3] / "examples" / "quickstart.py"
+
+
+@pytest.mark.parametrize("name", ["bdl", *modules])
+def test_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.skipif(not quickstart.exists(), reason="not in the source tree")
+def test_quickstart(tmp_path):
+    run = subprocess.run([sys.executable, quickstart], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stderr == ""
+    number = r"-?\d+\.\d{3}"
+    expected = [
+        rf"test RMSE {number}  log likelihood {number}  \(in the target's units\)",
+        *[rf"{percent} % intervals hold \d+ % of the test targets" for percent in (50, 90, 95)],
+        rf"learned noise: standard deviation {number}",
+    ]
+    lines = run.stdout.splitlines()
+    assert len(lines) == len(expected) and all(map(re.fullmatch, expected, lines)), run.stdout
+    assert float(lines[0].split()[2]) < 1.2

@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import bdl
+
+
+def data(family, rows=1000, inputs=4, seed=1):
+    """Of known coefficients and intercept, inputs in different units."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, inputs)) * 10.0 ** np.arange(-1, inputs - 1) + np.arange(inputs)
+    coef = rng.normal(size=inputs) / x.std(axis=0) * (0.5 if family == "poisson" else 1)
+    intercept = 0.5 - x.mean(axis=0) @ coef
+    f = x @ coef + intercept
+    draw = {
+        "gaussian": lambda: f + 0.5 * rng.normal(size=rows),
+        "bernoulli": lambda: (rng.random(rows) < 1 / (1 + np.exp(-f))).astype(int),
+        "poisson": lambda: rng.poisson(np.exp(f)),
+    }
+    return x, draw[family](), coef, intercept
+
+
+@pytest.mark.parametrize("family", ["gaussian", "bernoulli", "poisson"])
+@pytest.mark.parametrize("method", ["auto", "slang-exact-hess"])
+def test_known_coefficients(family, method):
+    x, y, coef, intercept = data(family)
+    glm = bdl.BayesianGLM(family, method=method).fit(x, y)
+    assert np.all(np.abs(np.ravel(glm.coef_) - coef) < 4 * np.ravel(glm.coef_std_))
+    assert abs(np.ravel(glm.intercept_)[0] - intercept) < 4 * np.ravel(glm.intercept_std_)[0]
+
+
+def test_gaussian_is_least_squares():
+    x, y, _, _ = data("gaussian")
+    glm, reference = bdl.BayesianGLM().fit(x, y), LinearRegression().fit(x, y)
+    assert np.all(np.abs(glm.coef_ - reference.coef_) < 0.01 * glm.coef_std_)
+    assert abs(glm.intercept_ - reference.intercept_) < 0.01 * glm.intercept_std_
+    design = np.column_stack([np.ones(len(x)), x])
+    variance = np.sum((y - reference.predict(x)) ** 2) / (len(x) - design.shape[1])
+    covariance = variance * np.linalg.inv(design.T @ design)
+    assert np.allclose(glm.coef_covariance(), covariance, rtol=0.01, atol=1e-4 * covariance.max())
+    assert np.allclose(np.r_[glm.intercept_std_, glm.coef_std_] ** 2, np.diag(covariance), rtol=0.01)
+    assert np.isclose(1 / glm.model_.noise_precision[0], variance, rtol=1e-3)
+
+
+@pytest.mark.parametrize("rows, inputs", [(20, 2), (60, 4), (300, 30)])
+def test_noise_converges_on_small_data(rows, inputs):
+    rng = np.random.default_rng(rows)
+    x = rng.normal(size=(rows, inputs))
+    y = x.sum(axis=1) + rng.normal(size=rows)
+    glm = bdl.BayesianGLM().fit(x, y)
+    residuals = y - LinearRegression().fit(x, y).predict(x)
+    assert np.isclose(1 / glm.model_.noise_precision[0], residuals @ residuals / (rows - inputs - 1), rtol=0.1)
+
+
+def test_data_on_a_line():
+    x = np.arange(20.0)[:, np.newaxis]
+    glm = bdl.BayesianGLM().fit(x, 3 * x[:, 0] - 1)
+    assert np.allclose([glm.coef_[0], glm.intercept_], [3, -1], atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [50, 1000])
+def test_bernoulli_is_penalised_logistic_regression(rows):
+    x, y, _, _ = data("bernoulli", rows)
+    glm = bdl.BayesianGLM("bernoulli").fit(x, y)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(x, y)
+    # the mean of a skewed posterior is farther out than its mode
+    assert np.all(np.abs(glm.coef_ - pipeline[1].coef_ / pipeline[0].scale_) < 0.5 * glm.coef_std_)
+    assert np.allclose(glm.predict_proba(x), pipeline.predict_proba(x), atol=0.05)
+    assert glm.coef_.shape == (1, 4) and glm.intercept_.shape == (1,)
+    assert abs(glm.score(x, y) - pipeline.score(x, y)) < 0.03
+
+
+@pytest.mark.parametrize("rows", [50, 1000])
+def test_poisson_is_penalised_poisson_regression(rows):
+    x, y, _, _ = data("poisson", rows)
+    glm = bdl.BayesianGLM("poisson").fit(x, y)
+    pipeline = make_pipeline(StandardScaler(), PoissonRegressor(alpha=1 / rows, max_iter=1000)).fit(x, y)
+    assert np.all(np.abs(glm.coef_ - pipeline[1].coef_ / pipeline[0].scale_) < 0.1 * glm.coef_std_)
+    assert np.isclose(glm.score(x, y), pipeline.score(x, y), atol=0.01)
+    lower, upper = glm.predict(x, interval=0.9)
+    assert np.mean((lower <= y) & (y <= upper)) > 0.85
+
+
+def test_categorical(blobs):
+    x, y = blobs
+    glm = bdl.BayesianGLM("categorical").fit(x, y)
+    assert glm.score(x, y) > 0.9 and glm.coef_.shape == (3, 2)
+    outputs = x @ glm.coef_.T + glm.intercept_
+    assert np.allclose(outputs, glm.model_.evaluate(glm.posterior_.mean, x))
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_coefficients_are_those_of_the_predictions(plane, standardize):
+    x, y = plane
+    glm = bdl.BayesianGLM(standardize=standardize).fit(x, y)
+    assert np.allclose(glm.predict(x), x @ glm.coef_ + glm.intercept_)
+    design = np.column_stack([np.ones(len(x)), x])
+    epistemic = np.sum(design @ glm.coef_covariance() * design, axis=1)
+    assert np.allclose(glm.predict_uncertainty(x).epistemic_variance, epistemic)
+
+
+def test_several_outputs(rng):
+    x = rng.normal(size=(300, 3))
+    y = np.column_stack([x[:, 0], 10 * x[:, 1]]) + rng.normal(size=(300, 2)) * [0.1, 5]
+    glm = bdl.BayesianGLM().fit(x, y)
+    assert glm.coef_.shape == glm.coef_std_.shape == (2, 3) and glm.intercept_.shape == (2,)
+    assert np.allclose(glm.model_.noise_precision**-0.5, [0.1, 5], rtol=0.3)
+    assert glm.coef_covariance().shape == (8, 8)
+    assert glm.summary().names[:3] == ["0: intercept", "1: intercept", "0: x0"]
+
+
+def test_summary(plane):
+    pandas = pytest.importorskip("pandas")
+    x, y = plane
+    glm = bdl.BayesianGLM().fit(pandas.DataFrame(x, columns=["a", "b", "c"]), y)
+    table = glm.summary()
+    assert table.names == ["intercept", "a", "b", "c"]
+    assert len(str(table).splitlines()) == 5
+    frame = table.to_frame()
+    assert np.allclose(frame.loc["b", "mean"], glm.coef_[1]) and frame.loc["b", "P(> 0)"] < 1e-3
+
+
+def test_what_families_have():
+    assert not hasattr(bdl.BayesianGLM(), "predict_proba")
+    assert hasattr(bdl.BayesianGLM("bernoulli"), "predict_proba")
+    with pytest.raises(bdl.InvalidArgumentError, match="family"):
+        bdl.BayesianGLM("gamma").fit([[1.0], [2.0]], [1, 2])
+    with pytest.raises(ValueError, match="categorical"):
+        bdl.BayesianGLM("bernoulli").fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(bdl.LabelError, match="count"):
+        bdl.BayesianGLM("poisson").fit(np.eye(3), [0.5, 1, 2])
+
+
+def test_a_failed_fit_is_none():
+    glm = bdl.BayesianGLM("poisson")
+    with pytest.raises(bdl.LabelError):
+        glm.fit(np.eye(3), [0.5, 1, 2])
+    with pytest.raises(ValueError, match="not fitted"):
+        glm.predict(np.eye(3))

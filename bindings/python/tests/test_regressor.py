@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+
+import bdl
+
+
+@pytest.fixture
+def fitted(curve):
+    return bdl.BayesianMLPRegressor(epochs=100).fit(*curve), *curve
+
+
+def test_learns_function_and_noise(fitted):
+    regressor, x, y = fitted
+    assert regressor.score(x, y) > 0.9
+    assert 0.15 < regressor.model_.noise_precision[0] ** -0.5 < 0.3
+
+
+def test_intervals_hold_what_they_promise(curve):
+    x, y = curve
+    regressor = bdl.BayesianMLPRegressor(epochs=200).fit(x[:160], y[:160])
+    for probability in 0.5, 0.9:
+        lower, upper = regressor.predict(x[160:], interval=probability)
+        # binomial deviations of 80 draws, and some caution of the posterior
+        assert probability - 0.15 < np.mean((lower < y[160:]) & (y[160:] < upper)) < probability + 0.25
+
+
+def test_standard_deviation_is_of_both_uncertainties(fitted):
+    regressor, x, _ = fitted
+    mean, std = regressor.predict(x, return_std=True)
+    parts = regressor.predict_uncertainty(x)
+    assert np.array_equal(parts.mean, mean)
+    assert np.allclose(std**2, parts.epistemic_variance + parts.noise_variance)
+    far = regressor.predict_uncertainty([[8.0]])
+    assert far.epistemic_variance[0] > 10 * parts.epistemic_variance.mean()
+
+
+def test_quantiles_agree_with_intervals(fitted):
+    regressor, x, _ = fitted
+    lower, upper = regressor.predict(x, interval=0.8)
+    quantiles = regressor.predict(x, quantiles=[0.1, 0.5, 0.9])
+    assert quantiles.shape == (240, 3)
+    assert np.allclose(quantiles[:, 0], lower) and np.allclose(quantiles[:, 2], upper)
+    assert np.array_equal(regressor.predict(x, quantiles=0.5), quantiles[:, 1])
+
+
+def test_only_one_question_at_a_time(fitted):
+    with pytest.raises(ValueError, match="ask one"):
+        fitted[0].predict(fitted[1], return_std=True, interval=0.5)
+
+
+def test_draws_agree_with_moments(fitted):
+    regressor, x, _ = fitted
+    draws = regressor.sample_y(x, n_samples=4000, random_state=5)
+    mean, std = regressor.predict(x, return_std=True)
+    assert draws.shape == (240, 4000)
+    assert np.all(np.abs(draws.mean(axis=1) - mean) < 0.3 * std)
+    assert np.allclose(draws.std(axis=1), std, rtol=0.15)
+    theta = regressor.sample_posterior(3)
+    assert theta.shape == (3, regressor.model_.parameters)
+
+
+def test_log_predictive_density_is_that_of_the_mixture(fitted):
+    regressor, x, y = fitted
+    theta = regressor.set_params(samples=4000).posterior_.sample(4000, seed=1)
+    precision = regressor.model_.noise_precision[0]
+    means = np.array([regressor.model_.evaluate(row, x)[:, 0] for row in theta])
+    densities = np.exp(-0.5 * precision * (y - means) ** 2) * np.sqrt(precision / (2 * np.pi))
+    assert np.allclose(regressor.log_predictive_density(x, y), np.log(densities.mean(axis=0)), atol=0.05)
+
+
+def test_several_outputs_have_noises_of_their_own(rng):
+    x = rng.normal(size=(400, 2))
+    y = np.column_stack([x[:, 0] + 0.1 * rng.normal(size=400), 50 * x[:, 1] + 50 * rng.normal(size=400)])
+    regressor = bdl.BayesianMLPRegressor(hidden=(20,), epochs=150).fit(x, y)
+    mean, std = regressor.predict(x, return_std=True)
+    assert mean.shape == std.shape == (400, 2)
+    assert regressor.predict(x, quantiles=[0.2, 0.4]).shape == (400, 2, 2)
+    assert regressor.sample_y(x, 3).shape == (400, 2, 3)
+    noise = regressor.model_.noise_precision**-0.5
+    assert 0.07 < noise[0] < 0.2 and 35 < noise[1] < 65
+
+
+@pytest.mark.parametrize("method", [m for m in bdl.methods() if not m.startswith("exact-") and m != "slang-exact-hess"])
+def test_every_method_fits(method, curve):
+    regressor = bdl.BayesianMLPRegressor(hidden=4, method=method, epochs=3, rank=2).fit(*curve)
+    assert np.isfinite(regressor.predict(curve[0])).all()
+
+
+@pytest.mark.parametrize("prediction", ["plug_in", "linearized", "linearized_monte_carlo"])
+def test_predictions_by_other_methods(fitted, prediction):
+    regressor, x, y = fitted
+    regressor.set_params(prediction=prediction)
+    assert regressor.score(x, y) > 0.9
+    assert regressor.sample_y(x, 2).shape == (240, 2)
+
+
+@pytest.mark.parametrize("seed, same", [(1, True), (np.int64(1), True), (2, False)])
+def test_seeds(curve, seed, same):
+    first = bdl.BayesianMLPRegressor(epochs=2).fit(*curve)
+    second = bdl.BayesianMLPRegressor(epochs=2, random_state=seed).fit(*curve)
+    assert np.array_equal(first.posterior_.mean, second.posterior_.mean) == same
+
+
+@pytest.mark.parametrize("state", [None, np.random.RandomState(3), np.random.default_rng(3)])
+def test_generators_as_seeds(curve, state):
+    regressor = bdl.BayesianMLPRegressor(epochs=1, random_state=state)
+    means = [regressor.fit(*curve).posterior_.mean for _ in range(2)]
+    assert not np.array_equal(*means)
+
+
+def test_options_reach_the_library(curve):
+    regressor = bdl.BayesianMLPRegressor(epochs=1, options={"learning_rate": 0.5, "schedule": "power"}).fit(*curve)
+    assert regressor.optimizer_["learning_rate"] == 0.5 and regressor.optimizer_["schedule"] == "power"
+    with pytest.raises(bdl.UnknownOptionError, match="learning_rate"):
+        bdl.BayesianMLPRegressor(options={"learning_rat": 1}).fit(*curve)
+
+
+@pytest.mark.parametrize(
+    "data, dtype, expected", [("f4", "auto", "float32"), ("f8", "auto", "float64"), ("f8", "float32", "float32")]
+)
+def test_dtype(curve, data, dtype, expected):
+    x, y = curve
+    regressor = bdl.BayesianMLPRegressor(epochs=1, dtype=dtype).fit(x.astype(data), y)
+    assert regressor.model_.dtype == regressor.posterior_.dtype == expected

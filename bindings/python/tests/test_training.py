@@ -1,0 +1,155 @@
+"""Courses of training: streams, early stopping, warm starts, what is recorded and shown."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import bdl
+
+
+def test_history(curve):
+    regressor = bdl.BayesianMLPRegressor(epochs=30).fit(*curve)
+    history = regressor.history_
+    assert history["epoch"] == list(range(1, 31)) and regressor.n_iter_ == 30
+    assert np.allclose(history["elbo"], np.subtract(history["expected_log_likelihood"], history["kl"]))
+    assert history["elbo"][-1] > history["elbo"][0]
+    assert set(history) == {"epoch", "expected_log_likelihood", "kl", "elbo"}
+
+
+def test_early_stopping_keeps_the_best(curve):
+    x, y = curve
+    regressor = bdl.BayesianMLPRegressor(epochs=150, early_stopping=True, patience=5).fit(x, y)
+    scores, best = regressor.history_["validation_log_density"], regressor.n_iter_
+    counted = [score for epoch, score in enumerate(scores, 1) if epoch >= 75]
+    assert scores[best - 1] == max(counted)
+    assert len(scores) in (150, best + 5)
+    assert regressor.score(x, y) > 0.9
+
+
+def test_early_stopping_with_integers(plane):
+    x, y = plane
+    regressor = bdl.BayesianMLPRegressor(epochs=20, early_stopping=True).fit(x, np.round(y).astype(np.int32))
+    assert len(regressor.history_["validation_log_density"]) == 20
+
+
+def test_early_stopping_of_classifiers(blobs):
+    classifier = bdl.BayesianMLPClassifier(epochs=300, early_stopping=True, patience=3).fit(*blobs)
+    assert len(classifier.history_["epoch"]) < 300
+    assert classifier.score(*blobs) > 0.9
+
+
+def test_early_stopping_is_for_epochs(curve):
+    regressor = bdl.BayesianMLPRegressor(method="lo-fi", early_stopping=True)
+    with pytest.raises(ValueError, match="early_stopping"):
+        regressor.fit(*curve)
+    assert not hasattr(regressor, "optimizer_")
+
+
+def test_warm_start_goes_on(curve):
+    regressor = bdl.BayesianMLPRegressor(epochs=10, warm_start=True).fit(*curve)
+    optimizer = regressor.optimizer_
+    first = optimizer.posterior.mean
+    regressor.fit(*curve)
+    assert regressor.optimizer_ is optimizer and regressor.n_iter_ == 20
+    assert not np.array_equal(regressor.posterior_.mean, first)
+    assert regressor.history_["epoch"] == list(range(1, 21))
+    regressor.fit(curve[0][:100], curve[1][:100])
+    assert regressor.optimizer_.data_size == 100
+    with pytest.raises(ValueError, match="features"):
+        regressor.fit(np.zeros((10, 2)), np.zeros(10))
+
+
+def test_fit_begins_anew_without_warm_start(curve):
+    regressor = bdl.BayesianMLPRegressor(epochs=5).fit(*curve)
+    first = regressor.posterior_.mean
+    assert np.array_equal(regressor.fit(*curve).posterior_.mean, first)
+
+
+def test_partial_fit_takes_steps(plane):
+    x, y = plane
+    regressor = bdl.BayesianMLPRegressor(hidden=(20,))
+    for epoch in range(200):
+        for part in range(0, 200, 50):
+            assert regressor.partial_fit(x[part : part + 50], y[part : part + 50], data_size=200) is regressor
+    assert regressor.optimizer_.data_size == 200
+    assert regressor.optimizer_.progress.step == 200 * 4 * 5
+    assert regressor.score(x, y) > 0.95
+
+
+def test_partial_fit_after_fit(curve):
+    x, y = curve
+    regressor = bdl.BayesianMLPRegressor(epochs=50).fit(x, y)
+    score, step = regressor.score(x, y), regressor.optimizer_.progress.step
+    regressor.partial_fit(x, y)
+    assert regressor.optimizer_.progress.step > step
+    assert abs(regressor.score(x, y) - score) < 0.05
+
+
+def test_partial_fit_of_classifiers(blobs):
+    x, y = blobs
+    classifier = bdl.BayesianMLPClassifier(hidden=(10,))
+    with pytest.raises(ValueError, match="classes"):
+        classifier.partial_fit(x, y)
+    first = y == "red"
+    for _ in range(60):
+        classifier.partial_fit(x[first], y[first], classes=["red", "green", "blue"], data_size=150)
+        classifier.partial_fit(x[~first], y[~first])
+    assert list(classifier.classes_) == ["blue", "green", "red"]
+    assert classifier.score(x, y) > 0.9
+    with pytest.raises(ValueError, match="classes"):
+        classifier.partial_fit(x, y, classes=["red", "green"])
+
+
+def test_streams_are_observed_once(plane):
+    x, y = plane
+    options = {"initial_noise_precision": 100.0}
+    whole = bdl.BayesianGLM(method="cm-ekf", options=options).fit(x, y)
+    blocks = bdl.BayesianGLM(method="cm-ekf", options=options, standardize=False)
+    assert whole.score(x, y) > 0.95
+    assert whole.optimizer_.prequential.count == 200 and len(whole.history_["log_density"]) == 1
+    for part in range(0, 200, 40):
+        blocks.partial_fit(x[part : part + 40], y[part : part + 40])
+    assert blocks.optimizer_.prequential.count == 200 and len(blocks.history_["log_density"]) == 5
+
+
+def test_kalman_filter_is_exact_regression(rng):
+    """With the noise that is given, a filter of a linear model ends at the conjugate posterior."""
+    x, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    options = {"initial_noise_precision": 4.0, "bias_prior_precision": 1.0}
+    glm = bdl.BayesianGLM(method="cm-ekf", standardize=False, options=options).fit(x, y)
+    precision = glm.model_.noise_precision[0]
+    assert np.isclose(precision, 4 / y.var())
+    design = np.column_stack([x, np.ones(50)])
+    covariance = np.linalg.inv(precision * design.T @ design + np.eye(3))
+    assert np.allclose(glm.posterior_.covariance(), covariance)
+    assert np.allclose(glm.posterior_.mean, covariance @ design.T @ y * precision)
+
+
+def test_glm_goes_on_after_an_exact_fit(plane):
+    x, y = plane
+    glm = bdl.BayesianGLM().fit(x, y)
+    coef, std = glm.coef_, glm.coef_std_
+    glm.partial_fit(x, y)
+    assert glm.optimizer_.method == "slang-exact-hess"
+    assert np.all(np.abs(glm.coef_ - coef) < std)
+
+
+def test_progress_bar(curve, capsys):
+    pytest.importorskip("tqdm")
+    bdl.BayesianMLPRegressor(epochs=3, verbose=True).fit(*curve)
+    shown = capsys.readouterr()
+    assert "ELBO" in shown.err and "3/3" in shown.err and not shown.out
+
+
+def test_progress_without_tqdm(curve, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    bdl.BayesianMLPRegressor(epochs=3, verbose=True).fit(*curve)
+    shown = capsys.readouterr()
+    assert "\repoch 3 of 3  ELBO" in shown.err and shown.err.count("\n") == 1
+
+
+def test_one_row():
+    x, y = np.ones((1, 2)), np.ones(1)
+    for estimator in bdl.BayesianMLPRegressor(epochs=5), bdl.BayesianGLM():
+        assert np.isfinite(estimator.fit(x, y).predict(x)).all()
