@@ -240,7 +240,9 @@ def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
     outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
-    value or per output like the value set here. A new model has 1. Since 0.1.
+    value or per output like the value set here. A new model has 1. Where a model standardises targets of
+    different scales, one value is shared by the standardised targets if nobody has set it, and one value set
+    here is a value per output. Since 0.1.
     :type model: bdl_model
     :param model:     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
     :type precision: bdl_matrix
@@ -250,8 +252,8 @@ def bdl_model_set_noise_precision(model, precision):
 
 def bdl_model_get_noise_precision(model, precision):
     r"""
-    Reads the noise precision into 1 x 1 (if it is shared) or 1 x C; BDL_ERROR_UNSUPPORTED after
-    bdl_model_set_noise_covariance(). Since 0.1.
+    Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED
+    after bdl_model_set_noise_covariance(). Since 0.1.
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
 
@@ -287,31 +289,34 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
     (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
     Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
     is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
-    that it was trained with. Since 0.1.
+    that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.
     :type model: bdl_model
     :param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED
     :type input_mean: bdl_matrix
     :param input_mean:   1 x inputs; bdl_none(): 0
     :type input_scale: bdl_matrix
-    :param input_scale:  1 x inputs, positive; bdl_none(): 1
+    :param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
     :type target_mean: bdl_matrix
     :param target_mean:  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
     :type target_scale: bdl_matrix
-    :param target_scale: 1 x C, positive, for BDL_GAUSSIAN only; bdl_none(): 1
+    :param target_scale: 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
+                BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_model_set_standardization(model, input_mean, input_scale, target_mean, target_scale)
 
 def bdl_model_standardize(model, x, y):
     r"""
     As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-    n) of the data's columns; those of constant columns have scale 1. Missing targets (NaN) do not count.
-    Since 0.1.
+    n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not
+    count: a column of nothing else has mean 0, scale 1. Since 0.1.
     :type model: bdl_model
     :param model: a network
     :type x: bdl_matrix
     :param x:     n x inputs
     :type y: bdl_matrix
-    :param y:     n x C; used for BDL_GAUSSIAN only. bdl_none(): inputs only
+    :param y:     n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets
     """
     return _lowlevel.bdl_model_standardize(model, x, y)
 

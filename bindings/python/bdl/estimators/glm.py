@@ -16,9 +16,7 @@ from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
-from .exact import fit_exactly
 from .regression import PredictsNumbers
-from .training import Course
 
 _FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
 
@@ -180,19 +178,13 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         return "full" if is_free and model.parameters <= _MOST_STEPPED_PARAMETERS else family
 
     def _options(self, method: str) -> dict[str, Any]:
-        prior = {"learn_prior": 0, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
-        return {**prior, **super()._options(method)}
+        usual = {"learn_prior": 0, "learn_noise": 1, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
+        return {**usual, **super()._options(method)}
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
         super()._start(x, targets, data_size, stepwise)
         if construction.is_stream(self.optimizer_.method):  # networks, in contrast, must not start at 0
             construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
-
-    def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
-        if not construction.is_exact(self.optimizer_.method):
-            return super()._fit_handles(course, x, targets)
-        learn_noise = self.family == "gaussian" and bool(super()._options("").get("learn_noise", 1))
-        fit_exactly(course, self.optimizer_, x, targets, self.epochs, learn_noise)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
         """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an

@@ -90,13 +90,10 @@ class Learns:
         bar = Bar(self.epochs, self.verbose)
         course = Course(self.history_, bar, validation, self._first_counted())
         try:
-            self._fit_handles(course, x, targets)
+            course.run(self.optimizer_, x, targets, self.epochs)
         finally:
             self.optimizer_ = course.best(self.optimizer_)
             bar.close()
-
-    def _fit_handles(self, course: Course, x: np.ndarray, targets: np.ndarray) -> None:
-        course.run(self.optimizer_, x, targets, self.epochs)
 
     def _conclude(self) -> None:
         """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
