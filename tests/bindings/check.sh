@@ -3,7 +3,7 @@
 # WORK/prefix (tests/install/check.sh install): the generated layers, their stubs, each package's own suite, and the cases that
 # all languages run, which need the packages installed by the steps before.
 set -eu
-step=$1 build=$2
+step=$1 build=$(cd "$2" && pwd)
 work=$(cd "$3" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 prefix=$work/prefix
@@ -30,12 +30,13 @@ case $step in
     R CMD INSTALL --no-docs bdl_*.tar.gz ;;
   julia) $julia "$root/bindings/julia/BDL.jl/test/runtests.jl" ;;
   quickstarts) # the same figures in every language, from another folder
-    "$build/examples/quickstart" "$root/examples/data/yacht.csv" "$root/examples/data/yacht_test_rows.csv" |
-      grep -E '^test RMSE|intervals hold|^learned noise' >"$work/quickstart.c"
+    figures() { grep -E '^test RMSE|intervals hold|^learned noise'; }
+    data=$root/examples/data
     cd "$work"
-    "$python" "$root/examples/quickstart.py" >quickstart.py
-    Rscript "$root/examples/quickstart.R" >quickstart.R
-    $julia "$root/examples/quickstart.jl" >quickstart.jl
+    "$build/examples/quickstart" "$data/yacht.csv" "$data/yacht_test_rows.csv" | figures >quickstart.c
+    "$python" "$root/examples/quickstart.py" | figures >quickstart.py
+    Rscript "$root/examples/quickstart.R" | figures >quickstart.R
+    $julia "$root/examples/quickstart.jl" | figures >quickstart.jl
     cat quickstart.c
     for language in py R jl; do diff quickstart.c "quickstart.$language"; done ;;
   fixtures)
