@@ -63,7 +63,7 @@ setup(
         Extension(
             "bdl._lowlevel",
             sources=["native/lowlevel_wrap.c"],
-            depends=[f"native/{name}.h" for name in ("arguments", "callbacks", "calls", "handles", "views")],
+            depends=[f"native/{name}.h" for name in ("arguments", "callbacks", "calls", "handles", "uses", "views")],
             include_dirs=["native"],
         )
     ],

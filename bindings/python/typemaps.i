@@ -92,11 +92,18 @@
 
 /* Handles. */
 %define BDL_HANDLE(kind)
-%typemap(in) kind *, const kind * {
+%typemap(in) kind * (Argument argument = {0}) {
   void* handle;
-  if (handle_argument($input, "$symname: $1_name", #kind, &handle) < 0) SWIG_fail;
+  const int use = strstr("$symname", "_request_stop") ? STOPS : CHANGES;
+  if (handle_argument($input, "$symname: $1_name", #kind, use, &handle, &argument) < 0) SWIG_fail;
   $1 = ($1_ltype)handle;
 }
+%typemap(in) const kind * (Argument argument = {0}) {
+  void* handle;
+  if (handle_argument($input, "$symname: $1_name", #kind, READS, &handle, &argument) < 0) SWIG_fail;
+  $1 = ($1_ltype)handle;
+}
+%typemap(freearg) kind *, const kind * { handle_release(&argument$argnum); }
 %typemap(in, numinputs=0) kind ** (kind* handle = NULL) { $1 = &handle; }
 %typemap(argout) kind ** {
   PyObject* const capsule = new_ ## kind(*$1);
@@ -117,6 +124,15 @@ BDL_HANDLE(bdl_model)
 BDL_HANDLE(bdl_posterior)
 BDL_HANDLE(bdl_optimizer)
 BDL_HANDLE(bdl_search)
+
+/* Tells an optimizer's handle what its calls change as well. */
+%inline %{
+static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterior) {
+  Held* const held = PyCapsule_GetContext(optimizer);
+  if (PyCapsule_IsValid(model, "bdl_model")) held_share(held, PyCapsule_GetContext(model), MODEL);
+  if (PyCapsule_IsValid(posterior, "bdl_posterior")) held_share(held, PyCapsule_GetContext(posterior), POSTERIOR);
+}
+%}
 
 /* Callables, or None. */
 %define BDL_PROGRESS(type, trampoline)

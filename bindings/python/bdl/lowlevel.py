@@ -58,6 +58,9 @@ class _SwigNonDynamicMeta(type):
     __setattr__ = _swig_setattr_nondynamic_class_variable(type.__setattr__)
 
 
+
+def share_parts(optimizer, model, posterior):
+    return _lowlevel.share_parts(optimizer, model, posterior)
 BDL_OK = _lowlevel.BDL_OK
 r""" success"""
 BDL_ERROR_INVALID_ARGUMENT = _lowlevel.BDL_ERROR_INVALID_ARGUMENT

@@ -77,6 +77,7 @@ class Optimizer(Handle):
         of_posterior = capsule_of(posterior, Posterior, "posterior")
         self._capsule = lowlevel.bdl_optimizer_create(of_model, of_posterior, method, data_size)
         self.model, self.posterior = model, posterior
+        lowlevel.share_parts(self._capsule, of_model, of_posterior)
         self.set(**options)
 
     def set(self, **options: Any) -> None:
@@ -247,6 +248,7 @@ def _elbo(parts: list[Any]) -> Elbo:
 def _with_parts(model: Any, posterior: Any, optimizer: Any) -> Optimizer:
     """An optimizer of three capsules, model may be False."""
     handle = Optimizer._of(optimizer)
+    lowlevel.share_parts(optimizer, model, posterior)
     handle.model = Model._of(model) if model else None
     handle.posterior = Posterior._of(posterior)
     return handle

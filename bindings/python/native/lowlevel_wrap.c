@@ -3047,6 +3047,13 @@ static swig_module_info swig_module = {swig_types, 31, 0, 0, 0, 0};
 #include "views.h"
 
 
+static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterior) {
+  Held* const held = PyCapsule_GetContext(optimizer);
+  if (PyCapsule_IsValid(model, "bdl_model")) held_share(held, PyCapsule_GetContext(model), MODEL);
+  if (PyCapsule_IsValid(posterior, "bdl_posterior")) held_share(held, PyCapsule_GetContext(posterior), POSTERIOR);
+}
+
+
 SWIGINTERNINLINE PyObject*
   SWIG_From_int  (int value)
 {
@@ -3332,6 +3339,29 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 #ifdef __cplusplus
 extern "C" {
 #endif
+SWIGINTERN PyObject *_wrap_share_parts(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  PyObject *arg1 = (PyObject *) 0 ;
+  PyObject *arg2 = (PyObject *) 0 ;
+  PyObject *arg3 = (PyObject *) 0 ;
+  PyObject *swig_obj[3] ;
+  
+  if (!SWIG_Python_UnpackTuple(args, "share_parts", 3, 3, swig_obj)) SWIG_fail;
+  arg1 = swig_obj[0];
+  arg2 = swig_obj[1];
+  arg3 = swig_obj[2];
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    share_parts(arg1,arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_status_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_status arg1 ;
@@ -3550,6 +3580,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_parameters(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -3557,7 +3590,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_parameters(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_parameters: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_parameters: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3572,8 +3605,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_parameters(PyObject *self, PyObject *args) 
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3581,6 +3620,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_inputs(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -3588,7 +3630,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_inputs(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_inputs: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_inputs: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3603,8 +3645,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_inputs(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3612,6 +3660,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_outputs(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -3619,7 +3670,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_outputs(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_outputs: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_outputs: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3634,8 +3685,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_outputs(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3643,6 +3700,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_targets(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -3650,7 +3710,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_targets(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_targets: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_targets: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3665,8 +3725,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_targets(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3674,6 +3740,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -3681,7 +3750,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_dtype: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_dtype: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3696,8 +3765,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3705,6 +3780,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_likelihood(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -3712,7 +3790,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_likelihood(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_likelihood: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_likelihood: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3727,8 +3805,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_likelihood(PyObject *self, PyObject *args) 
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3736,6 +3820,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_model_activation(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -3743,7 +3830,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_activation(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_activation: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_activation: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3758,8 +3845,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_activation(PyObject *self, PyObject *args) 
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3772,6 +3865,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
   int64_t *arg4 = (int64_t *) 0 ;
   int64_t *arg5 = (int64_t *) 0 ;
   int64_t *arg6 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   char const *value3 ;
   int64_t value4 ;
   int64_t value5 ;
@@ -3794,7 +3890,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_block", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_block: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_block: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3826,8 +3922,14 @@ SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg6)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -3836,6 +3938,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObjec
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -3845,7 +3950,8 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_noise_precision", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_set_noise_precision: model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_model_set_noise_precision", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_noise_precision: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3867,10 +3973,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObjec
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -3882,6 +3994,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_precision(PyObject *self, PyObjec
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -3891,7 +4006,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_precision(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_precision", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_noise_precision: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_get_noise_precision: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3913,10 +4028,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_precision(PyObject *self, PyObjec
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -3928,6 +4049,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObje
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -3937,7 +4061,8 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObje
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_noise_covariance", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_set_noise_covariance: model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_model_set_noise_covariance", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_noise_covariance: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3959,10 +4084,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObje
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -3974,6 +4105,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_covariance(PyObject *self, PyObje
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -3983,7 +4117,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_covariance(PyObject *self, PyObje
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_covariance", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_noise_covariance: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_get_noise_covariance: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4005,10 +4139,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_covariance(PyObject *self, PyObje
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4023,6 +4163,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_standardization(PyObject *self, PyObjec
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4041,7 +4184,8 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_standardization(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_standardization", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_set_standardization: model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_model_set_standardization", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_standardization: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4075,6 +4219,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_standardization(PyObject *self, PyObjec
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4088,6 +4235,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_standardization(PyObject *self, PyObjec
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4109,6 +4259,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize(PyObject *self, PyObject *args)
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4121,7 +4274,8 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_standardize", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_standardize: model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_model_standardize", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_standardize: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4147,6 +4301,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize(PyObject *self, PyObject *args)
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4154,6 +4311,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize(PyObject *self, PyObject *args)
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4171,6 +4331,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
   bdl_matrix_out arg3 ;
   bdl_matrix_out arg4 ;
   bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4189,7 +4352,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_standardization", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_standardization: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_get_standardization: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4223,6 +4386,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4236,6 +4402,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4258,6 +4427,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_initialize(PyObject *self, PyObject *args) 
   bdl_initialization arg2 ;
   uint64_t arg3 ;
   bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t number2 ;
   View view4 = {
     0
@@ -4268,7 +4440,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_initialize(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_initialize", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_initialize: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_initialize: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4297,10 +4469,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_initialize(PyObject *self, PyObject *args) 
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view4); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view4); 
   }
@@ -4314,6 +4492,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4329,7 +4510,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_evaluate", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_evaluate: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_evaluate: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4359,6 +4540,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4369,6 +4553,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4389,6 +4576,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4407,7 +4597,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_log_likelihood", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_log_likelihood: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_log_likelihood: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4441,6 +4631,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4454,6 +4647,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4477,6 +4673,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4495,7 +4694,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_gradient_rows", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_gradient_rows: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_gradient_rows: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4529,6 +4728,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4542,6 +4744,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4564,6 +4769,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4579,7 +4787,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_jacobian", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_jacobian: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_jacobian: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4609,6 +4817,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4619,6 +4830,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4640,6 +4854,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
   bdl_matrix arg4 ;
   bdl_matrix arg5 ;
   bdl_matrix_out arg6 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4661,7 +4878,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_hessian_vector_product", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_hessian_vector_product: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_hessian_vector_product: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4699,6 +4916,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4715,6 +4935,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -4741,6 +4964,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
   bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -4759,7 +4985,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_hessian", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_hessian: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_hessian: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4793,6 +5019,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -4806,6 +5035,9 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5016,6 +5248,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_dropout(PyObject *self, PyObject
   double arg2 ;
   double arg3 ;
   bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   bdl_posterior *handle4 = NULL ;
   PyObject *swig_obj[3] ;
   bdl_status result;
@@ -5026,7 +5261,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_dropout(PyObject *self, PyObject
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_dropout", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_create_dropout: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_create_dropout: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -5054,8 +5289,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_dropout(PyObject *self, PyObject
     if (!capsule) SWIG_fail;
     resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5064,6 +5305,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   bdl_posterior *handle2 = NULL ;
   PyObject *swig_obj[1] ;
   bdl_status result;
@@ -5075,7 +5319,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_copy: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_copy: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5097,8 +5341,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
     if (!capsule) SWIG_fail;
     resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5106,6 +5356,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_posterior_dimension(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -5113,7 +5366,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dimension(PyObject *self, PyObject *arg
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dimension: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_dimension: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5128,8 +5381,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dimension(PyObject *self, PyObject *arg
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5137,6 +5396,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_posterior_rank(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -5144,7 +5406,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_rank(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_rank: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5159,8 +5421,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_rank(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5168,6 +5436,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_posterior_family(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -5175,7 +5446,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_family(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_family: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_family: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5190,8 +5461,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_family(PyObject *self, PyObject *args) 
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5199,6 +5476,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_posterior_dtype(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -5206,7 +5486,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dtype(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dtype: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_dtype: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5221,8 +5501,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dtype(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5230,6 +5516,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_posterior_is_blank(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int32_t result;
   
@@ -5237,7 +5526,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_is_blank(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_is_blank: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_is_blank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5252,8 +5541,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_is_blank(PyObject *self, PyObject *args
   {
     resultobj = PyLong_FromLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5264,6 +5559,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank(PyObject *self, PyObject *
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5279,7 +5577,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank(PyObject *self, PyObject *
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_low_rank", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_low_rank: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_set_low_rank", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_low_rank: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5309,6 +5608,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank(PyObject *self, PyObject *
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5319,6 +5621,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank(PyObject *self, PyObject *
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5337,6 +5642,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full(PyObject *self, PyObject *args
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5349,7 +5657,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_full", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_full: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_set_full", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_full: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5375,6 +5684,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full(PyObject *self, PyObject *args
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5382,6 +5694,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full(PyObject *self, PyObject *args
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5397,6 +5712,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full_moment(PyObject *self, PyObjec
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5409,7 +5727,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full_moment(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_full_moment", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_full_moment: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_set_full_moment", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_full_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5435,6 +5754,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full_moment(PyObject *self, PyObjec
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5442,6 +5764,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full_moment(PyObject *self, PyObjec
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5457,6 +5782,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_diagonal_moment(PyObject *self, PyO
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5469,7 +5797,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_diagonal_moment(PyObject *self, PyO
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_diagonal_moment", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_diagonal_moment: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_set_diagonal_moment", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_diagonal_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5495,6 +5824,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_diagonal_moment(PyObject *self, PyO
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5502,6 +5834,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_diagonal_moment(PyObject *self, PyO
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5516,6 +5851,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_dropout(PyObject *self, PyObject *a
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5525,7 +5863,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_dropout(PyObject *self, PyObject *a
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_dropout", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_dropout: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_set_dropout", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_dropout: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5547,10 +5886,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_dropout(PyObject *self, PyObject *a
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5563,6 +5908,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dropout_rates(PyObject *self, PyObject 
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value2 ;
   double value3 ;
   PyObject *swig_obj[1] ;
@@ -5578,7 +5926,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dropout_rates(PyObject *self, PyObject 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dropout_rates: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_dropout_rates: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5601,8 +5949,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dropout_rates(PyObject *self, PyObject 
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -5611,6 +5965,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5620,7 +5977,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_mean", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_mean: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_mean: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5642,10 +5999,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5658,6 +6021,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
   bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5670,7 +6036,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_low_rank", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_low_rank: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_low_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5696,6 +6062,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5703,6 +6072,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5717,6 +6089,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_precision_diagonal(PyObject *self, PyOb
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5726,7 +6101,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_precision_diagonal(PyObject *self, PyOb
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_precision_diagonal", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_precision_diagonal: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_precision_diagonal: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5748,10 +6123,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_precision_diagonal(PyObject *self, PyOb
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5763,6 +6144,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_marginal_variance(PyObject *self, PyObj
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5772,7 +6156,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_marginal_variance(PyObject *self, PyObj
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_marginal_variance", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_marginal_variance: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_marginal_variance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5794,10 +6178,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_marginal_variance(PyObject *self, PyObj
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5813,6 +6203,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   int64_t *arg4 = (int64_t *) 0 ;
   int64_t arg5 ;
   bdl_matrix_out arg6 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t *values2 = NULL ;
   int64_t count2 ;
   int64_t *values4 = NULL ;
@@ -5826,7 +6219,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_covariance", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_covariance: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5860,6 +6253,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   
   
   {
+    handle_release(&argument1); 
+  }
+  {
     PyMem_Free(values2); 
   }
   {
@@ -5870,6 +6266,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     PyMem_Free(values2); 
   }
@@ -5888,6 +6287,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -5900,7 +6302,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_solve", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_solve: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_solve: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5926,6 +6328,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -5933,6 +6338,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -5949,6 +6357,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_sample(PyObject *self, PyObject *args) 
   uint64_t arg2 ;
   int64_t arg3 ;
   bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   View view4 = {
     0
   } ;
@@ -5958,7 +6369,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_sample(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_sample", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_sample: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_sample: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -5986,10 +6397,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_sample(PyObject *self, PyObject *args) 
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view4); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view4); 
   }
@@ -6002,6 +6419,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6014,7 +6434,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_log_density", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_log_density: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_log_density: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6040,6 +6460,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -6047,6 +6470,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6061,6 +6487,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_det_covariance(PyObject *self, PyOb
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value2 ;
   PyObject *swig_obj[1] ;
   bdl_status result;
@@ -6072,7 +6501,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_det_covariance(PyObject *self, PyOb
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_log_det_covariance: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_log_det_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6092,8 +6521,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_det_covariance(PyObject *self, PyOb
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg2)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6102,6 +6537,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_entropy(PyObject *self, PyObject *args)
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   double *arg2 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value2 ;
   PyObject *swig_obj[1] ;
   bdl_status result;
@@ -6113,7 +6551,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_entropy(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_entropy: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_entropy: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6133,8 +6571,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_entropy(PyObject *self, PyObject *args)
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg2)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6144,6 +6588,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl_prior(PyObject *self, PyObject *args
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix arg2 ;
   double *arg3 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6157,7 +6604,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl_prior(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_kl_prior", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_kl_prior: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_kl_prior: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6182,10 +6629,16 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl_prior(PyObject *self, PyObject *args
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6198,6 +6651,12 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl(PyObject *self, PyObject *args) {
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_posterior *arg2 = (bdl_posterior *) 0 ;
   double *arg3 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   double value3 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -6208,12 +6667,12 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_kl", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_kl: q","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_kl: q","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_posterior_kl: p","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_posterior_kl: p","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -6233,8 +6692,20 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl(PyObject *self, PyObject *args) {
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   return NULL;
 }
 
@@ -6247,6 +6718,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_update(PyObject *self, PyObject *args) 
   double arg4 ;
   double arg5 ;
   bdl_matrix arg6 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6259,7 +6733,8 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_update(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_update", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_update: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_posterior_update", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_update: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6294,6 +6769,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_update(PyObject *self, PyObject *args) 
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -6301,6 +6779,9 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_update(PyObject *self, PyObject *args) 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6347,6 +6828,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_create(PyObject *self, PyObject *args) 
   char *arg3 = (char *) 0 ;
   int64_t arg4 ;
   bdl_optimizer **arg5 = (bdl_optimizer **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   bdl_optimizer *handle5 = NULL ;
   PyObject *swig_obj[4] ;
   bdl_status result;
@@ -6357,12 +6844,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_create(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_create", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_create: model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_create", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_create: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_create: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_create", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_create: posterior","bdl_posterior", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -6392,8 +6881,20 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_create(PyObject *self, PyObject *args) 
     if (!capsule) SWIG_fail;
     resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
   }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   return NULL;
 }
 
@@ -6401,6 +6902,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_optimizer_method(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
@@ -6408,7 +6912,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_method(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_method: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_method: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6423,8 +6927,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_method(PyObject *self, PyObject *args) 
   {
     resultobj = result ? PyUnicode_FromString(result) : Py_NewRef(Py_None); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6432,6 +6942,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_optimizer_data_size(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -6439,7 +6952,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_data_size(PyObject *self, PyObject *arg
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_data_size: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_data_size: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6454,8 +6967,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_data_size(PyObject *self, PyObject *arg
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6465,13 +6984,17 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_double(PyObject *self, PyObject *ar
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   double arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[3] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_double", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_double: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_double", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_double: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6496,8 +7019,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_double(PyObject *self, PyObject *ar
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6507,13 +7036,17 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_int(PyObject *self, PyObject *args)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   int64_t arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[3] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_int", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_int: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_int", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_int: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6538,8 +7071,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_int(PyObject *self, PyObject *args)
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6549,13 +7088,17 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_choice(PyObject *self, PyObject *ar
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[3] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_choice", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_choice: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_choice", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_choice: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6582,8 +7125,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_choice(PyObject *self, PyObject *ar
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6593,6 +7142,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_double(PyObject *self, PyObject *ar
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   double *arg3 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value3 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -6603,7 +7155,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_double(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_double", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_double: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_get_double: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6628,8 +7180,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_double(PyObject *self, PyObject *ar
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6639,6 +7197,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_int(PyObject *self, PyObject *args)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   int64_t *arg3 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t value3 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -6649,7 +7210,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_int(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_int", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_int: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_get_int: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6674,8 +7235,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_int(PyObject *self, PyObject *args)
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6685,6 +7252,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_choice(PyObject *self, PyObject *ar
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   char *arg2 = (char *) 0 ;
   char **arg3 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   char const *value3 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -6695,7 +7265,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_choice(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_choice", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_choice: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_get_choice: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6720,8 +7290,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_choice(PyObject *self, PyObject *ar
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6801,6 +7377,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior(PyObject *self, PyObject *arg
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6810,7 +7389,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_prior: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_prior", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_prior: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6832,10 +7412,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6847,6 +7433,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *arg
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6856,7 +7445,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_prior", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_prior: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_get_prior: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6878,10 +7467,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6892,6 +7487,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_optimizer_initialize(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   bdl_status result;
   
@@ -6899,7 +7497,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_initialize(PyObject *self, PyObject *ar
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_initialize: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_initialize", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_initialize: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6916,8 +7515,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_initialize(PyObject *self, PyObject *ar
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -6927,6 +7532,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step(PyObject *self, PyObject *args) {
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6939,7 +7547,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_step", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_step: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_step", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_step: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -6965,6 +7574,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -6972,6 +7584,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -6987,6 +7602,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace(PyObject *self, PyObject *args)
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -6999,7 +7617,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_laplace", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_laplace: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_laplace", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_laplace: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7025,6 +7644,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace(PyObject *self, PyObject *args)
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -7032,6 +7654,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace(PyObject *self, PyObject *args)
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7046,6 +7671,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step_rows(PyObject *self, PyObject *arg
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -7055,7 +7683,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step_rows(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_step_rows", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_step_rows: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_step_rows", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_step_rows: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7077,10 +7706,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step_rows(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7096,6 +7731,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit(PyObject *self, PyObject *args) {
   int64_t arg4 ;
   bdl_progress_fn arg5 = (bdl_progress_fn) 0 ;
   void *arg6 = (void *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -7108,7 +7746,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_fit", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_fit: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_fit", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_fit: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7144,6 +7783,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -7151,6 +7793,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7164,13 +7809,17 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_optimizer_request_stop(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_request_stop: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_request_stop", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_request_stop: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7183,8 +7832,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_request_stop(PyObject *self, PyObject *
     end_call();
   }
   resultobj = SWIG_Py_Void();
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7195,6 +7850,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_progress(PyObject *self, PyObject *args
   int64_t *arg2 = (int64_t *) 0 ;
   int64_t *arg3 = (int64_t *) 0 ;
   double *arg4 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t value2 ;
   int64_t value3 ;
   double value4 ;
@@ -7214,7 +7872,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_progress(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_progress: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_progress: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7240,8 +7898,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_progress(PyObject *self, PyObject *args
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7251,6 +7915,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_running_elbo(PyObject *self, PyObject *
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value2 ;
   double value3 ;
   int wanted3 ;
@@ -7263,7 +7930,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_running_elbo(PyObject *self, PyObject *
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_running_elbo", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_running_elbo: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_running_elbo: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7290,8 +7957,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_running_elbo(PyObject *self, PyObject *
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, arg3 ? PyFloat_FromDouble(*arg3) : Py_NewRef(Py_False));
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7305,6 +7978,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo(PyObject *self, PyObject *args) {
   uint64_t arg5 ;
   double *arg6 = (double *) 0 ;
   double *arg7 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -7323,7 +7999,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_elbo", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_elbo: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_elbo: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7365,6 +8041,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo(PyObject *self, PyObject *args) {
     resultobj = SWIG_Python_AppendOutput(resultobj, arg7 ? PyFloat_FromDouble(*arg7) : Py_NewRef(Py_False));
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -7372,6 +8051,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7387,6 +8069,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_memory(PyObject *self, PyObject *args) 
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int64_t arg2 ;
   int64_t *arg3 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t value3 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -7397,7 +8082,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_memory(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_memory", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_memory: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_memory: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7420,8 +8105,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_memory(PyObject *self, PyObject *args) 
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg3)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7432,6 +8123,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args
   double *arg2 = (double *) 0 ;
   double *arg3 = (double *) 0 ;
   char **arg4 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   double value2 ;
   double value3 ;
   char const *value4 ;
@@ -7451,7 +8145,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7477,8 +8171,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7489,6 +8189,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
   bdl_matrix arg2 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -7504,7 +8207,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_observe", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_observe: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_observe", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_observe: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7534,6 +8238,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -7544,6 +8251,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7561,13 +8271,17 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_forecast(PyObject *self, PyObject *args
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int64_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[2] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_forecast", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_forecast: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_forecast", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_forecast: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7587,8 +8301,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_forecast(PyObject *self, PyObject *args
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7597,6 +8317,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_process_noise(PyObject *self, PyObj
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -7606,7 +8329,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_process_noise(PyObject *self, PyObj
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_process_noise", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_process_noise: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_process_noise", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_process_noise: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7628,10 +8352,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_process_noise(PyObject *self, PyObj
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -7645,6 +8375,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_prequential(PyObject *self, PyObject *a
   int64_t *arg2 = (int64_t *) 0 ;
   double *arg3 = (double *) 0 ;
   double *arg4 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t value2 ;
   double value3 ;
   double value4 ;
@@ -7664,7 +8397,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_prequential(PyObject *self, PyObject *a
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_prequential: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_prequential: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7690,8 +8423,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_prequential(PyObject *self, PyObject *a
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7699,6 +8438,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_optimizer_shortened_steps(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -7706,7 +8448,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_shortened_steps(PyObject *self, PyObjec
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_shortened_steps: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_shortened_steps: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7721,8 +8463,14 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_shortened_steps(PyObject *self, PyObjec
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -7733,6 +8481,9 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_draws(PyObject *self, PyObject *arg
   bdl_draws_fn arg2 = (bdl_draws_fn) 0 ;
   void *arg3 = (void *) 0 ;
   void (*arg4)(void *) = (void (*)(void *)) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int lent2 = 0 ;
   PyObject *swig_obj[2] ;
   bdl_status result;
@@ -7740,7 +8491,8 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_draws(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_draws", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_draws: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_optimizer_set_draws", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_draws: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -7770,10 +8522,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_draws(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     if (lent2 && (result != BDL_OK || !arg2)) Py_DECREF((PyObject*)arg3);
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     if (lent2 && (result != BDL_OK || !arg2)) Py_DECREF((PyObject*)arg3);
   }
@@ -7792,6 +8550,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
   bdl_matrix_out arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -7811,12 +8575,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -7860,6 +8624,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -7873,6 +8643,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -7899,6 +8675,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
   uint64_t arg6 ;
   bdl_matrix arg7 ;
   bdl_matrix_out arg8 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -7915,12 +8697,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_quantiles", 8, 8, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_quantiles: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_quantiles: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_quantiles: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_quantiles: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -7960,6 +8742,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -7970,6 +8758,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -7994,6 +8788,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
   double arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8010,12 +8810,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_interval", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_interval: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_interval: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_interval: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_interval: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8058,6 +8858,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8068,6 +8874,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8092,6 +8904,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
   bdl_matrix_out arg7 ;
   bdl_matrix_out arg8 ;
   bdl_matrix_out arg9 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8111,12 +8929,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_classes", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_classes: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_classes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_classes: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_classes: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8160,6 +8978,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8173,6 +8997,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8199,6 +9029,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
   int64_t arg6 ;
   uint64_t arg7 ;
   bdl_matrix_out arg8 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8215,12 +9051,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_log_density", 8, 8, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_log_density: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_log_density: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_log_density: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_log_density: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8260,6 +9096,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8270,6 +9112,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8291,6 +9139,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
   int64_t arg4 ;
   uint64_t arg5 ;
   bdl_matrix_out arg6 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8303,12 +9157,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_draws", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_draws: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_draws: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_draws: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_draws: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8340,6 +9194,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8347,6 +9207,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8366,6 +9232,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
   int64_t arg5 ;
   uint64_t arg6 ;
   bdl_matrix_out arg7 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8379,12 +9251,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_draws_by", 7, 7, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_draws_by: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_draws_by: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_draws_by: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_draws_by: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8420,6 +9292,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8427,6 +9305,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8444,6 +9328,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
   bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -8459,12 +9349,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_output_distribution", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_output_distribution: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_predict_output_distribution: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_output_distribution: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_predict_output_distribution: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8494,6 +9384,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
     view_release(&view3); 
   }
   {
@@ -8504,6 +9400,12 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
   {
     view_release(&view3); 
   }
@@ -8973,6 +9875,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_create(PyObject *self, PyObject *args) {
   int64_t arg5 ;
   uint64_t arg6 ;
   bdl_search **arg7 = (bdl_search **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t number4 ;
   bdl_search *handle7 = NULL ;
   PyObject *swig_obj[6] ;
@@ -8984,7 +9889,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_create(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_create", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_create: prototype","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_create: prototype","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -9022,8 +9927,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_create(PyObject *self, PyObject *args) {
     if (!capsule) SWIG_fail;
     resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9035,6 +9946,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_double(PyObject *self, PyObject *args)
   double arg3 ;
   double arg4 ;
   bdl_scale arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t number5 ;
   PyObject *swig_obj[5] ;
   bdl_status result;
@@ -9042,7 +9956,8 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_double(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_add_double", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_add_double: search","bdl_search", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_add_double", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_add_double: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9074,8 +9989,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_double(PyObject *self, PyObject *args)
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9087,6 +10008,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_int(PyObject *self, PyObject *args) {
   int64_t arg3 ;
   int64_t arg4 ;
   bdl_scale arg5 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t number5 ;
   PyObject *swig_obj[5] ;
   bdl_status result;
@@ -9094,7 +10018,8 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_int(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_add_int", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_add_int: search","bdl_search", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_add_int", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_add_int: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9126,8 +10051,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_int(PyObject *self, PyObject *args) {
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9137,13 +10068,17 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_choice(PyObject *self, PyObject *args)
   bdl_search *arg1 = (bdl_search *) 0 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[3] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_add_choice", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_add_choice: search","bdl_search", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_add_choice", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_add_choice: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9170,8 +10105,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_choice(PyObject *self, PyObject *args)
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9185,6 +10126,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
   int64_t arg5 ;
   bdl_search_progress_fn arg6 = (bdl_search_progress_fn) 0 ;
   void *arg7 = (void *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -9197,7 +10141,8 @@ SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_run", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_run: search","bdl_search", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_run", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_run: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9236,6 +10181,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   {
@@ -9243,6 +10191,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -9256,13 +10207,17 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_search_request_stop(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_request_stop: search","bdl_search", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_request_stop", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_request_stop: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9275,8 +10230,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_request_stop(PyObject *self, PyObject *arg
     end_call();
   }
   resultobj = SWIG_Py_Void();
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9284,6 +10245,9 @@ fail:
 SWIGINTERN PyObject *_wrap_bdl_search_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   PyObject *swig_obj[1] ;
   int64_t result;
   
@@ -9291,7 +10255,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_count(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_count: search","bdl_search", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_count: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9306,8 +10270,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_count(PyObject *self, PyObject *args) {
   {
     resultobj = PyLong_FromLongLong(result); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9320,6 +10290,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial(PyObject *self, PyObject *args) {
   double *arg4 = (double *) 0 ;
   double *arg5 = (double *) 0 ;
   char **arg6 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   View view3 = {
     0
   } ;
@@ -9341,7 +10314,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_trial", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_trial: search","bdl_search", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_trial: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9375,10 +10348,16 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial(PyObject *self, PyObject *args) {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg6)); 
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view3); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view3); 
   }
@@ -9390,6 +10369,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_best(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
   int64_t *arg2 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
   int64_t value2 ;
   PyObject *swig_obj[1] ;
   bdl_status result;
@@ -9401,7 +10383,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_best(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_best: search","bdl_search", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_best: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9421,8 +10403,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_best(PyObject *self, PyObject *args) {
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg2)); 
   }
+  {
+    handle_release(&argument1); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   return NULL;
 }
 
@@ -9432,13 +10420,19 @@ SWIGINTERN PyObject *_wrap_bdl_search_apply(PyObject *self, PyObject *args) {
   bdl_search *arg1 = (bdl_search *) 0 ;
   int64_t arg2 ;
   bdl_optimizer *arg3 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument3 = {
+    0
+  } ;
   PyObject *swig_obj[3] ;
   bdl_status result;
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_apply", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_apply: search","bdl_search", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_apply: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9446,7 +10440,8 @@ SWIGINTERN PyObject *_wrap_bdl_search_apply(PyObject *self, PyObject *args) {
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[2], "bdl_search_apply: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_search_apply", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[2], "bdl_search_apply: optimizer","bdl_optimizer", use, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_optimizer *)handle;
   }
   {
@@ -9463,8 +10458,20 @@ SWIGINTERN PyObject *_wrap_bdl_search_apply(PyObject *self, PyObject *args) {
     if (stopped < 0) SWIG_fail;
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument3); 
+  }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument3); 
+  }
   return NULL;
 }
 
@@ -9473,6 +10480,9 @@ SWIGINTERN PyObject *_wrap_bdl_search_folds(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
   bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
   View view2 = {
     0
   } ;
@@ -9482,7 +10492,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_folds(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_folds", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_folds: search","bdl_search", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_folds: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -9504,10 +10514,16 @@ SWIGINTERN PyObject *_wrap_bdl_search_folds(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
+    handle_release(&argument1); 
+  }
+  {
     view_release(&view2); 
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
   {
     view_release(&view2); 
   }
@@ -9522,6 +10538,15 @@ SWIGINTERN PyObject *_wrap_bdl_save(PyObject *self, PyObject *args) {
   bdl_posterior *arg3 = (bdl_posterior *) 0 ;
   bdl_optimizer *arg4 = (bdl_optimizer *) 0 ;
   PyObject *bytes1 = NULL ;
+  Argument argument2 = {
+    0
+  } ;
+  Argument argument3 = {
+    0
+  } ;
+  Argument argument4 = {
+    0
+  } ;
   PyObject *swig_obj[4] ;
   bdl_status result;
   
@@ -9532,17 +10557,17 @@ SWIGINTERN PyObject *_wrap_bdl_save(PyObject *self, PyObject *args) {
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_save: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_save: model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[2], "bdl_save: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[2], "bdl_save: posterior","bdl_posterior", READS, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[3], "bdl_save: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[3], "bdl_save: optimizer","bdl_optimizer", READS, &handle, &argument4) < 0) SWIG_fail;
     arg4 = (bdl_optimizer *)handle;
   }
   {
@@ -9562,10 +10587,28 @@ SWIGINTERN PyObject *_wrap_bdl_save(PyObject *self, PyObject *args) {
   {
     Py_XDECREF(bytes1); 
   }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    handle_release(&argument3); 
+  }
+  {
+    handle_release(&argument4); 
+  }
   return resultobj;
 fail:
   {
     Py_XDECREF(bytes1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    handle_release(&argument3); 
+  }
+  {
+    handle_release(&argument4); 
   }
   return NULL;
 }
@@ -9579,6 +10622,9 @@ SWIGINTERN PyObject *_wrap_bdl_load(PyObject *self, PyObject *args) {
   bdl_posterior **arg4 = (bdl_posterior **) 0 ;
   bdl_optimizer **arg5 = (bdl_optimizer **) 0 ;
   PyObject *bytes1 = NULL ;
+  Argument argument2 = {
+    0
+  } ;
   bdl_model *handle3 = NULL ;
   int wanted3 ;
   bdl_posterior *handle4 = NULL ;
@@ -9595,7 +10641,8 @@ SWIGINTERN PyObject *_wrap_bdl_load(PyObject *self, PyObject *args) {
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_load: user_model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_load", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_load: user_model","bdl_model", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_model *)handle;
   }
   {
@@ -9642,10 +10689,16 @@ SWIGINTERN PyObject *_wrap_bdl_load(PyObject *self, PyObject *args) {
   {
     Py_XDECREF(bytes1); 
   }
+  {
+    handle_release(&argument2); 
+  }
   return resultobj;
 fail:
   {
     Py_XDECREF(bytes1); 
+  }
+  {
+    handle_release(&argument2); 
   }
   return NULL;
 }
@@ -9730,6 +10783,15 @@ SWIGINTERN PyObject *_wrap_bdl_save_bytes(PyObject *self, PyObject *args) {
   void *arg4 = (void *) 0 ;
   int64_t arg5 ;
   int64_t *arg6 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  Argument argument3 = {
+    0
+  } ;
   Py_buffer buffer4 = {
     0
   } ;
@@ -9743,17 +10805,17 @@ SWIGINTERN PyObject *_wrap_bdl_save_bytes(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_save_bytes", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_save_bytes: model","bdl_model", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_save_bytes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_save_bytes: posterior","bdl_posterior", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "bdl_save_bytes: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[2], "bdl_save_bytes: optimizer","bdl_optimizer", &handle) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[2], "bdl_save_bytes: optimizer","bdl_optimizer", READS, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_optimizer *)handle;
   }
   {
@@ -9779,10 +10841,28 @@ SWIGINTERN PyObject *_wrap_bdl_save_bytes(PyObject *self, PyObject *args) {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg6)); 
   }
   {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    handle_release(&argument3); 
+  }
+  {
     if (buffer4.obj) PyBuffer_Release(&buffer4);
   }
   return resultobj;
 fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    handle_release(&argument3); 
+  }
   {
     if (buffer4.obj) PyBuffer_Release(&buffer4);
   }
@@ -9799,6 +10879,9 @@ SWIGINTERN PyObject *_wrap_bdl_load_bytes(PyObject *self, PyObject *args) {
   bdl_posterior **arg5 = (bdl_posterior **) 0 ;
   bdl_optimizer **arg6 = (bdl_optimizer **) 0 ;
   Py_buffer buffer1 = {
+    0
+  } ;
+  Argument argument3 = {
     0
   } ;
   bdl_model *handle4 = NULL ;
@@ -9818,7 +10901,8 @@ SWIGINTERN PyObject *_wrap_bdl_load_bytes(PyObject *self, PyObject *args) {
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_load_bytes: user_model","bdl_model", &handle) < 0) SWIG_fail;
+    const int use = strstr("bdl_load_bytes", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_load_bytes: user_model","bdl_model", use, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_model *)handle;
   }
   {
@@ -9865,10 +10949,16 @@ SWIGINTERN PyObject *_wrap_bdl_load_bytes(PyObject *self, PyObject *args) {
   {
     if (buffer1.obj) PyBuffer_Release(&buffer1);
   }
+  {
+    handle_release(&argument3); 
+  }
   return resultobj;
 fail:
   {
     if (buffer1.obj) PyBuffer_Release(&buffer1);
+  }
+  {
+    handle_release(&argument3); 
   }
   return NULL;
 }
@@ -9921,6 +11011,7 @@ fail:
 
 
 static PyMethodDef SwigMethods[] = {
+	 { "share_parts", _wrap_share_parts, METH_VARARGS, NULL},
 	 { "bdl_status_name", _wrap_bdl_status_name, METH_O, "\n"
 		"Name of a status, for example \"BDL_ERROR_SHAPE\"; \"unknown status\" for other numbers.\n"
 		"The string is static. Since 0.1.\n"
