@@ -27,7 +27,8 @@ case $step in
     cd "$work"
     R CMD build "$root/bindings/r/bdl"
     sh "$root/bindings/r/check.sh" bdl_*.tar.gz
-    R CMD INSTALL --no-docs bdl_*.tar.gz ;;
+    R CMD INSTALL --no-docs bdl_*.tar.gz
+    sh "$root/bindings/r/valgrind.sh" ;;
   julia) $julia "$root/bindings/julia/BDL.jl/test/runtests.jl" ;;
   quickstarts) # the same figures in every language, from another folder
     figures() { grep -E '^test RMSE|intervals hold|^learned noise'; }
