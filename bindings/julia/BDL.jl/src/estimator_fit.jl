@@ -59,10 +59,20 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
     s.standardize && standardize!(model, X, word === :gaussian ? y : nothing)
+    word === :gaussian && outputs > 1 && start_noise!(model, y, s)
     method = method_for(m, model, X)
     optimizer = Optimizer(model, belief_for(m, model, method), method, size(y, 1); seed = s.seed, options_for(m)...)
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
+end
+
+"Several targets have a noise each, to be learned from where the library would start a shared one."
+function start_noise!(model, y, settings)
+    factor = get(settings.options, :initial_noise_precision, 0)
+    learns = !isempty(settings.hidden) && get(settings.options, :learn_noise, 1) != 0
+    factor == 0 && (factor = learns ? 100 : 1)
+    spread = vec(var(y; dims = 1, corrected = false))
+    set_noise!(model; precision = factor ./ ifelse.(spread .> 0, spread, 1))
 end
 
 class_count(found::AbstractVector, y) = length(found)

@@ -10,6 +10,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   model <- bdl_model(c(ncol(x), settings$hidden, response$outputs), settings$activation, family, settings$bias)
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
+  if (family == "gaussian" && response$outputs > 1) start_noise(model, response$y, settings, control)
   posterior <- posterior_for(model, settings$rank)
   optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
   bdl_set_options(optimizer, threads = 2, seed = seeds[1])
@@ -71,6 +72,15 @@ standardize_model <- function(model, x, y, family, bias) {
     ifelse(rms > 0, rms, 1)
   }
   bdl_model_set_standardization(model, NULL, size(x), NULL, if (is_gaussian) size(y))
+}
+
+# Several responses have a noise each, to be learned from where the library would start a shared one.
+start_noise <- function(model, y, settings, control) {
+  factor <- if (is.null(control$initial_noise_precision)) 0 else control$initial_noise_precision
+  learns <- length(settings$hidden) > 0 && !identical(as.numeric(control$learn_noise), 0)
+  if (factor == 0) factor <- if (learns) 100 else 1
+  variance <- colMeans(sweep(y, 2, colMeans(y))^2)
+  bdl_model_set_noise_precision(model, factor / ifelse(variance > 0, variance, 1))
 }
 
 # Fits, and returns the course of the ELBO's two parts.
