@@ -10,7 +10,7 @@ function show_progress(optimizer)
     e = running_elbo(optimizer)
     @printf("epoch %3d  expected log likelihood %8.1f  KL %7.1f  ELBO %8.1f\n", epoch, e.expected_log_likelihood, e.kl,
         e.elbo)
-    return nothing  # false or :stop would end training
+    return nothing  # true would end training
 end
 
 data = read_numbers(joinpath(@__DIR__, "data", "yacht.csv"))

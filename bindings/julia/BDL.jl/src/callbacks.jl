@@ -58,4 +58,4 @@ function report_progress()
 end
 
 "Which answers of a progress function stop: everything else, `nothing` included, goes on."
-stops(answer) = answer === false || answer === :stop
+stops(answer) = answer === true

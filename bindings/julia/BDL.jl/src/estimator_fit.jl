@@ -18,12 +18,12 @@ fit(::Type{T}, X, y; progress = isinteractive(), settings...) where {T<:Bayesian
     fit!(m, X, y; epochs, progress = isinteractive())
 
 Trains an estimator; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
-`true` for a line on stderr, or a function of the optimizer that may return `:stop`.
+`true` for a line on stderr, or a function of the optimizer that may return `true` to stop.
 
 # Examples
 ```julia
 fit!(m, X, y; epochs = 10, progress = false)
-fit!(m, X, y; progress = o -> progress(o).epoch < 20)
+fit!(m, X, y; progress = o -> progress(o).epoch >= 20)
 ```
 """
 function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive())

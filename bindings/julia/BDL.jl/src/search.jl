@@ -65,7 +65,7 @@ end
 """
     run!(search, X, Y; random = 5, bayesian = 25, progress = nothing)
 
-Adds trials. `progress` is called with the search after each; if it returns `false` or `:stop`, the run ends there.
+Adds trials. `progress` is called with the search after each; if it returns `true`, the run ends there.
 Ctrl-C raises `InterruptException`. Trials are kept in each case: run what is missing.
 
 # Examples

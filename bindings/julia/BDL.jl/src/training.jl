@@ -7,7 +7,7 @@ Trains on minibatches of the data: X is n x inputs, Y n x targets (a vector if t
 interrupted fit with the same bits as if it had never been interrupted.
 
 `progress` is called with the optimizer after every epoch (option `progress_every`). It may read the optimizer, its
-model and posterior; if it returns `false` or `:stop`, training ends there. An exception in it ends training and comes
+model and posterior; if it returns `true`, training ends there. An exception in it ends training and comes
 out unchanged. Ctrl-C raises `InterruptException`. In each case all is as after the last completed step.
 
 # Examples

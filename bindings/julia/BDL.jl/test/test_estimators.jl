@@ -29,7 +29,7 @@ end
 let m = BayesianMLP(; hidden = (4,), epochs = 2, dtype = Float32, samples = 10, learning_rate = 0.01)
     @test repr(m) == "BayesianMLP(not fitted)"
     @test_throws NotFiniteError fit!(m, fill(NaN, 60, 2), y; progress = false)
-    fit!(m, X, hcat(y, -y); progress = o -> false)
+    fit!(m, X, hcat(y, -y); progress = o -> true)
     @test m.optimizer[:learning_rate] == 0.01
     @test size(predict(m, X)) == (60, 2) && eltype(predict(m, X)) == Float64
     @test length(score(m, X, hcat(y, -y))) == 1
