@@ -134,6 +134,11 @@ static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterio
 }
 %}
 
+/* To be called when the interpreter ends. */
+%inline %{
+static void end_of_interpreter(void) { ending_thread = PyThread_get_thread_ident(); }
+%}
+
 /* Callables, or None. */
 %define BDL_PROGRESS(type, trampoline)
 %typemap(in) (type progress, void *user_data) {

@@ -155,8 +155,8 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
 /**
- * Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED
- * after bdl_model_set_noise_covariance(). Since 0.1.
+ * Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+ * BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
  */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
 

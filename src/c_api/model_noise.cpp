@@ -35,7 +35,9 @@ bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix prec
       if (m.likelihood.noise_covariance().given())
         fail(Status::ERROR_UNSUPPORTED,
              "the noise has a full covariance: bdl_model_get_noise_covariance() reads it");
-      const std::vector<double> values = caller_noise_precision(m.likelihood, m.standardization);
+      std::vector<double> values = caller_noise_precision(m.likelihood, m.standardization);
+      if (values.size() == 1 && precision.cols == m.outputs())
+        values.resize(static_cast<std::size_t>(m.outputs()), values.front());
       const auto count = static_cast<Index>(values.size());
       check_output(precision, 1, count, "precision");
       scatter<double>({values.data(), count, 1}, precision);

@@ -65,9 +65,9 @@ bdl_status report_exception(const char* function) {
     return report(BDL_ERROR_OUT_OF_MEMORY, function, "out of memory");
   } catch (const std::exception& error) {
     return report(BDL_ERROR_INTERNAL, function, "internal error: ", error.what());
+  } catch (const abi::__forced_unwind&) {
+    throw;  // a thread that ends in a callback or is cancelled: the C library aborts if that ends here
   } catch (...) {
-    // Not of C++: a cancelled thread unwinds, and the C library aborts if that ends here.
-    if (!abi::__cxa_current_exception_type()) throw;
     return report(BDL_ERROR_INTERNAL, function, "internal error: unknown exception");
   }
 }

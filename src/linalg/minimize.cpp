@@ -1,5 +1,6 @@
 #include "linalg/minimize.hpp"
 
+#include <cxxabi.h>
 #include <lbfgs.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ struct Call {
     if (error) return otherwise;
     try {
       return function();
+    } catch (const abi::__forced_unwind&) {
+      throw;  // the thread ends
     } catch (...) {
       error = std::current_exception();
       return otherwise;

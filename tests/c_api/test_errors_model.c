@@ -108,12 +108,19 @@ static void test_block(void** state) {
 
 static void test_noise_precision(void** state) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2), counts = trained_create(BDL_F64, BDL_POISSON, 2);
+  const double each[] = {4, 9};
+  double read[2];
   (void)state;
   watch(&t);
   REFUSES_PRECISIONS("precision", 2, bdl_model_set_noise_precision(t.model, wrong));
   REFUSED(BDL_ERROR_SHAPE, "precision has 2 rows, expected 1",
           bdl_model_set_noise_precision(t.model, given(2, 1)));
-  REFUSES_OUTPUTS("precision", 1, 1, bdl_model_get_noise_precision(t.model, wrong));
+  OK(bdl_model_set_noise_precision(t.model, bdl_f64(each, 1, 2)));
+  watch(&t);
+  REFUSES_OUTPUTS("precision", 1, 2, bdl_model_get_noise_precision(t.model, wrong));
+  OK(bdl_model_set_noise_precision(t.model, bdl_f64(each, 1, 1)));
+  OK(bdl_model_get_noise_precision(t.model, bdl_f64(read, 1, 2))); /* shared: for each output, too */
+  assert_true(read[0] == 4 && read[1] == 4);
   watch(&counts);
   REFUSED(BDL_ERROR_UNSUPPORTED, "likelihood", bdl_model_set_noise_precision(counts.model, given(1, 1)));
   REFUSED(BDL_ERROR_UNSUPPORTED, "likelihood", bdl_model_get_noise_precision(counts.model, into(1, 1)));

@@ -139,10 +139,38 @@ static void searches_end(void** state) {
   trained_free(&t);
 }
 
+static int32_t leave(void* user_data) {
+  (void)user_data;
+  pthread_exit(NULL);
+}
+
+static void* train(void* user_data) {
+  trained* const t = (trained*)user_data;
+  bdl_set_interrupt(leave, NULL);
+  (void)bdl_optimizer_fit(t->optimizer, x_of(&t->data), y_of(&t->data), 1000000, NULL, NULL);
+  return NULL;
+}
+
+/* As Python ends its threads: the stack unwinds, detached or not, and nothing aborts. */
+static void threads_may_end_in_a_callback(void** state) {
+  const struct timespec pause = {0, 300000000};
+  trained t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  pthread_t thread;
+  int64_t step = 0;
+  (void)state;
+  assert_int_equal(pthread_create(&thread, NULL, train, &t), 0);
+  assert_int_equal(pthread_detach(thread), 0);
+  (void)nanosleep(&pause, NULL);
+  OK(bdl_optimizer_progress(t.optimizer, &step, NULL, NULL));
+  assert_true(step > 0);
+  trained_free(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fit_is_interrupted),           cmocka_unit_test(asking_is_cheap),
       cmocka_unit_test(predictions_write_nothing),    cmocka_unit_test(streams_keep_what_they_saw),
-      cmocka_unit_test(laplace_leaves_the_posterior), cmocka_unit_test(searches_end)};
+      cmocka_unit_test(laplace_leaves_the_posterior), cmocka_unit_test(searches_end),
+      cmocka_unit_test(threads_may_end_in_a_callback)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,9 @@ learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import errors, metrics
+import atexit
+
+from . import errors, lowlevel, metrics
 from .checkpoint import Checkpoint, load, save
 from .errors import (
     BDLError,
@@ -57,6 +59,9 @@ if _TYPE_CHECKING:
     from .estimators import BayesianGLM, BayesianMLPClassifier, BayesianMLPRegressor
 
 __version__ = _version()
+
+# Training that still goes on in daemon threads then ends without asking the interpreter.
+atexit.register(lowlevel.end_of_interpreter)
 
 _estimators = ("BayesianGLM", "BayesianMLPClassifier", "BayesianMLPRegressor")
 

@@ -13,10 +13,12 @@ def as_array(values: Any, name: str) -> np.ndarray:
     """The values themselves where the library can read them in place; else converted to float64."""
     if hasattr(values, "toarray") and not isinstance(values, np.ndarray):
         raise TypeError(f"{name} is sparse, expected a dense array: {name}.toarray() is one")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise TypeError(f"{name} has masked elements, expected all numbers")
     array = np.asarray(values)
     if array.dtype in _accepted:
         return array if _strides_fit(array) else array.copy()
-    if array.dtype.kind in "biufO":
+    if array.dtype.kind in "biuf" or array.dtype.kind == "O" and not any(isinstance(v, (str, bytes)) for v in array.flat):
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError):

@@ -39,11 +39,11 @@ def save(
 
 def load(path: str | os.PathLike[str], user_model: Model | None = None) -> Checkpoint:
     """Reads a file with whatever parts it has. A model of the user's own has to be given."""
-    has_model, _, has_posterior, has_optimizer = lowlevel.bdl_checkpoint_parts(path)
+    has_model, needs_user_model, has_posterior, has_optimizer = lowlevel.bdl_checkpoint_parts(path)
     given = None if user_model is None else user_model._handle
     parts = lowlevel.bdl_load(path, given, has_model, has_posterior, has_optimizer)
+    model = user_model if needs_user_model else Model._of(parts[0]) if has_model else None
     if has_optimizer:
-        optimizer = _with_parts(*parts)
-        return Checkpoint(optimizer.model, optimizer.posterior, optimizer)
-    model = Model._of(parts[0]) if has_model else None
+        optimizer = _with_parts(model, *parts[1:])
+        return Checkpoint(model, optimizer.posterior, optimizer)
     return Checkpoint(model, Posterior._of(parts[1]) if has_posterior else None, None)

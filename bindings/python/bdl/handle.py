@@ -51,7 +51,7 @@ def capsule_of(value: Any, kind: type[Handle], name: str) -> Any:
 
 
 def to_bytes(model: Any, posterior: Any, optimizer: Any) -> bytes:
-    """A checkpoint in memory, of capsules or None."""
+    """A checkpoint in memory, of capsules or None, to be read without anything else."""
     size = lowlevel.bdl_save_bytes(model, posterior, optimizer, None)
     buffer = bytearray(size)
     lowlevel.bdl_save_bytes(model, posterior, optimizer, buffer)

@@ -61,6 +61,9 @@ class _SwigNonDynamicMeta(type):
 
 def share_parts(optimizer, model, posterior):
     return _lowlevel.share_parts(optimizer, model, posterior)
+
+def end_of_interpreter():
+    return _lowlevel.end_of_interpreter()
 BDL_OK = _lowlevel.BDL_OK
 r""" success"""
 BDL_ERROR_INVALID_ARGUMENT = _lowlevel.BDL_ERROR_INVALID_ARGUMENT
@@ -255,8 +258,8 @@ def bdl_model_set_noise_precision(model, precision):
 
 def bdl_model_get_noise_precision(model, precision):
     r"""
-    Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED
-    after bdl_model_set_noise_covariance(). Since 0.1.
+    Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+    BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
 

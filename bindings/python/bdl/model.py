@@ -7,6 +7,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from . import arrays, lowlevel, names
+from .errors import UnsupportedError
 from .handle import Handle, to_bytes
 
 
@@ -242,6 +243,10 @@ class Model(Handle):
         )
         return hessian
 
+    def _check_picklable(self) -> None:
+        if self.activation is None:
+            raise UnsupportedError("a model of the user's own cannot be pickled or copied: bdl.save() keeps what it learned")
+
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Model>"
@@ -253,6 +258,7 @@ class Model(Handle):
         return f"Model.mlp({sizes}, activation={self.activation!r}, {common}"
 
     def __reduce__(self) -> Any:
+        self._check_picklable()
         return _load_model, (to_bytes(self._handle, None, None),)
 
 

@@ -81,9 +81,15 @@ class Optimizer(Handle):
         self.set(**options)
 
     def set(self, **options: Any) -> None:
-        """Sets options by name: ``optimizer.set(learning_rate=0.01, seed=3)``."""
-        for name, value in options.items():
-            self[name] = value
+        """Sets options by name: ``optimizer.set(learning_rate=0.01, seed=3)``; all or, on an error, none."""
+        former = {name: self[name] for name in options if name in tables.types}
+        try:
+            for name, value in options.items():
+                self[name] = value
+        except BaseException:
+            for name, value in former.items():
+                self[name] = value
+            raise
 
     def __setitem__(self, name: str, value: Any) -> None:
         kind = tables.types.get(name, "double")  # an unknown name is the library's to refuse
@@ -238,6 +244,8 @@ class Optimizer(Handle):
         return f"<Optimizer {self.method}: data_size={self.data_size}, step={self.progress.step}>"
 
     def __reduce__(self) -> Any:
+        if self.model is not None:
+            self.model._check_picklable()
         return _load_optimizer, (to_bytes(None, None, self._handle), self.model is not None)
 
 
@@ -245,14 +253,15 @@ def _elbo(parts: list[Any]) -> Elbo:
     return Elbo(parts[0], None if parts[1] is False else parts[1])
 
 
-def _with_parts(model: Any, posterior: Any, optimizer: Any) -> Optimizer:
-    """An optimizer of three capsules, model may be False."""
+def _with_parts(model: Model | None, posterior: Any, optimizer: Any) -> Optimizer:
+    """An optimizer of its model and two capsules."""
     handle = Optimizer._of(optimizer)
-    lowlevel.share_parts(optimizer, model, posterior)
-    handle.model = Model._of(model) if model else None
+    lowlevel.share_parts(optimizer, None if model is None else model._handle, posterior)
+    handle.model = model
     handle.posterior = Posterior._of(posterior)
     return handle
 
 
 def _load_optimizer(data: bytes, has_model: bool) -> Optimizer:
-    return _with_parts(*lowlevel.bdl_load_bytes(data, None, has_model, True, True))
+    model, posterior, optimizer = lowlevel.bdl_load_bytes(data, None, has_model, True, True)
+    return _with_parts(Model._of(model) if has_model else None, posterior, optimizer)

@@ -7,11 +7,19 @@
 #include <bdl/bdl.h>
 #include <string.h>
 
+#include "calls.h"
 #include "handles.h"
 #include "views.h"
 
 static size_t item_size(const bdl_matrix* matrix) {
   return matrix->dtype == BDL_F64 ? sizeof(double) : sizeof(float);
+}
+
+/* Enters the interpreter; false if it is gone. */
+static int enter(PyGILState_STATE* state) {
+  if (is_interpreter_gone()) return 0;
+  *state = PyGILState_Ensure();
+  return 1;
 }
 
 /* Copies all elements between matrices of one shape and type. */
@@ -80,8 +88,9 @@ static PyObject* call_with_copies(PyObject* function, const bdl_matrix* const* m
 /* user_data: a tuple (outputs, gradients or None), of which the model owns a reference. */
 static int32_t call_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
   const bdl_matrix* const given[] = {&parameters, &inputs};
-  const PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state;
   int32_t answer = 1;
+  if (!enter(&state)) return answer;
   if (!PyErr_Occurred())
     answer = take_result(call_with_copies(PyTuple_GET_ITEM((PyObject*)user_data, 0), given, 2), "outputs", &outputs);
   PyGILState_Release(state);
@@ -91,8 +100,9 @@ static int32_t call_outputs(void* user_data, bdl_matrix parameters, bdl_matrix i
 static int32_t call_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix output_gradients,
                               bdl_matrix_out rows) {
   const bdl_matrix* const given[] = {&parameters, &inputs, &output_gradients};
-  const PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state;
   int32_t answer = 1;
+  if (!enter(&state)) return answer;
   if (!PyErr_Occurred())
     answer = take_result(call_with_copies(PyTuple_GET_ITEM((PyObject*)user_data, 1), given, 3), "gradient rows", &rows);
   PyGILState_Release(state);
@@ -101,8 +111,9 @@ static int32_t call_gradients(void* user_data, bdl_matrix parameters, bdl_matrix
 
 static int32_t call_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration, const bdl_posterior* q,
                           bdl_matrix_out draws) {
-  const PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state;
   int32_t answer = 1;
+  if (!enter(&state)) return answer;
   if (!PyErr_Occurred()) {
     PyObject* const lent = PyCapsule_New((void*)q, "bdl_posterior", NULL);
     if (lent) {
@@ -118,15 +129,17 @@ static int32_t call_draws(void* user_data, bdl_draw_kind kind, int64_t step, int
 }
 
 static void drop_reference(void* user_data) {
-  const PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state;
+  if (!enter(&state)) return;
   Py_DECREF((PyObject*)user_data);
   PyGILState_Release(state);
 }
 
 /* A callable without arguments: true stops. */
 static int32_t call_progress(PyObject* function) {
-  const PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state;
   int32_t answer = -1;
+  if (!enter(&state)) return answer;
   if (!PyErr_Occurred()) {
     PyObject* const result = PyObject_CallNoArgs(function);
     if (result) {

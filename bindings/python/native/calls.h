@@ -5,11 +5,22 @@
 #include <Python.h>
 #include <bdl/bdl.h>
 
+/* The thread that ends the interpreter, when it does. Other threads must not enter it any more: it would end them in the
+   middle of the library. */
+static volatile unsigned long ending_thread = 0;
+
+static int is_interpreter_gone(void) {
+  return ending_thread && PyThread_get_thread_ident() != ending_thread;
+}
+
 /* Runs Python's signal handlers; an exception of theirs, or of a callback, ends the call. */
 static int32_t is_interrupted(void* unused) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const int32_t answer = PyErr_Occurred() || PyErr_CheckSignals() != 0;
+  PyGILState_STATE state;
+  int32_t answer;
   (void)unused;
+  if (is_interpreter_gone()) return 1;
+  state = PyGILState_Ensure();
+  answer = PyErr_Occurred() || PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
   return answer;
 }

@@ -3054,6 +3054,9 @@ static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterio
 }
 
 
+static void end_of_interpreter(void) { ending_thread = PyThread_get_thread_ident(); }
+
+
 SWIGINTERNINLINE PyObject*
   SWIG_From_int  (int value)
 {
@@ -3353,6 +3356,22 @@ SWIGINTERN PyObject *_wrap_share_parts(PyObject *self, PyObject *args) {
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     share_parts(arg1,arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_end_of_interpreter(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  
+  if (!SWIG_Python_UnpackTuple(args, "end_of_interpreter", 0, 0, 0)) SWIG_fail;
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    end_of_interpreter();
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_Py_Void();
@@ -11012,6 +11031,7 @@ fail:
 
 static PyMethodDef SwigMethods[] = {
 	 { "share_parts", _wrap_share_parts, METH_VARARGS, NULL},
+	 { "end_of_interpreter", _wrap_end_of_interpreter, METH_NOARGS, NULL},
 	 { "bdl_status_name", _wrap_bdl_status_name, METH_O, "\n"
 		"Name of a status, for example \"BDL_ERROR_SHAPE\"; \"unknown status\" for other numbers.\n"
 		"The string is static. Since 0.1.\n"
@@ -11103,8 +11123,8 @@ static PyMethodDef SwigMethods[] = {
 		":param precision: 1 x 1 or 1 x C, positive\n"
 		""},
 	 { "bdl_model_get_noise_precision", _wrap_bdl_model_get_noise_precision, METH_VARARGS, "\n"
-		"Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED\n"
-		"after bdl_model_set_noise_covariance(). Since 0.1.\n"
+		"Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;\n"
+		"BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.\n"
 		""},
 	 { "bdl_model_set_noise_covariance", _wrap_bdl_model_set_noise_covariance, METH_VARARGS, "\n"
 		"Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,\n"

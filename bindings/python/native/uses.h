@@ -11,7 +11,7 @@ typedef struct Uses {
   unsigned long writer; /* the thread in a call that changes the object; 0: none */
 } Uses;
 
-/* A handle's object, and of an optimizer those that it changes as well. */
+/* A handle's object, and of an optimizer those that its calls use as well. */
 enum { OWN, MODEL, POSTERIOR, MOST_USES };
 typedef struct Held {
   Uses* uses[MOST_USES];
@@ -57,9 +57,11 @@ static int uses_begin(Held* held, int changes, const char* name) {
   int i;
   if (!held) return changes ? raise_invalid(name, "is lent to a callback, which may only read it") : 0;
   if (!changes) {
-    Uses* const own = held->uses[OWN];
-    if (own->writer && own->writer != thread) return raise_invalid(name, "is being changed by another thread");
-    ++own->readers;
+    for (i = 0; i < MOST_USES; ++i)
+      if (held->uses[i] && held->uses[i]->writer && held->uses[i]->writer != thread)
+        return raise_invalid(name, "is being changed by another thread");
+    for (i = 0; i < MOST_USES; ++i)
+      if (held->uses[i]) ++held->uses[i]->readers;
     return 0;
   }
   for (i = 0; i < MOST_USES; ++i)
@@ -72,12 +74,16 @@ static int uses_begin(Held* held, int changes, const char* name) {
 
 static void uses_end(Held* held, int changes) {
   int i;
-  if (!changes) --held->uses[OWN]->readers;
-  for (i = 0; changes && i < MOST_USES; ++i)
-    if (held->uses[i]) held->uses[i]->writer = 0;
+  for (i = 0; i < MOST_USES; ++i) {
+    if (!held->uses[i]) continue;
+    if (changes)
+      held->uses[i]->writer = 0;
+    else
+      --held->uses[i]->readers;
+  }
 }
 
-/* An optimizer's calls change its model and posterior. */
+/* An optimizer's calls use its model and posterior. */
 static void held_share(Held* optimizer, Held* part, int place) {
   if (!optimizer || !part || optimizer->uses[place]) return;
   optimizer->uses[place] = part->uses[OWN];

@@ -139,3 +139,27 @@ def test_a_failed_fit_is_none():
         glm.fit(np.eye(3), [0.5, 1, 2])
     with pytest.raises(ValueError, match="not fitted"):
         glm.predict(np.eye(3))
+
+
+def test_only_linear_models_are_loaded(tmp_path):
+    model = bdl.Model.mlp([3, 5, 1], bias=False)
+    optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 1), "slang-ggn", 10)
+    bdl.save(tmp_path / "network.safetensors", optimizer=optimizer)
+    with pytest.raises(ValueError, match="no model of BayesianGLM"):
+        bdl.BayesianGLM.load(tmp_path / "network.safetensors")
+
+
+def test_a_failed_fit_leaves_the_former():
+    x = np.arange(12.0).reshape(6, 2) % 5
+    glm = bdl.BayesianGLM("poisson").fit(x, [1, 2, 0, 3, 1, 2])
+    expected = glm.predict(x)
+    with pytest.raises(bdl.LabelError):
+        glm.fit(x, np.full(6, 0.5))
+    with pytest.raises(TypeError):
+        glm.fit(x[:, :1], ["a"] * 6)
+    assert np.array_equal(glm.predict(x), expected)
+
+
+def test_rank_is_at_most_the_number_of_parameters():
+    x = np.arange(12.0).reshape(6, 2) % 5
+    assert bdl.BayesianGLM(method="exact-low-rank").fit(x, x[:, 0]).posterior_.rank == 3

@@ -208,3 +208,12 @@ def test_closing(network):
 
 def test_what_was_built():
     assert bdl.__version__ in bdl.build_info()
+
+
+def test_noise_precision_of_several_outputs():
+    model = bdl.Model.mlp([2, 3])
+    assert model.noise_precision.tolist() == [1, 1, 1]
+    model.noise_precision = 4.0
+    assert model.noise_precision.tolist() == [4, 4, 4]
+    model.noise_precision = [1, 2, 3]
+    assert model.noise_precision.tolist() == [1, 2, 3]

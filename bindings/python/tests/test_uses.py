@@ -1,5 +1,8 @@
 """One call at a time may change an object: what would pull the ground from under another is refused."""
 
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -127,3 +130,51 @@ def test_loaded_parts_belong_together(data, optimizer, tmp_path):
     loaded = bdl.load(tmp_path / "all.safetensors").optimizer
     with pytest.raises(bdl.InvalidArgumentError, match="in use"):
         loaded.fit(*data, 3, lambda o: o.posterior.update(np.ones((1, o.posterior.dimension))))
+
+
+def test_reading_an_optimizer_reads_its_parts(data, optimizer):
+    """A user's model is changed neither while it is trained nor while an ELBO of it is computed."""
+    refused = []
+
+    def outputs(theta, x):
+        try:
+            model.noise_precision = 2.0
+        except bdl.InvalidArgumentError as error:
+            refused.append(str(error))
+        return x @ theta
+
+    model = bdl.Model.user(outputs, lambda theta, x, seeds: seeds * x, 3, 1, 3)
+    trained = bdl.Optimizer(model, bdl.Posterior.full(3), "slang-ggn", 500)
+    trained.step(data[0][:10], data[1][:10])
+    count = len(refused)
+    trained.elbo(*data, samples=2)
+    assert 0 < count < len(refused)
+    assert model.noise_precision[0] != 2.0
+
+
+def test_a_users_model_is_one_object(data, tmp_path):
+    model = bdl.Model.user(lambda theta, x: x @ theta, lambda theta, x, seeds: seeds * x, 3, 1, 3)
+    optimizer = bdl.Optimizer(model, bdl.Posterior.full(3), "slang-ggn", 500)
+    optimizer.fit(*data, 1)
+    bdl.save(tmp_path / "user.safetensors", optimizer=optimizer)
+    loaded = bdl.load(tmp_path / "user.safetensors", user_model=model)
+    assert loaded.model is model and loaded.optimizer.model is model
+    with pytest.raises(bdl.InvalidArgumentError, match="in use"):
+        loaded.optimizer.fit(*data, 1, lambda o: setattr(model, "noise_precision", 2.0))
+    for whole in (model, optimizer):
+        with pytest.raises(bdl.UnsupportedError, match="pickled"):
+            pickle.dumps(whole)
+
+
+def test_the_interpreter_ends_while_a_thread_trains():
+    program = """
+import threading, time, bdl, numpy as np
+x, y = np.random.randn(500, 3), np.random.randn(500)
+for model in bdl.Model.mlp([3, 20, 1]), bdl.Model.user(lambda t, x: x @ t, lambda t, x, s: s * x, 3, 1, 3):
+    o = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 1), "slang-ggn", 500)
+    threading.Thread(target=o.fit, args=(x, y, 10**6, lambda o: None), daemon=True).start()
+time.sleep(0.5)
+print("ending")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "ending\n"), ended.stderr

@@ -444,8 +444,8 @@ function bdl_model_set_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, p
 end
 
 """
-Reads the noise precision into 1 x 1 (if it is shared, in the units of y) or 1 x C; BDL_ERROR_UNSUPPORTED
-after bdl_model_set_noise_covariance(). Since 0.1.
+Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
 """
 function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, precision)

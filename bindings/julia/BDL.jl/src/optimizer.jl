@@ -177,3 +177,12 @@ memory(optimizer::Optimizer; minibatch::Integer = 0) =
 
 describe(io::IO, optimizer::Optimizer) = print(io, "Optimizer(\"$(method(optimizer))\", $(data_size(optimizer)) examples, ",
     "step $(progress(optimizer).step), ", optimizer.posterior, ")")
+
+"The caller's arrays for a call: copies of vectors, if functions of the user's run in it."
+function looks(optimizer::Optimizer, arrays...; progress = nothing)
+    model, keep = optimizer.model, optimizer.handle.keep
+    draws = keep isa Tuple && length(keep) == 3 && keep[3] !== nothing
+    own = model !== nothing && model.handle.keep !== nothing
+    return map(progress !== nothing || draws || own ? look_steadily : look, arrays)
+end
+looks(model::Model, arrays...) = map(model.handle.keep === nothing ? look : look_steadily, arrays)

@@ -16,7 +16,7 @@ sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
 ```
 """
 function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
-    x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
     mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
     predicted(model, q) do m, p
         LibBDL.bdl_predict(m, p, x, how, samples, seed, look(mean), look(epistemic_variance),
@@ -40,7 +40,7 @@ predict_quantiles(model, q, X, [0.05, 0.5, 0.95])
 """
 function predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = 500,
     seed::Integer = 1)
-    x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
     wanted = levels isa Tuple ? collect(levels) : levels
     K = length(wanted)
     quantiles = Matrix{Float64}(undef, x.matrix.rows, C * K)
@@ -63,7 +63,7 @@ predict_interval(model, q, X, 0.5).lower
 """
 function predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
     samples::Integer = 500, seed::Integer = 1)
-    x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
     lower, upper = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:2)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_interval(m, p, x, how, samples, seed, probability, look(lower), look(upper))
@@ -84,7 +84,7 @@ predict_classes(logistic, Posterior(logistic), X).entropy
 ```
 """
 function predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
-    x, how, C = look(X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
     n = x.matrix.rows
     probabilities = Matrix{Float64}(undef, n, C)
     entropy, information = (Matrix{Float64}(undef, n, ntargets(model)) for _ in 1:2)
@@ -109,7 +109,7 @@ sum(predict_log_density(model, q, X, y))
 """
 function predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = 500,
     seed::Integer = 1)
-    x, y, how = look(X), look(Y), number(PREDICT_METHODS, method)
+    (x, y), how = looks(model, X, Y), number(PREDICT_METHODS, method)
     log_density = Vector{Float64}(undef, x.matrix.rows)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_log_density(m, p, x, y, how, samples, seed, look(log_density))
@@ -128,7 +128,7 @@ size(predict_draws(model, q, X, 100)) == (size(X, 1), 100)  # true
 ```
 """
 function predict_draws(model::Model, q::Posterior, X, samples::Integer = 500; method = :monte_carlo, seed::Integer = 1)
-    x, how, targets = look(X), number(PREDICT_METHODS, method), ntargets(model)
+    (x,), how, targets = looks(model, X), number(PREDICT_METHODS, method), ntargets(model)
     samples >= 1 || throw(InvalidArgumentError("samples is $samples; it must be 1 or more"))
     draws = Matrix{Float64}(undef, x.matrix.rows, targets * samples)
     predicted(model, q) do m, p
@@ -148,7 +148,7 @@ predict_outputs(model, q, X).covariance[1, 1, :]
 ```
 """
 function predict_outputs(model::Model, q::Posterior, X)
-    x, C = look(X), noutputs(model)
+    (x,), C = looks(model, X), noutputs(model)
     mean = Matrix{Float64}(undef, x.matrix.rows, C)
     covariance = Matrix{Float64}(undef, C * C, x.matrix.rows)
     predicted(model, q) do m, p

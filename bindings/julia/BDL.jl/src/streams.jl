@@ -15,7 +15,7 @@ end
 ```
 """
 function observe!(optimizer::Optimizer, X, Y)
-    x, y = look(X), look(Y)
+    x, y = looks(optimizer, X, Y)
     log_density = Vector{Float64}(undef, x.matrix.rows)
     uninterrupted(guarded((), trained(optimizer)) do
         LibBDL.bdl_optimizer_observe(handle(optimizer), x, y, look(log_density))

@@ -16,7 +16,7 @@ fit!(optimizer, X, y; epochs = 120, progress = o -> println(running_elbo(o)))
 ```
 """
 function fit!(optimizer::Optimizer, X, Y; epochs::Integer = 120, progress = nothing)
-    x, y = progress === nothing ? (look(X), look(Y)) : (look_steadily(X), look_steadily(Y))
+    x, y = looks(optimizer, X, Y; progress = progress)
     report = progress === nothing ? C_NULL : LibBDL.@bdl_progress_fn(on_fit)
     guarded((), trained(optimizer); progress = () -> progress(optimizer)) do
         LibBDL.bdl_optimizer_fit(handle(optimizer), x, y, epochs, report, C_NULL)
@@ -35,7 +35,7 @@ step!(optimizer, X[1:10, :], y[1:10])
 ```
 """
 function step!(optimizer::Optimizer, X, Y)
-    x, y = look(X), look(Y)
+    x, y = looks(optimizer, X, Y)
     guarded((), trained(optimizer)) do
         LibBDL.bdl_optimizer_step(handle(optimizer), x, y)
     end
@@ -53,7 +53,7 @@ step_rows!(optimizer, gradient_rows(model, rand(q), X, y))
 ```
 """
 function step_rows!(optimizer::Optimizer, rows)
-    g = look(rows)
+    g, = looks(optimizer, rows)
     guarded((), trained(optimizer)) do
         LibBDL.bdl_optimizer_step_rows(handle(optimizer), g)
     end
@@ -72,7 +72,7 @@ laplace!(fit!(optimizer, X, y), X, y)
 ```
 """
 function laplace!(optimizer::Optimizer, X, Y)
-    x, y = look(X), look(Y)
+    x, y = looks(optimizer, X, Y)
     uninterrupted(guarded((), trained(optimizer)) do
         LibBDL.bdl_optimizer_laplace(handle(optimizer), x, y)
     end)
@@ -108,7 +108,7 @@ elbo(optimizer, X, y).elbo
 ```
 """
 function elbo(optimizer::Optimizer, X, Y; samples::Integer = 100, seed::Integer = 1)
-    x, y, log_likelihood, kl = look(X), look(Y), Ref{Float64}(), Ref{Float64}(NaN)
+    (x, y), log_likelihood, kl = looks(optimizer, X, Y), Ref{Float64}(), Ref{Float64}(NaN)
     uninterrupted(guarded(trained(optimizer)) do
         LibBDL.bdl_optimizer_elbo(handle(optimizer), x, y, samples, seed, log_likelihood, wanted_kl(optimizer, kl))
     end)

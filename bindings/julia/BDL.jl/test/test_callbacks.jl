@@ -127,3 +127,22 @@ let search = Search(small_optimizer(steps = 0); folds = 2, epochs = 2, samples =
     run!(search, X, y; random = 2, bayesian = 0)
     @test all(t -> isnan(t.score) && !isempty(t.message), trials(search))
 end
+
+# Functions of a model of one's own may resize the very data: the library keeps to what it was given.
+let n = 40, x = randn(n, 1), y = vec(3 .* x), kept = copy(y)
+    outputs(theta, inputs) = inputs .* theta[1]
+    function shrinking(theta, inputs)
+        resize!(y, 1)
+        GC.gc(false)
+        return outputs(theta, inputs)
+    end
+    function trained_by(f)
+        model = Model(f, (theta, inputs, seeds) -> seeds .* inputs; inputs = 1, parameters = 1)
+        return fit!(Optimizer(model, Posterior(model; family = :full), "slang-ggn", n), x, y; epochs = 3)
+    end
+    expected = mean(trained_by(outputs).posterior)
+    optimizer = trained_by(shrinking)
+    @test length(y) == 1 && mean(optimizer.posterior) == expected
+    append!(y, kept[2:end])
+    @test all(isfinite, predict_log_density(optimizer.model, optimizer.posterior, x, y; samples = 3))
+end

@@ -50,7 +50,7 @@ def needs_family(method: str) -> bool:
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:
     """A blank posterior of a model's parameters."""
     if family == "low_rank":
-        return Posterior.low_rank(model.parameters, rank, model.dtype)
+        return Posterior.low_rank(model.parameters, min(rank, model.parameters), model.dtype)
     if family == "diagonal":
         return Posterior.low_rank(model.parameters, 0, model.dtype)
     if family == "dropout":

@@ -245,7 +245,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     @classmethod
     def _accepts(cls, model: Model) -> bool:
         one = model.likelihood != "bernoulli" or model.outputs == 1
-        return one and model.activation is not None and len(model.blocks) == 2
+        return one and [block.name for block in model.blocks] == ["layer0.weight", "layer0.bias"]
 
     def _loaded(self) -> None:
         self._y_is_vector = self.model_.outputs == 1

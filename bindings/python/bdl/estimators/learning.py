@@ -23,6 +23,18 @@ class Learns:
         """Trains on the data: from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
         what has been learned so far."""
         goes_on = self.warm_start and self._is_fitted()
+        former = dict(vars(self))
+        try:
+            return self._fit(X, y, goes_on)
+        except BaseException:
+            if self._is_fitted() and self.optimizer_ is not former.get("optimizer_"):
+                raise  # with what has been learned so far
+            if "optimizer_" in former and not goes_on:  # nothing has: the former fit stays
+                vars(self).clear()
+                vars(self).update(former)
+            raise
+
+    def _fit(self, X: Any, y: Any, goes_on: bool) -> Any:
         x, y = validated_data(self, X, y, reset=not goes_on)
         targets = self._encode(y, known=goes_on)
         if not goes_on:
@@ -87,6 +99,8 @@ class Learns:
         validation = None
         if self.early_stopping:
             x, targets, validation = self._split(x, targets)
+            if self.optimizer_.data_size != len(x):
+                self.optimizer_ = self._optimizer(self.model_, self.posterior_, self.optimizer_.method, len(x))
         bar = Bar(self.epochs, self.verbose)
         course = Course(self.history_, bar, validation, self._first_counted())
         try:

@@ -8,9 +8,11 @@ coef.bdl <- function(object, ...) {
   stats::setNames(value, coefficient_names(object))
 }
 
+# A matrix for linear models, lazy for networks, which have many parameters.
 vcov.bdl <- function(object, ...) {
-  new_vcov(function() handles_of(object)$posterior, object$parameters, coefficient_names(object),
-           coefficient_map(object))
+  covariance <- new_vcov(function() handles_of(object)$posterior, object$parameters, coefficient_names(object),
+                         coefficient_map(object))
+  if (length(object$settings$hidden)) covariance else as.matrix(covariance)
 }
 
 confint.bdl <- function(object, parm, level = 0.95, ...) {

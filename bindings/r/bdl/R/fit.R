@@ -44,6 +44,7 @@ complete_settings <- function(settings, family, examples, inputs, outputs) {
   }
   if (is.null(settings$rank)) {
     settings$rank <- if (!is_linear) 5 else if (size <= 200) "full" else 10
+    if (settings$method %in% low_rank_methods) settings$rank <- min(if (is_linear) 10 else 5, size)
     if (settings$method %in% diagonal_methods) settings$rank <- 0
     if (settings$method %in% full_methods) settings$rank <- "full"
   }
@@ -53,6 +54,7 @@ complete_settings <- function(settings, family, examples, inputs, outputs) {
 # A standard normal prior of standardised coefficients, hardly any of intercepts.
 linear_options <- list(learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4)
 
+low_rank_methods <- c("slang-online-eig", "exact-low-rank", "lo-fi")
 diagonal_methods <- c("von", "vogn", "bbb", "exact-diagonal", "vd-ekf")
 full_methods <- c("von-full", "vogn-full", "exact-full", "ekf", "cm-ekf", "rvga")
 

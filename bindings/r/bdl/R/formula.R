@@ -45,6 +45,7 @@ bdl.default <- function(x, y, family = NULL, method = "slang-ggn", rank = 5, hid
 
 bdl_glm <- function(x, ...) {
   call <- match.call()
+  if (!is.null(call$hidden)) refuse("a generalised linear model has no hidden units: bdl() takes them")
   call[[1L]] <- quote(bdl::bdl)
   names(call)[names(call) == "x"] <- ""
   call$hidden <- quote(integer(0))
@@ -73,10 +74,18 @@ without_intercept <- function(x) {
   x
 }
 
+# By their names, where both have some.
+columns_of <- function(newdata, names) {
+  if (is.null(names) || is.null(colnames(newdata))) return(newdata)
+  missing <- setdiff(names, colnames(newdata))
+  if (length(missing)) refuse("newdata has no column ", paste(missing, collapse = ", "), call = quote(predict.bdl()))
+  newdata[, names, drop = FALSE]
+}
+
 # The rows of newdata as the model was given its own, missing values included.
 inputs_of <- function(object, newdata, na.action) {
   if (is.null(newdata)) return(object$x)
-  if (is.null(object$terms)) return(as_inputs(newdata, "newdata"))
+  if (is.null(object$terms)) return(as_inputs(columns_of(newdata, colnames(object$x)), "newdata"))
   terms <- stats::delete.response(object$terms)
   frame <- stats::model.frame(terms, newdata, na.action = na.action, xlev = object$xlevels)
   classes <- attr(terms, "dataClasses")

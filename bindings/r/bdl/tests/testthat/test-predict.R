@@ -84,3 +84,22 @@ test_that("the yacht quickstart has the numbers of the C program", {
   expect_identical(nrow(fit$history), 120L)
   expect_identical(bdl_options(h$optimizer)$threads, 2)
 })
+
+test_that("columns of matrices go by their names", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 30, dimnames = list(NULL, c("a", "b")))
+  fit <- bdl(x, 2 * x[, "a"] - x[, "b"] + rnorm(30) / 10, hidden = integer(0))
+  expected <- predict(fit, x)
+  expect_identical(predict(fit, x[, c("b", "a")]), expected)
+  expect_identical(unname(predict(fit, data.frame(other = 0, b = x[, "b"], a = x[, "a"]))), unname(expected))
+  expect_error(predict(fit, x[, "a", drop = FALSE]), "no column b", class = "bdl_error")
+})
+
+test_that("covariances of linear models are matrices", {
+  fit <- bdl_glm(mpg ~ wt + hp, mtcars)
+  v <- vcov(fit)
+  expect_true(is.numeric(v))
+  expect_equal(sqrt(diag(v %*% solve(v))), rep(1, 3), ignore_attr = TRUE)
+  expect_equal(v, vcov(lm(mpg ~ wt + hp, mtcars)), tolerance = 0.1)
+  expect_error(bdl_glm(mpg ~ wt, mtcars, hidden = 5), "hidden")
+})
