@@ -163,3 +163,18 @@ def test_a_failed_fit_leaves_the_former():
 def test_rank_is_at_most_the_number_of_parameters():
     x = np.arange(12.0).reshape(6, 2) % 5
     assert bdl.BayesianGLM(method="exact-low-rank").fit(x, x[:, 0]).posterior_.rank == 3
+
+
+def test_scores_of_several_counts(rng):
+    x = rng.normal(size=(80, 2))
+    y = rng.poisson(np.exp(x @ [[0.5, 0.0], [0.0, 0.8]]))
+    glm = bdl.BayesianGLM("poisson").fit(x, y)
+    alone = [bdl.BayesianGLM("poisson").fit(x, y[:, c]).score(x, y[:, c]) for c in range(2)]
+    assert abs(glm.score(x, y) - np.mean(alone)) < 0.05
+
+
+def test_warm_starts_take_new_options(rng):
+    x = rng.normal(size=(40, 2))
+    regressor = bdl.BayesianMLPRegressor(hidden=4, epochs=2, warm_start=True).fit(x, x[:, 0])
+    regressor.set_params(options={"learning_rate": 0.005}).fit(x, x[:, 0])
+    assert regressor.optimizer_["learning_rate"] == 0.005

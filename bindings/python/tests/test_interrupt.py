@@ -13,6 +13,14 @@ import bdl
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
+@pytest.fixture(autouse=True)
+def listening():
+    """Where the tests run in the background, SIGINT is ignored, which Python inherits."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 @pytest.fixture
 def data(rng):
     x = rng.normal(size=(5000, 6))

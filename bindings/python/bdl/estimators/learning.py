@@ -41,6 +41,8 @@ class Learns:
             self._start(x, targets, len(x), stepwise=False)
         elif self.optimizer_.data_size != len(x):
             self.optimizer_ = self._optimizer(self.model_, self.posterior_, self.optimizer_.method, len(x))
+        else:
+            self.optimizer_.set(**self._options(self.optimizer_.method))
         self._train(x, targets)
         return self
 
