@@ -15,7 +15,7 @@ apt() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dir::Etc::sourcelist=/etc/apt/sources.list -o Dir::Etc::sourceparts="$work/sources" \
     -o Dir::Etc::preferencesparts="$work/preferences" -o Dir::State::lists="$work/lists" -o APT::Sandbox::User=root "$@"
 }
-cp /etc/apt/sources.list.d/debian.sources "$work/sources/" 2>/dev/null || true
+[ ! -f /etc/apt/sources.list.d/debian.sources ] || cp /etc/apt/sources.list.d/debian.sources "$work/sources/"
 apt update
 apt install -y --no-install-recommends julia >/dev/null
 
