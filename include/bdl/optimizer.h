@@ -238,6 +238,12 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 
 /**
+ * Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
+ * mean that the rates are too high for the data. Since 0.1.
+ */
+BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
+
+/**
  * Has training moved the posterior at all? Compares it with its state at initialisation (or at the
  * optimizer's creation). Since 0.1.
  * @param optimizer       an optimizer

@@ -123,6 +123,10 @@ bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* co
   });
 }
 
+int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer) {
+  return optimizer ? std::visit([](const auto& o) { return o->state.guarded_steps; }, optimizer->object) : 0;
+}
+
 int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer) {
   return optimizer ? std::visit([](const auto& o) { return o->state.shortened_steps; }, optimizer->object)
                    : 0;

@@ -36,6 +36,8 @@ struct TrainingState {
   double start_weight = 1;    ///< share of the initial precision in the present one: product of (1 - beta_t)
   Index momentum_steps = 0;   ///< gradients in the moving average
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
+  Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient
+  bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
   PrequentialSums prequential;
 };

@@ -94,6 +94,10 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
   state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
+  if (record.has("state.guarded_steps")) {  // files of 0.1 have none
+    state.guarded_steps = record.integer("state.guarded_steps", 0, count_limit);
+    state.has_diverged = record.integer("state.has_diverged", 0, 1) == 1;
+  }
   state.prequential.log_density = record.sum("state.scored_log_density");
   state.prequential.error = record.sum("state.scored_error");
   state.running_log_likelihood = record.real("state.running_log_likelihood");
@@ -146,6 +150,8 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.integer("optimizer.data_size", optimizer.data_size());
   write_options(record, optimizer.options());
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
+  record.integer("state.guarded_steps", optimizer.state.guarded_steps);
+  record.integer("state.has_diverged", optimizer.state.has_diverged ? 1 : 0);
   record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
   record.real("state.scored_log_density", optimizer.state.prequential.log_density);
   record.real("state.scored_error", optimizer.state.prequential.error);

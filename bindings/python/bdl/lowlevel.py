@@ -975,6 +975,13 @@ def bdl_optimizer_memory(optimizer, minibatch):
     """
     return _lowlevel.bdl_optimizer_memory(optimizer, minibatch)
 
+def bdl_optimizer_guarded_steps(optimizer):
+    r"""
+    Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
+    mean that the rates are too high for the data. Since 0.1.
+    """
+    return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
+
 def bdl_optimizer_diagnose(optimizer):
     r"""
     Has training moved the posterior at all? Compares it with its state at initialisation (or at the

@@ -226,6 +226,11 @@ class Optimizer(Handle):
         return Prequential(*lowlevel.bdl_optimizer_prequential(self._handle))
 
     @property
+    def guarded_steps(self) -> int:
+        """Steps in which option "guard" held something back."""
+        return lowlevel.bdl_optimizer_guarded_steps(self._handle)
+
+    @property
     def shortened_steps(self) -> int:
         """Steps that were shortened to stay positive definite."""
         return lowlevel.bdl_optimizer_shortened_steps(self._handle)

@@ -8136,6 +8136,46 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_optimizer_guarded_steps(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_guarded_steps: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_optimizer_guarded_steps((struct bdl_optimizer const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -11627,6 +11667,10 @@ static PyMethodDef SwigMethods[] = {
 		"                     hold a copy of them\n"
 		":type bytes: int64_t\n"
 		":param bytes:     receives the estimate\n"
+		""},
+	 { "bdl_optimizer_guarded_steps", _wrap_bdl_optimizer_guarded_steps, METH_O, "\n"
+		"Number of steps in which option \"guard\" held something back; 0 for NULL. A few per cent are usual, most steps\n"
+		"mean that the rates are too high for the data. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
 		"Has training moved the posterior at all? Compares it with its state at initialisation (or at the\n"

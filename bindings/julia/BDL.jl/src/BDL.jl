@@ -27,7 +27,7 @@ export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_ra
     logpdf, logdetcov, entropy, kldivergence, mean, var, std, cov
 export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initialize!, request_stop!, options,
     training_methods, method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
-    set_process_noise!, set_draws!, prequential, shortened_steps
+    set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps
 export predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
 export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
 export Search, vary!, run!, trials, best, apply!, folds

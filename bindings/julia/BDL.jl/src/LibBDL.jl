@@ -1276,6 +1276,14 @@ function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}
 end
 
 """
+Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
+mean that the rates are too high for the data. Since 0.1.
+"""
+function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
+    return ccall((:bdl_optimizer_guarded_steps, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)
+end
+
+"""
 Has training moved the posterior at all? Compares it with its state at initialisation (or at the
 optimizer's creation). Since 0.1.
 

@@ -72,6 +72,18 @@ function prequential(optimizer::Optimizer)
 end
 
 """
+    guarded_steps(optimizer)
+
+Number of steps in which option `guard` held something back.
+
+# Examples
+```julia
+guarded_steps(optimizer)  # 0
+```
+"""
+guarded_steps(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_guarded_steps(alive(optimizer)))
+
+"""
     shortened_steps(optimizer)
 
 Number of steps that were shortened to keep the posterior positive definite.

@@ -405,6 +405,11 @@ bdl_optimizer_memory <- function(optimizer, minibatch)
   .Call('R_swig_bdl_optimizer_memory', optimizer, minibatch, FALSE, PACKAGE='bdl')
 }
 
+bdl_optimizer_guarded_steps <- function(optimizer)
+{
+  .Call('R_swig_bdl_optimizer_guarded_steps', optimizer, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_diagnose <- function(optimizer)
 {
   .Call('R_swig_bdl_optimizer_diagnose', optimizer, FALSE, PACKAGE='bdl')

@@ -5777,6 +5777,46 @@ R_swig_bdl_optimizer_memory ( SEXP optimizer, SEXP minibatch, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_optimizer_guarded_steps ( SEXP optimizer, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_guarded_steps", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_guarded_steps", "optimizer");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_optimizer_guarded_steps((struct bdl_optimizer const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -8816,6 +8856,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
+   {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
