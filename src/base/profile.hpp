@@ -10,10 +10,10 @@
 namespace bdl {
 
 /// Stages of a step; whatever belongs to none is `rest`.
-enum class Stage { rest, sample, forward, backward, gram, project, eig, combine, sums, solve, count };
+enum class Stage { rest, sample, forward, backward, gram, project, eig, combine, sums, solve, guard, count };
 
 inline constexpr std::array<const char*, static_cast<std::size_t>(Stage::count)> stage_names{
-    "rest", "sample", "forward", "backward", "gram", "project", "eig", "combine", "sums", "solve"};
+    "rest", "sample", "forward", "backward", "gram", "project", "eig", "combine", "sums", "solve", "guard"};
 
 struct Profile {
   using Clock = std::chrono::steady_clock;

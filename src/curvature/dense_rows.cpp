@@ -110,6 +110,44 @@ void DenseRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
 }
 
 template <class T>
+void DenseRows<T>::write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T> out) const {
+  std::ranges::fill(out, T(0));
+  for (Index r = j; r < count(); r += n) {
+    const T* row = matrix_.column_data(r);
+    const T factor = z[static_cast<std::size_t>(r)];
+    for (std::size_t p = 0; p < out.size(); ++p) out[p] += factor * row[p];
+  }
+}
+
+template <class T>
+void DenseRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) {
+  gradient_.reserve(dimension());
+  const auto gradient = gradient_.first(dimension());
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    write_gradient(z, static_cast<Index>(j), static_cast<Index>(out.size()), gradient);
+    out[j] = 0;
+    for (std::size_t p = 0; p < gradient.size(); ++p)
+      out[j] += static_cast<double>(v[p] * gradient[p]) * static_cast<double>(gradient[p]);
+  }
+}
+
+template <class T>
+void DenseRows<T>::reserve_gradients(Index count) {
+  gradient_.reserve(dimension());
+  if (!gradients_) gradients_ = std::make_unique<DenseRows>();
+  gradients_->reserve(dimension(), count);
+}
+
+template <class T>
+ExampleRows<T>& DenseRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
+  reserve_gradients(static_cast<Index>(which.size()));
+  const auto columns = gradients_->resize(dimension(), static_cast<Index>(which.size()));
+  for (Index m = 0; m < columns.cols; ++m)
+    write_gradient(z, which[static_cast<std::size_t>(m)], n, columns.column(m));
+  return *gradients_;
+}
+
+template <class T>
 RowsCost DenseRows<T>::cost(Index dimension, Index count) {
   const auto n = static_cast<double>(count), d = static_cast<double>(dimension);
   const Index scratch = count <= most_tall ? 0 : count * count * static_cast<Index>(sizeof(T));

@@ -1,6 +1,9 @@
 // Rows given as a plain matrix: a user's own model, the caller's rows, and the reference in tests.
 #pragma once
 
+#include <algorithm>
+#include <memory>
+
 #include "base/array.hpp"
 #include "curvature/rows.hpp"
 #include "linalg/tall.hpp"
@@ -8,7 +11,7 @@
 namespace bdl {
 
 template <class T>
-class DenseRows final : public Rows<T> {
+class DenseRows final : public ExampleRows<T> {
  public:
   static Index bytes(Index dimension, Index count);
   void reserve(Index dimension, Index count);
@@ -29,16 +32,25 @@ class DenseRows final : public Rows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  void write_row(Index r, std::span<T> out) const override {
+    std::ranges::copy(matrix_.column(r), out.begin());
+  }
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
+  ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
+  void reserve_gradients(Index count) override;
   RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 
  private:
   bool are_few(Index others) const;
+  void write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T> out) const;
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
   Buffer<double> projected_, outer_;
   TallScratch scratch_;
+  Buffer<T> gradient_;
+  std::unique_ptr<DenseRows> gradients_;
 };
 
 /// The caller's n x D array as rows: used where it stands if its rows are contiguous and of type T, copied if

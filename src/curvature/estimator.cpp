@@ -66,6 +66,9 @@ class NetworkEstimator final : public BatchEstimator<T> {
                                     : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
     return this->batch_bytes(size) + network_.tape_bytes(size.examples, size.samples, seeds) + rows;
   }
+  Index gradient_bytes(Index count) const override {
+    return FactoredRows<T>::gradient_bytes(network_.layers(), count);
+  }
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
     return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples,
@@ -90,7 +93,8 @@ class NetworkEstimator final : public BatchEstimator<T> {
       network_.backward(thetas, tape_, seeds);
       rows_.assign(network_, tape_, seeds);
     }
-    return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood};
+    return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood,
+            merges(size)};
   }
   void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
     rows_.sum_part(s, samples, c, out);
@@ -122,6 +126,9 @@ class UserEstimator final : public BatchEstimator<T> {
   Index bytes(const BatchSize& size) const override {
     return this->batch_bytes(size) + model_.outputs() * this->rows(size) * static_cast<Index>(sizeof(T)) +
            DenseRows<T>::bytes(model_.parameters(), this->rows(size));
+  }
+  Index gradient_bytes(Index count) const override {
+    return static_cast<Index>(sizeof(T)) * model_.parameters() * (count + 1);
   }
   RowsCost cost(const BatchSize& size) const override {
     return DenseRows<T>::cost(model_.parameters(), this->rows(size));

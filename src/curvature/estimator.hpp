@@ -33,9 +33,10 @@ struct SeedSpec {
 /// What one minibatch under S parameter samples says.
 template <class T>
 struct Estimate {
-  Rows<T>* rows = nullptr;
+  ExampleRows<T>* rows = nullptr;
   ConstSpan<T> c, w;                   // scaled by N / (M S)
   double expected_log_likelihood = 0;  // (1/S) sum_is log p(y_i | x_i, theta_s), constants included
+  bool merged = false;                 // row i is x_i itself, and c_i has the seeds of all its samples
 };
 
 template <class T>
@@ -44,6 +45,8 @@ class Estimator {
   virtual ~Estimator() = default;
   virtual void reserve(const BatchSize& size) = 0;
   virtual Index bytes(const BatchSize& size) const = 0;
+  /// What reserve_gradients(count) of the rows takes.
+  virtual Index gradient_bytes(Index count) const = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
   /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the

@@ -134,14 +134,19 @@ void FactoredRows<T>::sum_part(Index part, Index parts, ConstSpan<T> c, std::spa
 }
 
 template <class T>
+void FactoredRows<T>::square_inputs(const LayerRows<T>& rows, MatrixView<T> out) {
+  parallel_blocks(rows.a.cols, task_grain(rows.a.rows), [&](Index first, Index count) noexcept {
+    for (Index j = first; j < first + count; ++j)
+      for (Index i = 0; i < rows.a.rows; ++i) out(i, j) = rows.a(i, j) * rows.a(i, j);
+  });
+}
+
+template <class T>
 void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
   for (const auto& rows : layers_) {
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
-    parallel_blocks(rows.a.cols, task_grain(rows.a.rows), [&](Index first, Index count) noexcept {
-      for (Index j = first; j < first + count; ++j)
-        for (Index i = 0; i < rows.a.rows; ++i) squares(i, j) = rows.a(i, j) * rows.a(i, j);
-    });
+    square_inputs(rows, squares);
     weighted_products(rows, squares, {w.data(), count_, 1}, true, {out.data(), dimension_, 1});
   }
 }

@@ -3,6 +3,7 @@
 // 1).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "curvature/rows.hpp"
@@ -20,7 +21,7 @@ struct LayerRows {
 };
 
 template <class T>
-class FactoredRows final : public Rows<T> {
+class FactoredRows final : public ExampleRows<T> {
  public:
   static Index bytes(const std::vector<DenseLayer>& layers, Index examples, Index samples);
   void reserve(const std::vector<DenseLayer>& layers, Index examples, Index samples);
@@ -39,12 +40,17 @@ class FactoredRows final : public Rows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
-  /// out = b_r, written out.
-  void write_row(Index r, std::span<T> out) const;
+  void write_row(Index r, std::span<T> out) const override;
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
+  ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
+  void reserve_gradients(Index count) override;
+  /// What the last two hold, for this many gradients.
+  static Index gradient_bytes(const std::vector<DenseLayer>& layers, Index count);
   RowsCost cost() const override { return cost_; }
   static RowsCost cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds);
 
  private:
+  static void square_inputs(const LayerRows<T>& rows, MatrixView<T> out);
   void fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared);
   void weighted_products(const LayerRows<T>& rows, ConstMatrixView<T> a, ConstMatrixView<T> weights,
                          bool squared, MatrixView<T> out);
@@ -54,6 +60,9 @@ class FactoredRows final : public Rows<T> {
   RowsCost cost_;
   Buffer<T> folded_, inputs_, product_;
   Buffer<double> outer_;
+  std::vector<Buffer<T>> factors_;           // of gradients(): inputs and sensitivities of each layer
+  std::unique_ptr<FactoredRows> gradients_;  // which point at them
+  std::vector<DenseLayer> shapes_;
 };
 
 }  // namespace bdl

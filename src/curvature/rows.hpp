@@ -46,4 +46,22 @@ class Rows {
   virtual RowsCost cost() const = 0;
 };
 
+/// Rows that belong to single examples: row r = k n + j is seed k of example and sample j < n, and
+/// g_j = sum_k z_r b_r is a gradient of theirs.
+template <class T>
+class ExampleRows : public Rows<T> {
+ public:
+  /// out = b_r.
+  virtual void write_row(Index r, std::span<T> out) const = 0;
+  /// out_j = sum_p v_p g_jp^2 for all n = out.size() of them.
+  virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) = 0;
+  /// The g_j of some j, at most most_gradients of them, as rows; they live until the next call.
+  virtual ExampleRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
+  /// gradients() of `count` allocates nothing from now on.
+  virtual void reserve_gradients(Index count) = 0;
+};
+
+/// Gradients of single examples that are made at a time.
+inline constexpr Index most_gradients = 64;
+
 }  // namespace bdl

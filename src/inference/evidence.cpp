@@ -95,21 +95,51 @@ template <class T>
 Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
+  Evidence<T> evidence = prepare(q, x, y, options, weight, draws, place, scratch);
+  if (evidence.gradient.empty()) {
+    const StageTimer timer(Stage::sums);
+    estimate_.rows->sum(estimate_.c, gradient_.first(dimension_));
+    evidence.gradient = gradient_.first(dimension_);
+  }
+  return evidence;
+}
+
+template <class T>
+Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                          const Options& options, double weight, DrawSource<T>& draws,
+                                          DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = estimate_kind(options);
   check_suits(q, kind);
   choose_thetas(q, options, draws, place, scratch);
-  const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
+  if (is_exact(kind)) outputs_ = {};
+  estimate_ = estimate(q, x, y, options, weight);
+  y_ = y;
+  weight_ = weight;
   gradient_.reserve(dimension_);
-  if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate);
-  const auto gradient = gradient_.first(dimension_);
-  {
-    const StageTimer timer(Stage::sums);
-    estimate.rows->sum(estimate.c, gradient);
-  }
-  Evidence<T> evidence{gradient, {estimate.rows, estimate.w, {}, {}}, estimate.expected_log_likelihood};
+  if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate_);
+  Evidence<T> evidence{{}, {estimate_.rows, estimate_.w, {}, {}}, estimate_.expected_log_likelihood};
   if (kind == EstimateKind::mc_hess)
     evidence.curvature = hessian(q, x, y, options, weight / static_cast<double>(samples_), draws, place);
   return evidence;
+}
+
+template <class T>
+ConstSpan<T> EvidenceEstimator<T>::guarded_gradient(const Posterior<T>& metric, double rate, double limit,
+                                                    bool& held) {
+  const auto c = guard_.scale({model_.likelihood, estimate_, outputs_, y_, weight_}, metric, rate, limit);
+  held = guard_.has_held();
+  const StageTimer timer(Stage::sums);
+  estimate_.rows->sum(c, gradient_.first(dimension_));
+  return gradient_.first(dimension_);
+}
+
+template <class T>
+Index EvidenceEstimator<T>::guard_bytes(const Options& options, Index examples, const Posterior<T>& q) const {
+  const BatchSize size = batch_size(options, examples);
+  const RowsCost rows = rows_->cost(size);
+  const Index pairs = is_exact(estimate_kind(options)) ? examples : examples * size.samples;
+  return LeverageGuard<T>::bytes(q, model_.outputs(), pairs, rows.count) +
+         rows_->gradient_bytes(std::min({pairs, rows.count, most_gradients}));
 }
 
 template <class T>

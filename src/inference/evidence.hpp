@@ -7,6 +7,7 @@
 #include "curvature/hessian.hpp"
 #include "inference/draws.hpp"
 #include "inference/exact_estimator.hpp"
+#include "inference/leverage_guard.hpp"
 #include "inference/options.hpp"
 
 namespace bdl {
@@ -59,6 +60,15 @@ class EvidenceEstimator {
   Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
+  /// The same without the gradient, which guarded_gradient() gives when it is known how far it moves the
+  /// mean.
+  Evidence<T> prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
+                      PosteriorScratch<T>& scratch);
+  /// Of what prepare() saw, for a step of the mean by the covariance of `metric`: the gradient as the guard
+  /// lets it pass, and whether it held anything back.
+  ConstSpan<T> guarded_gradient(const Posterior<T>& metric, double rate, double limit, bool& held);
+  Index guard_bytes(const Options& options, Index examples, const Posterior<T>& q) const;
   /// For estimates without samples: posterior samples, and the outputs at them, in place of those of the last
   /// evidence.
   void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
@@ -94,6 +104,11 @@ class EvidenceEstimator {
       forward_scratch_;
   ConstMatrixView<T> outputs_;
   Buffer<double> matrix_;
+  // Of the last prepare().
+  Estimate<T> estimate_;
+  ConstMatrixView<T> y_;
+  double weight_ = 1;
+  LeverageGuard<T> guard_;
 };
 
 }  // namespace bdl

@@ -49,7 +49,8 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   std::ranges::fill(ones_.first(examples), T(1));
   rows_.assign_single(network_, x, std::as_const(ones_).matrix(1, examples));
   const double* losses = losses_.data();
-  return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0)};
+  return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0),
+          true};
 }
 
 /// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.

@@ -191,8 +191,10 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
       options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
           ? t * dimension * rank
           : 0;
-  return averaged + posterior_->bytes() + posterior_->update_bytes(cost, projection_options(options_)) +
-         batch + vectors + t * cost.count + samples;
+  const Index guard = evidence_ && is_guarded() ? evidence_->guard_bytes(options_, examples, *posterior_) : 0;
+  return guard + averaged + posterior_->bytes() +
+         posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors + t * cost.count +
+         samples;
 }
 
 template <class T>

@@ -118,6 +118,9 @@ class Optimizer {
   bool samples_for_scales() const;
   void check_batch_rule() const;
   void take(const Evidence<T>& evidence);
+  bool is_guarded() const;
+  PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
+  void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
   ConstSpan<T> penalty();
   ConstSpan<T> slope(ConstSpan<T> gradient);
@@ -141,6 +144,7 @@ class Optimizer {
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
   double part_ = 1;                     // of the step that was taken
+  bool held_ = false;                   // was anything of its gradient held back?
   FirstOrder<T> first_order_;
   DenseRows<T> caller_rows_;
   UpdateWorkspace<T> workspace_;

@@ -31,6 +31,12 @@ bool Optimizer<T>::is_first_order() const {
   return rule() == Rule::map || (rule() == Rule::bbb && posterior_->is_diagonal());
 }
 
+/// Natural gradients of single examples, each scaled by its own leverage (leverage_guard.hpp).
+template <class T>
+bool Optimizer<T>::is_guarded() const {
+  return options_.guard > 0 && rule() == Rule::blr && !is_first_order();
+}
+
 /// Not from the mode, whose mean square says nothing of the prior.
 template <class T>
 bool Optimizer<T>::learns_prior() const {
@@ -63,9 +69,14 @@ void Optimizer<T>::step(Index examples) {
     posterior_->reserve(options_.samples, scratch_);
   }
   const auto kept = caller_draws_;  // the caller's callback may replace them
+  const bool guarded = is_guarded();
   const Evidence<T> evidence =
-      evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
-  take(evidence);
+      guarded ? evidence_->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_)
+              : evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
+  if (guarded)
+    take_guarded(evidence);
+  else
+    take(evidence);
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   learn_scales(x, y, epoch_steps);
   commit();
@@ -98,19 +109,47 @@ void Optimizer<T>::step_rows() {
 /// Computes the step and its averages beside the current ones; nothing of the current state changes.
 template <class T>
 void Optimizer<T>::take(const Evidence<T>& evidence) {
+  held_ = false;
   if (is_first_order()) return descend(evidence);
+  PosteriorStep<T> step = begin_batch_step(evidence);
+  step.m = slope(evidence.gradient);
+  part_ = next_->take(step, workspace_);
+  check_mean_finite(*next_, "step", state.step + 1);
+}
+
+/// The covariance first: the guard asks how far it lets each example's gradient move the example's outputs.
+template <class T>
+void Optimizer<T>::take_guarded(const Evidence<T>& evidence) {
+  PosteriorStep<T> step = begin_batch_step(evidence);
+  const bool together = step.mean_update == MeanUpdate::unprojected;  // mean and covariance move at once
+  if (together) {
+    slope_.reserve(posterior_->dimension());
+    std::ranges::fill(slope_.first(posterior_->dimension()), T(0));
+    step.m = slope_.first(posterior_->dimension());
+  }
+  part_ = next_->take(step, workspace_);
+  const Posterior<T>& metric = next_->moves_by_former_covariance() ? *posterior_ : *next_;
+  step.m = slope(evidence_->guarded_gradient(metric, part_ * step.mean_rate, options_.guard, held_));
+  if (together)
+    part_ = next_->take(step, workspace_);
+  else
+    next_->move_mean_by(*posterior_, metric, part_ * step.mean_rate, step.m, workspace_.scratch);
+  check_mean_finite(*next_, "step", state.step + 1);
+}
+
+/// All but m.
+template <class T>
+PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
   if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
                          static_cast<std::uint64_t>(state.step), 0};
   PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
-  step.m = slope(evidence.gradient);
   step.curvature = evidence.curvature;
   step.mean_rate = factor * options_.learning_rate;
   step.curvature_rate = factor * options_.curvature_rate;
   step.prior_precision = prior_.precision();
-  part_ = next_->take(step, workspace_);
-  check_mean_finite(*next_, "step", state.step + 1);
+  return step;
 }
 
 template <class T>
@@ -186,6 +225,7 @@ void Optimizer<T>::commit() {
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
   if (part_ < 1) ++state.shortened_steps;
+  if (held_) ++state.guarded_steps;
   ++state.step;
 }
 

@@ -24,6 +24,12 @@ class DiagonalMomentPosterior final : public Posterior<T> {
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  bool bound_leverages(ExampleRows<T>& rows, ConstSpan<T> z, std::span<double> out,
+                       LeverageScratch<T>&) const override {
+    rows.gradient_squares(z, variance(), out);
+    return true;
+  }
+  bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
   void reserve(Index, PosteriorScratch<T>&) const override {}

@@ -51,7 +51,8 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
       const Parameter old{static_cast<double>(step.mean[k]), static_cast<double>(step.old[k])};
       const double precision = kind == DiagonalParameter::variance ? 1 / old.value : old.value;
       const double kl = has_kl ? static_cast<double>(step.prior_precision[k]) - precision : 0;
-      const Slope slope{static_cast<double>(step.m[k]), static_cast<double>(step.h[k]) + kl};
+      const Slope slope{step.m.empty() ? 0 : static_cast<double>(step.m[k]),
+                        static_cast<double>(step.h[k]) + kl};
       Parameter to = moved<kind, descent>(old, slope, step.mean_rate, step.curvature_rate);
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
         const double part = (1 - shortened_to) / (1 - kept);

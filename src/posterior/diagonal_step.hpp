@@ -14,7 +14,7 @@ struct DiagonalStep {
   Descent descent;
   double mean_rate, curvature_rate;
   ConstSpan<T> mean, old;        ///< of step.from
-  ConstSpan<T> m, h;             ///< h: diagonal of H
+  ConstSpan<T> m, h;             ///< h: diagonal of H; empty m: the mean stays
   ConstSpan<T> prior_precision;  ///< diagonal of Lambda_0; empty: no KL
 };
 

@@ -26,6 +26,7 @@ class FullMomentPosterior final : public Posterior<T> {
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;

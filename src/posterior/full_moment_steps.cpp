@@ -32,6 +32,10 @@ double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspac
   else
     part = step.descent == Descent::natural ? take_natural(old, step, workspace)
                                             : take_plain(old, step, workspace);
+  if (step.m.empty()) {
+    std::ranges::copy(step.from.mean(), this->mean().begin());
+    return part;
+  }
   double* direction = in_double(step.m, workspace);
   if (step.descent == Descent::natural) {
     workspace.dense.vector.reserve(this->dimension_);

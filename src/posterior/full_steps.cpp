@@ -63,6 +63,10 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
     add_curvature(step.curvature, rate, precision_.matrix(), workspace);
     part = settle(precision_, from.precision_, step.shorten, scratch);
   }
+  if (step.m.empty()) {
+    std::ranges::copy(step.from.mean(), this->mean().begin());
+    return part;
+  }
   double* direction = in_double(step.m, workspace);
   precision_.solve(direction);
   move_mean(step.from.mean(), part * step.mean_rate, direction, this->mean());

@@ -25,6 +25,12 @@ class LowRankPosterior final : public Posterior<T> {
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  bool bound_leverages(ExampleRows<T>& rows, ConstSpan<T> z, std::span<double> out,
+                       LeverageScratch<T>& scratch) const override;
+  void leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Index> which, std::span<double> out,
+                 LeverageScratch<T>& scratch) const override;
+  void reserve_leverages(Index n, LeverageScratch<T>& scratch) const override;
+  Index leverage_bytes(Index n) const override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;

@@ -57,6 +57,10 @@ double LowRankPosterior<T>::take_diagonal(const PosteriorStep<T>& step, UpdateWo
 template <class T>
 void LowRankPosterior<T>::move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch) {
   T* const mean = this->mean().data();
+  if (step.m.empty()) {
+    std::ranges::copy(step.from.mean(), mean);
+    return;
+  }
   std::ranges::copy(step.m, mean);
   solve({mean, this->dimension_, 1}, scratch);
   finish_mean(step);

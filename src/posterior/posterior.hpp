@@ -44,7 +44,7 @@ template <class T>
 struct PosteriorStep {
   const Posterior<T>& from;  ///< (mu, Sigma)
   Descent descent = Descent::natural;
-  ConstSpan<T> m{};          ///< includes Lambda_0 (mu - mu_0) if the loss has the KL
+  ConstSpan<T> m{};          ///< includes Lambda_0 (mu - mu_0) if the loss has the KL; empty: the mean stays
   Curvature<T> curvature{};  ///< H
   double mean_rate = 1, curvature_rate = 1;
   /// Lambda_0: that of a posterior of the same family (perhaps `from` itself) or diag(prior_precision); none
@@ -83,6 +83,14 @@ struct UpdateWorkspace {
   TopEigen eigen;
   DenseScratch dense;
   PosteriorScratch<T> scratch;
+};
+
+/// Scratch of leverages.
+template <class T>
+struct LeverageScratch {
+  Buffer<T> inverse, columns, projected;
+  Buffer<double> small;
+  PosteriorScratch<T> solve;
 };
 
 /// Columns that curvature_columns() makes at a time, by n weights each.
@@ -132,6 +140,23 @@ class Posterior {
   /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not
   /// positive definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
   virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
+  /// Moment families move the mean of a natural step by the covariance they had before it.
+  virtual bool moves_by_former_covariance() const { return false; }
+  /// mean = from - rate Sigma m with the Sigma of `metric`: what take() does where the step has an m, if the
+  /// step is natural and its mean update projected.
+  void move_mean_by(const Posterior& from, const Posterior& metric, double rate, ConstSpan<T> m,
+                    PosteriorScratch<T>& scratch);
+  /// out_j >= g_j^T Sigma g_j for the gradients g_j = sum_k z_r b_r of single examples (ExampleRows).
+  /// Infinite where only leverages() knows; true: equal.
+  virtual bool bound_leverages(ExampleRows<T>& rows, ConstSpan<T> z, std::span<double> out,
+                               LeverageScratch<T>& scratch) const;
+  /// g_j^T Sigma g_j exactly for the j of `which`, where `out` holds the bounds.
+  virtual void leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Index> which, std::span<double> out,
+                         LeverageScratch<T>& scratch) const;
+  /// Memory for both, for n gradients: they allocate nothing then.
+  virtual void reserve_leverages(Index n, LeverageScratch<T>& scratch) const;
+  virtual Index leverage_bytes(Index n) const;
+
   /// This posterior becomes `from` after the passage of time, exactly.
   virtual void drift(const Posterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) = 0;
   /// Scratch of take() for a factor of this cost.
