@@ -21,15 +21,29 @@ class Release {
   DenseRows<T>& rows_;
 };
 
+/// A step; where training has run away, the error leaves the last good state.
+template <class T>
+void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo) {
+  try {
+    optimizer.step(examples);
+  } catch (const Error& error) {
+    if (error.status() != Status::ERROR_DIVERGED || !optimizer.go_back()) throw;
+    undo.keep();
+    fail(Status::ERROR_DIVERGED, "%s; the posterior is that of step %lld again", error.what(),
+         static_cast<long long>(optimizer.state.step));
+  }
+}
+
 /// The next minibatch's step.
 template <class T>
-void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatches& minibatches) {
+void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatches& minibatches,
+             Undo<T>& undo) {
   TrainingState& state = optimizer.state;
   const auto examples = minibatches.batch(state.epoch, state.batch);
   const auto count = static_cast<Index>(examples.size());
   gather_inputs(*optimizer.model(), x, examples, optimizer.x_to_fill(count));
   gather_targets(*optimizer.model(), y, examples, optimizer.y_to_fill(count));
-  optimizer.step(count);
+  take_step(optimizer, count, undo);
   ++state.batch;
 }
 
@@ -66,7 +80,7 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
   optimizer.start_noise(y);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
-    if (state.batch < state.batches) advance(optimizer, x, y, minibatches);
+    if (state.batch < state.batches) advance(optimizer, x, y, minibatches, undo);
     undo.keep();
     if (state.batch == state.batches) end_epoch(optimizer, x, y);
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
@@ -86,7 +100,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   Undo undo(optimizer);
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
   optimizer.start_noise(y);
-  optimizer.step(x.rows);
+  take_step(optimizer, x.rows, undo);
   undo.keep();
 }
 

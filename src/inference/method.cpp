@@ -26,10 +26,27 @@ void online(Options& options, const MethodContext&) {
   options.learn_prior = options.learn_noise = 0;
 }
 
+bool is_classifier(const MethodContext& context) {
+  return context.has_hidden && (context.likelihood == BDL_BERNOULLI || context.likelihood == BDL_CATEGORICAL);
+}
+
+/// Classifiers start with long steps, lose their initial precision just by the end of the plan, and keep
+/// their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
 template <EstimateKind kind>
-void batch(Options& options, const MethodContext&) {
+void batch(Options& options, const MethodContext& context) {
   set(options, Rule::blr, kind);
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
+  if (!is_classifier(context)) return;
+  options.learning_rate = 0.05;
+  options.initial_precision = 0.1 * static_cast<double>(context.data_size);
+  options.start_share = 0.0025;
+  options.learn_prior = 0;
+}
+
+/// Empirical Fisher rows grow with the residuals, so steps are short where a regression does not fit yet.
+void slang(Options& options, const MethodContext& context) {
+  batch<EstimateKind::mc_ef>(options, context);
+  if (context.has_hidden && context.likelihood == BDL_GAUSSIAN) options.learning_rate = 0.1;
 }
 
 /// Of the ELBO for the prior and the noise that are given.
@@ -67,7 +84,7 @@ void one_sample(Options& options, const MethodContext& context) {
 }
 
 constexpr Method all_methods[] = {
-    {"slang", Suits::any, false, false, batch<EstimateKind::mc_ef>},       // Mishkin et al. 2018
+    {"slang", Suits::any, false, false, slang},                            // Mishkin et al. 2018
     {"slang-ggn", Suits::any, false, false, batch<EstimateKind::mc_ggn>},  // the same step with mc-ggn rows
     {"slang-lin-hess", Suits::any, false, false,
      batch<EstimateKind::lin_hess>},                                          // without samples: spec/bong.md

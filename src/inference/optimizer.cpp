@@ -122,6 +122,7 @@ void Optimizer<T>::initialize() {
   if (model_) model_->likelihood.forget_learned_noise();
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   first_order_.forget();
+  good_.posterior.reset();
   state = {};
   state.plan = {0, options_.total_steps};
 }

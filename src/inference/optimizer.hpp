@@ -23,6 +23,15 @@ namespace bdl {
 /// Of all fits of an optimizer together.
 inline constexpr Index most_epochs = INT32_MAX;
 
+/// Moving averages by which a run-away is noticed.
+struct Watch {
+  Index steps = 0;
+  double misfit = 0, baseline = 0;  ///< of outputs at posterior samples, and of outputs 0
+  double first_ratio = 0;           ///< of the two, at the start
+  /// How many times worse than outputs 0, or than the start, training fits.
+  double ratio() const;
+};
+
 /// What a checkpoint holds beside posterior, options and prior.
 struct TrainingState {
   Index step = 0;
@@ -37,6 +46,7 @@ struct TrainingState {
   Index momentum_steps = 0;   ///< gradients in the moving average
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient
+  Watch watch;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
   PrequentialSums prequential;
@@ -83,6 +93,8 @@ class Optimizer {
   const Filter<T>& filter() const { return filter_; }
   /// Null: the optimizer's own streams.
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
+  /// After a failed step: if training has run away, everything is as in its last good state.
+  bool go_back();
   /// One step on the rows that the caller has put into rows().
   void step_rows();
   DenseRows<T>& rows() { return caller_rows_; }
@@ -126,6 +138,9 @@ class Optimizer {
   ConstSpan<T> slope(ConstSpan<T> gradient);
   void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool learning_due(Index epoch_steps) const;
+  void watch(ConstMatrixView<T> y, Index epoch_steps);
+  void keep_good_state(Index epoch_steps);
+  void remember_good_state();
   void commit();
   void commit_averages();
 
@@ -143,14 +158,20 @@ class Optimizer {
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
-  double part_ = 1;                     // of the step that was taken
-  bool held_ = false;                   // was anything of its gradient held back?
+  struct GoodState {
+    std::unique_ptr<Posterior<T>> posterior;
+    std::vector<double> prior, noise;
+    TrainingState state;
+  } good_;
+  double part_ = 1;    // of the step that was taken
+  bool held_ = false;  // was anything of its gradient held back?
   FirstOrder<T> first_order_;
   DenseRows<T> caller_rows_;
   UpdateWorkspace<T> workspace_;
   PosteriorScratch<T> scratch_;
   Scales scales_;
-  Buffer<T> x_, y_, gradient_, slope_, momentum_, next_momentum_, c_, initial_mean_, initial_precision_;
+  Buffer<T> x_, y_, zeros_, gradient_, slope_, momentum_, next_momentum_, c_, initial_mean_,
+      initial_precision_;
 };
 
 }  // namespace bdl

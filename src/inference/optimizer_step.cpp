@@ -69,20 +69,23 @@ void Optimizer<T>::step(Index examples) {
     posterior_->reserve(options_.samples, scratch_);
   }
   const auto kept = caller_draws_;  // the caller's callback may replace them
+  if (!good_.posterior) remember_good_state();
   const bool guarded = is_guarded();
   const Evidence<T> evidence =
       guarded ? evidence_->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_)
               : evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
+  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
+  watch(y, epoch_steps);
   if (guarded)
     take_guarded(evidence);
   else
     take(evidence);
-  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   learn_scales(x, y, epoch_steps);
   commit();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
       weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
+  keep_good_state(epoch_steps);
 }
 
 template <class T>
@@ -147,7 +150,7 @@ PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
   PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
   step.curvature = evidence.curvature;
   step.mean_rate = factor * options_.learning_rate;
-  step.curvature_rate = factor * options_.curvature_rate;
+  step.curvature_rate = factor * planned_curvature_rate(options_, state.plan);
   step.prior_precision = prior_.precision();
   return step;
 }
@@ -226,6 +229,7 @@ void Optimizer<T>::commit() {
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
   if (part_ < 1) ++state.shortened_steps;
   if (held_) ++state.guarded_steps;
+  state.has_diverged = false;
   ++state.step;
 }
 
@@ -240,7 +244,8 @@ void Optimizer<T>::commit_averages() {
   first_order_.forget();
   momentum_.swap(next_momentum_);
   ++state.momentum_steps;
-  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) * options_.curvature_rate;
+  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) *
+                      planned_curvature_rate(options_, state.plan);
   state.start_weight *= std::max(0.0, 1 - rate);
 }
 

@@ -12,8 +12,20 @@ double plan_fraction(const Plan& plan, Index t) {
                     1.0);
 }
 
+namespace {
+
+constexpr std::int32_t cosine = 0;
+
+}  // namespace
+
+double planned_curvature_rate(const Options& options, const Plan& plan) {
+  const auto steps = static_cast<double>(plan.end - plan.begin);
+  if (options.start_share == 0 || options.schedule != cosine || !(steps > 0)) return options.curvature_rate;
+  const double mean_factor = (1 + options.final_rate) / 2;
+  return std::min(options.curvature_rate, -std::log(options.start_share) / (mean_factor * steps));
+}
+
 double rate_factor(const Options& options, const Plan& plan, Index t) {
-  constexpr std::int32_t cosine = 0;
   if (options.schedule == cosine)
     return options.final_rate +
            (1 - options.final_rate) * (1 + std::cos(std::numbers::pi * plan_fraction(plan, t))) / 2;

@@ -17,4 +17,7 @@ double plan_fraction(const Plan& plan, Index t);
 /// Factor on learning_rate and curvature_rate in step t (spec/slang.md: 1 / (1 + t^omega)).
 double rate_factor(const Options& options, const Plan& plan, Index t);
 
+/// curvature_rate, or the lower one by which the product of all 1 - beta_t of the plan is start_share.
+double planned_curvature_rate(const Options& options, const Plan& plan);
+
 }  // namespace bdl

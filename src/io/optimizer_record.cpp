@@ -39,8 +39,9 @@ void write_options(RecordWriter& record, const Options& options) {
   }
 }
 
-/// Options the file does not have (of an older version) keep the method's defaults.
+/// Options the file does not have (of an older version) are as they were then.
 Options read_options(const RecordReader& record, Options options) {
+  options.guard = options.start_share = 0;
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;
@@ -97,6 +98,8 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   if (record.has("state.guarded_steps")) {  // files of 0.1 have none
     state.guarded_steps = record.integer("state.guarded_steps", 0, count_limit);
     state.has_diverged = record.integer("state.has_diverged", 0, 1) == 1;
+    state.watch = {record.integer("state.watch_steps", 0, count_limit), record.sum("state.watch_misfit"),
+                   record.sum("state.watch_baseline"), record.sum("state.watch_first_ratio")};
   }
   state.prequential.log_density = record.sum("state.scored_log_density");
   state.prequential.error = record.sum("state.scored_error");
@@ -152,6 +155,10 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
   record.integer("state.guarded_steps", optimizer.state.guarded_steps);
   record.integer("state.has_diverged", optimizer.state.has_diverged ? 1 : 0);
+  record.integer("state.watch_steps", optimizer.state.watch.steps);
+  record.real("state.watch_misfit", optimizer.state.watch.misfit);
+  record.real("state.watch_baseline", optimizer.state.watch.baseline);
+  record.real("state.watch_first_ratio", optimizer.state.watch.first_ratio);
   record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
   record.real("state.scored_log_density", optimizer.state.prequential.log_density);
   record.real("state.scored_error", optimizer.state.prequential.error);

@@ -46,6 +46,15 @@ void Woodbury<T>::reserve(Index rank) {
 }
 
 template <class T>
+void Woodbury<T>::copy(const Woodbury& other) {
+  rank_ = other.rank_;
+  log_det_ = other.log_det_;
+  reserve(rank_);
+  std::copy_n(other.core_.data(), rank_ * rank_, core_.data());
+  std::copy_n(other.coloring_.data(), rank_ * rank_, coloring_.data());
+}
+
+template <class T>
 Index Woodbury<T>::bytes(Index rank) {
   return 2 * rank * rank * static_cast<Index>(sizeof(double));
 }

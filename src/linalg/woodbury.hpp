@@ -21,6 +21,9 @@ class Woodbury {
   /// Bc of I + U^T diag(1/d) U, lower triangular.
   ConstMatrixView<double> core() const { return core_.matrix(rank_, rank_); }
 
+  /// Of the same rank.
+  void copy(const Woodbury& other);
+
   /// The factorisation for U = 0, in the same bits; allocates nothing once reserve(rank) was called.
   bool set_diagonal(Index rank, ConstSpan<T> d);
 

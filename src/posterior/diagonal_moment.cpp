@@ -32,9 +32,16 @@ void DiagonalMomentPosterior<T>::set_variance(ConstSpan<T> variance) {
 template <class T>
 std::unique_ptr<Posterior<T>> DiagonalMomentPosterior<T>::clone() const {
   auto copy = std::make_unique<DiagonalMomentPosterior>(this->dimension_);
-  copy->copy_base(*this);
-  copy->set_variance(variance());
+  copy->assign(*this);
   return copy;
+}
+
+template <class T>
+void DiagonalMomentPosterior<T>::assign(const Posterior<T>& other) {
+  const auto& that = dynamic_cast<const DiagonalMomentPosterior&>(other);
+  this->copy_base(that);
+  std::ranges::copy(that.variance(), variance_.data());
+  log_det_ = that.log_det_;
 }
 
 template <class T>

@@ -19,6 +19,7 @@ class DiagonalMomentPosterior final : public Posterior<T> {
   void set_variance(ConstSpan<T> variance);
 
   std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;

@@ -51,6 +51,11 @@ std::unique_ptr<Posterior<T>> DropoutPosterior<T>::clone() const {
 }
 
 template <class T>
+void DropoutPosterior<T>::assign(const Posterior<T>& other) {
+  this->copy_base(other);
+}
+
+template <class T>
 void DropoutPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<DropoutPosterior&>(other);
   this->swap_base(that);

@@ -36,6 +36,7 @@ class DropoutPosterior final : public Posterior<T> {
   Family family() const override { return Family::dropout; }
   Index rank() const override { return 0; }
   std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
   void reserve(Index, PosteriorScratch<T>&) const override {}

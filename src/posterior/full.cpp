@@ -45,16 +45,21 @@ void FullPosterior<T>::restore(ConstMatrixView<double> precision, ConstMatrixVie
 template <class T>
 std::unique_ptr<Posterior<T>> FullPosterior<T>::clone() const {
   auto copy = std::make_unique<FullPosterior>(this->dimension_);
-  copy->copy_base(*this);
-  copy->precision_.copy(precision_);
-  if (unsymmetric_) {
-    const Index size = this->dimension_ * this->dimension_;
-    copy->reserve_unsymmetric();
-    std::copy_n(whole_precision_.data(), size, copy->whole_precision_.data());
-    std::copy_n(whole_covariance_.data(), size, copy->whole_covariance_.data());
-    copy->unsymmetric_ = true;
-  }
+  copy->assign(*this);
   return copy;
+}
+
+template <class T>
+void FullPosterior<T>::assign(const Posterior<T>& other) {
+  const FullPosterior& that = as_full(other);
+  this->copy_base(that);
+  precision_.copy(that.precision_);
+  unsymmetric_ = that.unsymmetric_;
+  if (!unsymmetric_) return;
+  const Index size = this->dimension_ * this->dimension_;
+  reserve_unsymmetric();
+  std::copy_n(that.whole_precision_.data(), size, whole_precision_.data());
+  std::copy_n(that.whole_covariance_.data(), size, whole_covariance_.data());
 }
 
 template <class T>

@@ -26,6 +26,7 @@ class FullPosterior final : public Posterior<T> {
   bool is_unsymmetric() const { return unsymmetric_; }
 
   std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;

@@ -36,9 +36,14 @@ void FullMomentPosterior<T>::restore(ConstMatrixView<double> covariance, ConstMa
 template <class T>
 std::unique_ptr<Posterior<T>> FullMomentPosterior<T>::clone() const {
   auto copy = std::make_unique<FullMomentPosterior>(this->dimension_);
-  copy->copy_base(*this);
-  copy->covariance_.copy(covariance_);
+  copy->assign(*this);
   return copy;
+}
+
+template <class T>
+void FullMomentPosterior<T>::assign(const Posterior<T>& other) {
+  this->copy_base(other);
+  covariance_.copy(as_full_moment(other).covariance_);
 }
 
 template <class T>

@@ -21,6 +21,7 @@ class FullMomentPosterior final : public Posterior<T> {
   void restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor);
 
   std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;

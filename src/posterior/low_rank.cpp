@@ -41,9 +41,18 @@ void LowRankPosterior<T>::factorize(TallScratch& scratch) {
 template <class T>
 std::unique_ptr<Posterior<T>> LowRankPosterior<T>::clone() const {
   auto copy = std::make_unique<LowRankPosterior>(this->dimension_, rank_);
-  copy->copy_base(*this);
-  copy->set_precision(u(), d());
+  copy->assign(*this);
   return copy;
+}
+
+template <class T>
+void LowRankPosterior<T>::assign(const Posterior<T>& other) {
+  const LowRankPosterior& that = as_low_rank(other);
+  this->copy_base(that);
+  std::copy_n(that.u_.data(), this->dimension_ * rank_, u_.data());
+  std::copy_n(that.d_.data(), this->dimension_, d_.data());
+  woodbury_.copy(that.woodbury_);
+  has_gram_ = false;
 }
 
 template <class T>

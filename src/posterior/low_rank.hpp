@@ -20,6 +20,7 @@ class LowRankPosterior final : public Posterior<T> {
   void set_precision(ConstMatrixView<T> u, ConstSpan<T> d);
 
   std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
   void set_isotropic(double precision) override;

@@ -125,6 +125,8 @@ class Posterior {
   void reset();
 
   virtual std::unique_ptr<Posterior> clone() const = 0;
+  /// This posterior becomes a copy of one of the same family and sizes; allocates nothing.
+  virtual void assign(const Posterior& other) = 0;
   /// Exchanges contents with a posterior of the same family and sizes.
   virtual void swap(Posterior& other) = 0;
   virtual Index bytes() const = 0;

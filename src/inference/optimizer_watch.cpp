@@ -1,0 +1,101 @@
+// Has training run away? A network that predicts far worse than its outputs' zero will not come back by
+// itself: it is taken back to its last good state.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+namespace {
+
+// Healthy fits that were logged stay below 1.1 times their start; run-aways are at 50 to 1e300. Within the
+// first epoch there is no average over all examples yet.
+constexpr double limit = 10, first_limit = 1e4, good = 2;
+constexpr double least_baseline = 0.7;  // nats: targets that are all 0
+constexpr Index least_window = 20;
+
+/// Mean over the columns of how much density they lose against the best outputs for their targets.
+template <class T>
+double mean_misfit(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
+  double sum = 0;
+  for (Index j = 0; j < f.cols; ++j) sum += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
+  return sum / static_cast<double>(f.cols);
+}
+
+}  // namespace
+
+double Watch::ratio() const {
+  return baseline > 0 ? misfit / (std::max(baseline, least_baseline) * std::max(1.0, first_ratio)) : 0;
+}
+
+/// Moving averages over an epoch of the misfit at posterior samples and of that of outputs 0, at the same
+/// noise.
+template <class T>
+void Optimizer<T>::watch(ConstMatrixView<T> y, Index epoch_steps) {
+  const ConstMatrixView<T> f = evidence_->outputs();
+  if (f.cols == 0) return;  // expectations
+  zeros_.reserve(f.rows);
+  std::fill_n(zeros_.data(), f.rows, T(0));
+  const Likelihood& likelihood = model_->likelihood;
+  double baseline = 0;
+  for (Index i = 0; i < y.cols; ++i) baseline += likelihood.misfit(zeros_.data(), y.column_data(i));
+  baseline /= static_cast<double>(y.cols);
+  Watch& watch = state.watch;
+  const Index window = std::max(epoch_steps, least_window);
+  const double weight = 1 / static_cast<double>(std::min(++watch.steps, window)),
+               misfit = mean_misfit(likelihood, f, y);
+  watch.misfit += weight * (misfit - watch.misfit);
+  watch.baseline += weight * (baseline - watch.baseline);
+  if (watch.steps == 1) watch.first_ratio = misfit / std::max(baseline, least_baseline);
+  const bool whole = watch.steps >= window;
+  if (!(watch.ratio() <= (whole ? limit : first_limit)))
+    fail(Status::ERROR_DIVERGED,
+         "training ran away in step %lld: outputs at posterior samples fit %.3g times worse than outputs 0",
+         static_cast<long long>(state.step + 1), watch.misfit / std::max(watch.baseline, least_baseline));
+}
+
+/// After a step, at the end of an epoch's worth of them.
+template <class T>
+void Optimizer<T>::keep_good_state(Index epoch_steps) {
+  const bool due = !good_.posterior || state.watch.steps % std::max(epoch_steps, least_window) == 0;
+  if (!due || !(state.watch.ratio() <= good)) return;
+  remember_good_state();
+}
+
+template <class T>
+void Optimizer<T>::remember_good_state() {
+  if (!good_.posterior)
+    good_.posterior = posterior_->clone();
+  else
+    good_.posterior->assign(*posterior_);
+  good_.prior.assign(prior_.groups().begin(), prior_.groups().end());
+  good_.noise.assign(model_->likelihood.noise_precision().begin(),
+                     model_->likelihood.noise_precision().end());
+  good_.state = state;
+}
+
+/// Averages of gradients begin anew; whoever goes on should do so with other options.
+template <class T>
+bool Optimizer<T>::go_back() {
+  if (!good_.posterior || !(state.watch.ratio() > good)) return false;
+  posterior_->swap(*good_.posterior);
+  good_.posterior.reset();
+  if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
+  model_->likelihood.learn_noise_precision(good_.noise);
+  std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
+  first_order_.forget();
+  state = good_.state;
+  state.momentum_steps = 0;
+  state.has_diverged = true;
+  return true;
+}
+
+template void Optimizer<float>::watch(ConstMatrixView<float>, Index);
+template void Optimizer<double>::watch(ConstMatrixView<double>, Index);
+template void Optimizer<float>::keep_good_state(Index);
+template void Optimizer<double>::keep_good_state(Index);
+template bool Optimizer<float>::go_back();
+template bool Optimizer<double>::go_back();
+
+}  // namespace bdl
