@@ -10,6 +10,7 @@
 #include "linalg/symmetric_root.hpp"
 #include "model/logistic_rule.hpp"
 #include "posterior/linearized_outputs.hpp"
+#include "predict/sense.hpp"
 
 namespace bdl {
 namespace {
@@ -53,6 +54,7 @@ void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit,
     const auto part = x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, part);
     outputs.compute(query.posterior, part, first);
+    check_sense<T, double>(model, part, outputs.mean(), first);
     for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }
 }

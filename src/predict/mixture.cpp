@@ -6,6 +6,7 @@
 #include "base/interrupt.hpp"
 #include "posterior/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
+#include "predict/sense.hpp"
 
 namespace bdl {
 namespace {
@@ -52,6 +53,7 @@ void visit_samples(const Query<T>& query, Index samples, Fill fill, const Mixtur
         const auto part = x.matrix(inputs, count).columns(begin, std::min(tile, count - begin));
         model.forward(thetas.matrix(dimension, group).column(member), part, f.matrix(outputs, part.cols),
                       scratch);
+        check_sense<T, T>(model, part, std::as_const(f).matrix(outputs, part.cols), first + begin);
         store<T>(f.matrix(outputs, part.cols), first + begin, k, samples, all.data() + begin * values);
       }
     }

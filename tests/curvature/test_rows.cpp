@@ -108,6 +108,36 @@ void check_parts(SomeRows<T>& rows, Index parts, const Dense& b, Random& random)
   }
 }
 
+/// Gradients of single examples: combinations of their seeds' rows.
+template <class T>
+void check_gradients(ExampleRows<T>& rows, Index seeds, const Dense& b, Random& random) {
+  const double tolerance = sizeof(T) == 8 ? 1e-12 : 3e-5;
+  const Index n = b.cols / seeds;
+  const Padded<T> z(random.normal(b.cols, 1)), v(random.uniform(b.rows, 1, 0.1, 2));
+  Dense gradients(b.rows, n), squares(n, 1);
+  for (Index r = 0; r < b.cols; ++r)
+    add_multiple(z.dense()(r, 0), b.column(r), gradients.column(r % n), b.rows);
+  for (Index j = 0; j < n; ++j)
+    for (Index p = 0; p < b.rows; ++p) squares(j, 0) += v.dense()(p, 0) * std::pow(gradients(p, j), 2);
+  std::vector<double> found(static_cast<std::size_t>(n), not_a_number);
+  rows.gradient_squares(z.column(), v.column(), found);
+  assert_close("squares of gradients", column_of(found), squares, tolerance);
+  const std::vector<Index> which{n - 1, 0};
+  ExampleRows<T>& some = rows.gradients(z.column(), which, n);
+  assert_int_equal(some.count(), 2);
+  for (Index m = 0; m < 2; ++m) {
+    Padded<T> row(poison(b.rows, 1));
+    some.write_row(m, row.column());
+    assert_close("gradient", row.dense(), columns_of(gradients, which[static_cast<std::size_t>(m)], 1),
+                 tolerance);
+  }
+  const Dense chosen = beside(columns_of(gradients, n - 1, 1), columns_of(gradients, 0, 1));
+  const Padded<T> u(random.normal(b.rows, 3));
+  Padded<T> projected(poison(3, 2));
+  some.project(u.get(), projected.view());
+  assert_close("projected gradients", projected.dense(), transposed(u.dense()) * chosen, tolerance);
+}
+
 template <class T>
 void check_all(Rows<T>& rows, const Dense& b, Random& random) {
   assert_int_equal(rows.dimension(), b.rows);
@@ -126,6 +156,7 @@ void factored_rows_are_the_rows_written_out(void**) {
     rows.assign(problem.network, problem.tape, shape.seeds);
     check_all<T>(rows, problem.b, problem.random);
     check_parts(rows, shape.samples * shape.seeds, problem.b, problem.random);
+    check_gradients<T>(rows, shape.seeds, problem.b, problem.random);
   }
 }
 
@@ -141,6 +172,7 @@ void dense_rows_are_the_rows_written_out(void**) {
       for (Index i = 0; i < dimension; ++i) matrix(i, j) = static_cast<T>(b(i, j));
     check_all<T>(rows, b, random);
     for (const Index parts : {Index{1}, count}) check_parts(rows, parts, b, random);
+    for (const Index seeds : {Index{1}, count}) check_gradients<T>(rows, seeds, b, random);
   }
 }
 

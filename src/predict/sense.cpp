@@ -1,0 +1,47 @@
+#include "predict/sense.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "model/network.hpp"
+
+namespace bdl {
+namespace {
+
+/// Beyond which an output of an input of size 0 has no sense.
+template <class T>
+double sense_limit(const Model<T>& model, Index output) {
+  constexpr double targets = 1e8, noise = 1e12;
+  const Likelihood& likelihood = model.likelihood;
+  if (likelihood.kind() != BDL_GAUSSIAN || model.standardization.has_targets()) return targets;
+  return noise * std::sqrt(likelihood.noise_variance(output));
+}
+
+}  // namespace
+
+template <class T, class Out>
+void check_sense(const Model<T>& model, ConstMatrixView<T> x, ConstMatrixView<Out> f, Index first) {
+  if (!dynamic_cast<const Network<T>*>(&model)) return;
+  for (Index c = 0; c < f.rows; ++c) {
+    const double limit = sense_limit(model, c);
+    for (Index i = 0; i < f.cols; ++i) {
+      const double output = std::abs(static_cast<double>(f(c, i)));
+      if (output <= limit) continue;  // of most examples: without a look at x
+      double size = 0;
+      for (const T value : x.column(i)) size = std::max(size, std::abs(static_cast<double>(value)));
+      if (!(output <= limit * (1 + size)))
+        fail(Status::ERROR_DIVERGED,
+             "the network's output %lld for example %lld is %.3g (standardised), which has no meaning: its "
+             "training ran "
+             "away",
+             static_cast<long long>(c), static_cast<long long>(first + i), output);
+    }
+  }
+}
+
+template void check_sense(const Model<float>&, ConstMatrixView<float>, ConstMatrixView<float>, Index);
+template void check_sense(const Model<float>&, ConstMatrixView<float>, ConstMatrixView<double>, Index);
+template void check_sense(const Model<double>&, ConstMatrixView<double>, ConstMatrixView<double>, Index);
+
+}  // namespace bdl
