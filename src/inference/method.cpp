@@ -18,7 +18,7 @@ void set(Options& options, Rule rule, EstimateKind kind) {
 
 /// Online: one step length for everything, no momentum, no schedule.
 template <Rule rule, EstimateKind kind>
-void online(Options& options) {
+void online(Options& options, const MethodContext&) {
   set(options, rule, kind);
   options.learning_rate = rule == Rule::bong ? 1 : rule == Rule::blr ? 0.5 : 0.01;
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
@@ -27,20 +27,20 @@ void online(Options& options) {
 }
 
 template <EstimateKind kind>
-void batch(Options& options) {
+void batch(Options& options, const MethodContext&) {
   set(options, Rule::blr, kind);
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
 }
 
 /// Of the ELBO for the prior and the noise that are given.
-void optimum(Options& options) {
-  batch<EstimateKind::exact_hess>(options);
+void optimum(Options& options, const MethodContext& context) {
+  batch<EstimateKind::exact_hess>(options, context);
   options.learn_prior = options.learn_noise = 0;
 }
 
 /// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
 template <Rule rule, EstimateKind kind>
-void first_order(Options& options) {
+void first_order(Options& options, const MethodContext&) {
   set(options, rule, kind);
   options.descent = static_cast<std::int32_t>(DescentOption::adam);
   options.learning_rate = 0.01;
@@ -49,19 +49,19 @@ void first_order(Options& options) {
   options.learn_prior = 0;
 }
 
-void moving_average(Options& options) {
-  batch<EstimateKind::mc_ef>(options);
+void moving_average(Options& options, const MethodContext& context) {
+  batch<EstimateKind::mc_ef>(options, context);
   options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
 }
 
-void laplace(Options& options) {
-  first_order<Rule::map, EstimateKind::lin_ef>(options);
+void laplace(Options& options, const MethodContext& context) {
+  first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.laplace = 1;
 }
 
 template <EstimateKind kind>
-void one_sample(Options& options) {
-  batch<kind>(options);
+void one_sample(Options& options, const MethodContext& context) {
+  batch<kind>(options, context);
   options.samples = 1;
   options.momentum = 0;
 }

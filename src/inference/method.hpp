@@ -2,6 +2,7 @@
 // the defaults.
 #pragma once
 
+#include "bdl/model.h"
 #include "inference/options.hpp"
 #include "posterior/posterior.hpp"
 
@@ -9,12 +10,19 @@ namespace bdl {
 
 enum class Suits { any, full, diagonal, low_rank, dropout };  // any: Gaussian
 
+/// What a method's defaults may depend on.
+struct MethodContext {
+  bool has_hidden = false;  ///< the model is a network with hidden units
+  bdl_likelihood likelihood = BDL_GAUSSIAN;
+  Index data_size = 1;
+};
+
 struct Method {
   const char* name;
   Suits suits;
   bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
   bool is_exact;   ///< fit iterates over all data to the optimum; there are no steps
-  void (*set_defaults)(Options& options);
+  void (*set_defaults)(Options& options, const MethodContext& context);
 };
 
 std::span<const Method> method_table();

@@ -22,9 +22,14 @@ bool same_prior(const Options& a, const Options& b) {
 constexpr double optimistic = 100, neutral = 1;
 
 template <class T>
-double automatic_noise_precision(const Model<T>& model) {
-  const auto* network = dynamic_cast<const Network<T>*>(&model);
-  return network && network->layers().size() > 1 ? optimistic : neutral;
+bool has_hidden(const Model<T>* model) {
+  const auto* network = dynamic_cast<const Network<T>*>(model);
+  return network && network->layers().size() > 1;
+}
+
+template <class T>
+MethodContext context_of(const Model<T>* model, Index data_size) {
+  return {has_hidden(model), model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
 }
 
 // Without a plan, scales are learned from where a course of this many epochs would begin to.
@@ -38,7 +43,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
     : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
   check_suits(method, posterior_->family(), posterior_->rank());
   if (model_) check_masks_fit(*model_, *posterior_);
-  method.set_defaults(options_);
+  method.set_defaults(options_, context_of(model_.get(), data_size));
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
@@ -135,8 +140,8 @@ void Optimizer<T>::start_noise(const Array& y) {
   if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
   if (!options_.learn_noise && option == 0) return;
   const double variance = target_variance(y, model_->standardization.targets());
-  const double precision =
-      std::clamp((option > 0 ? option : automatic_noise_precision(*model_)) / variance, 1e-30, 1e30);
+  const double automatic = has_hidden(model_.get()) ? optimistic : neutral;
+  const double precision = std::clamp((option > 0 ? option : automatic) / variance, 1e-30, 1e30);
   likelihood.learn_noise_precision({&precision, 1});
 }
 
