@@ -39,8 +39,9 @@ void write_options(RecordWriter& record, const Options& options) {
   }
 }
 
-/// Options the file does not have (of an older version) keep the method's defaults.
+/// Options the file does not have (of an older version) keep the method's defaults, but for the prior's.
 Options read_options(const RecordReader& record, Options options) {
+  options.prior_scaling = static_cast<std::int32_t>(PriorScaling::unit);  // what version 0.1 had
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;
