@@ -98,6 +98,7 @@ Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<
   const EstimateKind kind = estimate_kind(options);
   check_suits(q, kind);
   choose_thetas(q, options, draws, place, scratch);
+  center_ = q.mean();
   const Estimate<T> estimate = this->estimate(q, x, y, options, weight);
   gradient_.reserve(dimension_);
   if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate);
@@ -153,6 +154,14 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
     hessian_->diagonal(thetas(), x, y, scale, diagonal);
   }
   return {nullptr, {}, {}, diagonal};
+}
+
+template <class T>
+EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index examples) const {
+  const EstimateKind kind = estimate_kind(options);
+  if (is_exact(kind)) return {{}, {}, exact_->variances(examples)};
+  if (is_linearized(kind)) return {};
+  return {thetas(), center_, {}};
 }
 
 template <class T>

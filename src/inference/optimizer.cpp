@@ -193,7 +193,9 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
            (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0) +
-           (evidence_ && options_.guard > 0 ? stream_guard_->bytes(examples) : 0);
+           (evidence_ && options_.guard > 0
+                ? stream_guard_->bytes(examples, is_sampled(estimate_kind(options_)))
+                : 0);
   const Index averaged =  // eigenvectors of the minibatch beside U
       options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
           ? t * dimension * rank
