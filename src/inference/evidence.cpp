@@ -159,9 +159,9 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
 template <class T>
 EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index examples) const {
   const EstimateKind kind = estimate_kind(options);
-  if (is_exact(kind)) return {{}, {}, exact_->variances(examples)};
-  if (is_linearized(kind)) return {};
-  return {thetas(), center_, {}};
+  if (is_exact(kind)) return {{}, center_, exact_->variances(examples), {}};
+  if (is_linearized(kind)) return {{}, center_, {}, outputs_};
+  return {thetas(), center_, {}, {}};
 }
 
 template <class T>

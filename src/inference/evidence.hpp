@@ -57,6 +57,7 @@ struct EvidencePoints {
   ConstMatrixView<T> thetas{};
   ConstSpan<T> center{};
   ConstSpan<double> variances{};
+  ConstMatrixView<T> outputs{};  ///< at `center`, if they are known
 };
 
 /// Holds the memory: views of the evidence live until the next call.

@@ -15,19 +15,22 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// Adds -log p(y | f(x; theta)), expected over outputs of these variances if there are any.
 template <class T>
-void StreamGuard<T>::add(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                         ConstSpan<double> variances, Loss& sum) {
-  const Likelihood& likelihood = model_.likelihood;
-  const Index count = model_.outputs();
-  outputs_.reserve(count * (x.cols + 1));
-  const auto f = outputs_.matrix(count, x.cols);
-  T* const slope = outputs_.data() + count * x.cols;
+ConstMatrixView<T> StreamGuard<T>::outputs(ConstSpan<T> theta, ConstMatrixView<T> x) {
+  outputs_.reserve(model_.outputs() * x.cols);
+  const auto f = outputs_.matrix(model_.outputs(), x.cols);
   model_.forward(theta, x, f, forward_scratch_);
-  for (Index i = 0; i < x.cols; ++i) {
+  return f;
+}
+
+/// Adds -log p(y | f), expected over outputs of these variances if there are any.
+template <class T>
+void StreamGuard<T>::add(ConstMatrixView<T> f, ConstMatrixView<T> y, ConstSpan<double> variances, Loss& sum) {
+  const Likelihood& likelihood = model_.likelihood;
+  slope_.reserve(f.rows);
+  for (Index i = 0; i < f.cols; ++i) {
     const T *const output = f.column_data(i), *const target = y.column_data(i);
-    const bool finite = std::all_of(output, output + count, [](T value) { return std::isfinite(value); });
+    const bool finite = std::all_of(output, output + f.rows, [](T value) { return std::isfinite(value); });
     const double term = !finite             ? infinite
                         : variances.empty() ? -likelihood.log_density(output, target)
                                             : expected_loss(likelihood, static_cast<double>(output[0]),
@@ -36,10 +39,10 @@ void StreamGuard<T>::add(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixVi
                                                   .loss;
     sum.value += std::isfinite(term) ? term : infinite;
     if (!std::isfinite(term)) return;
-    likelihood.gradient(output, target, slope);
+    likelihood.gradient(output, target, slope_.data());
     sum.rounding += std::abs(term);
-    for (Index c = 0; c < count; ++c)
-      sum.rounding += std::abs(static_cast<double>(slope[c]) * static_cast<double>(output[c]));
+    for (Index c = 0; c < f.rows; ++c)
+      sum.rounding += std::abs(static_cast<double>(slope_.data()[c]) * static_cast<double>(output[c]));
   }
 }
 
@@ -47,13 +50,16 @@ template <class T>
 auto StreamGuard<T>::loss(ConstSpan<T> mean, ConstMatrixView<T> x, ConstMatrixView<T> y,
                           const EvidencePoints<T>& points) -> Loss {
   Loss sum;
-  if (points.thetas.cols == 0) add(mean, x, y, points.variances, sum);
+  if (points.thetas.cols == 0) {
+    const bool known = points.outputs.cols > 0 && mean.data() == points.center.data();
+    add(known ? points.outputs : outputs(mean, x), y, points.variances, sum);
+  }
   for (Index s = 0; s < points.thetas.cols; ++s) {
     theta_.reserve(model_.parameters());
     const auto theta = theta_.first(model_.parameters());
     const T* const sample = points.thetas.column_data(s);
     for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = mean[i] + (sample[i] - points.center[i]);
-    add(theta, x, y, {}, sum);
+    add(outputs(theta, x), y, {}, sum);
   }
   const double count = static_cast<double>(std::max<Index>(1, points.thetas.cols));
   // An output is a sum over parameters: its rounding grows as the root of their number.

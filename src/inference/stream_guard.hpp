@@ -27,10 +27,10 @@ class StreamGuard {
     double value = 0, rounding = 0;  ///< infinite if an output is not finite; what the value may be off by
   };
   Loss loss(ConstSpan<T> mean, ConstMatrixView<T> x, ConstMatrixView<T> y, const EvidencePoints<T>& points);
-  void add(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> y, ConstSpan<double> variances,
-           Loss& sum);
+  ConstMatrixView<T> outputs(ConstSpan<T> theta, ConstMatrixView<T> x);
+  void add(ConstMatrixView<T> f, ConstMatrixView<T> y, ConstSpan<double> variances, Loss& sum);
   const Model<T>& model_;
-  Buffer<T> shift_, theta_, outputs_, forward_scratch_;
+  Buffer<T> shift_, theta_, outputs_, slope_, forward_scratch_;
 };
 
 }  // namespace bdl
