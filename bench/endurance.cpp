@@ -68,6 +68,7 @@ std::vector<Record> run(const Record& parameters) {
   check(bdl_optimizer_create(model.get(), posterior.get(), "lo-fi", 1, &handle));
   const Optimizer optimizer(handle);
   check(bdl_optimizer_set_double(handle, "prior_precision", 100));
+  check(bdl_optimizer_set_choice(handle, "prior_scaling", "unit"));
   check(bdl_optimizer_set_choice(handle, "score", "plug_in"));
   Source<T> source;
   std::vector<T> x(static_cast<std::size_t>(block * inputs)), y(static_cast<std::size_t>(block)),

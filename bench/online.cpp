@@ -29,9 +29,6 @@ class Stream {
     bdl_optimizer* optimizer = nullptr;
     check(bdl_optimizer_create(model_.get(), posterior_.get(), "bong", 1, &optimizer));
     optimizer_.reset(optimizer);
-    // Wide networks with wide priors would swing too far for a diagonal filter.
-    check(bdl_optimizer_set_double(optimizer, "prior_precision",
-                                   std::max(100.0, static_cast<double>(dimension) / 10)));
     for (int64_t i = 0; i < kept_examples; ++i) y_[i] = static_cast<T>(i * i % std::max<int64_t>(outputs, 3));
   }
   void score(const char* kind) { check(bdl_optimizer_set_choice(optimizer_.get(), "score", kind)); }

@@ -111,6 +111,7 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
   const EstimateKind kind = estimate_kind(options);
   check_suits(q, kind);
   choose_thetas(q, options, draws, place, scratch);
+  center_ = q.mean();
   if (is_exact(kind)) outputs_ = {};
   estimate_ = estimate(q, x, y, options, weight);
   y_ = y;
@@ -183,6 +184,14 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
     hessian_->diagonal(thetas(), x, y, scale, diagonal);
   }
   return {nullptr, {}, {}, diagonal};
+}
+
+template <class T>
+EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index examples) const {
+  const EstimateKind kind = estimate_kind(options);
+  if (is_exact(kind)) return {{}, center_, exact_->variances(examples), {}};
+  if (is_linearized(kind)) return {{}, center_, {}, outputs_};
+  return {thetas(), center_, {}, {}};
 }
 
 template <class T>

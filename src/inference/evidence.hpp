@@ -51,6 +51,16 @@ struct Evidence {
   double expected_log_likelihood = 0;
 };
 
+/// Where a belief with another mean would have been asked: at the same deviations from its mean (one per
+/// column of thetas - center), at outputs of the same variances, or, with none of both, at its mean.
+template <class T>
+struct EvidencePoints {
+  ConstMatrixView<T> thetas{};
+  ConstSpan<T> center{};
+  ConstSpan<double> variances{};
+  ConstMatrixView<T> outputs{};  ///< at `center`, if they are known
+};
+
 /// Holds the memory: views of the evidence live until the next call.
 template <class T>
 class EvidenceEstimator {
@@ -81,6 +91,8 @@ class EvidenceEstimator {
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
   /// At thetas(): C x M S, column s M + i.
   ConstMatrixView<T> outputs() const { return outputs_; }
+  /// Of the last evidence; the belief that it was about must still be there.
+  EvidencePoints<T> points(const Options& options, Index examples) const;
   Index bytes(const Options& options, Index examples, const Posterior<T>& q) const;
   RowsCost cost(const Options& options, Index examples) const;
 
@@ -103,6 +115,7 @@ class EvidenceEstimator {
   Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
       forward_scratch_;
   ConstMatrixView<T> outputs_;
+  ConstSpan<T> center_;  // mean of the belief that was assessed last
   Buffer<double> matrix_;
   // Of the last prepare().
   Estimate<T> estimate_;

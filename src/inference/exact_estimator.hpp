@@ -21,6 +21,8 @@ class ExactEstimator {
   /// Fails with ERROR_DIVERGED, naming the example, where one is not finite. The view lives until the next
   /// call.
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
+  /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
+  ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
   Index bytes(const Posterior<T>& q, Index examples) const;
 
  private:

@@ -20,6 +20,7 @@ class Filter {
   Posterior<T>& update(const Posterior<T>& prior, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, EvidenceEstimator<T>& evidence, DrawSource<T>& draws,
                        Index step, Index& shortened);
+  PosteriorScratch<T>& scratch() { return workspace_.scratch; }
   /// Of beliefs and scratch, for observations of this cost.
   Index bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const;
 

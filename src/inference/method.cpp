@@ -18,12 +18,15 @@ void set(Options& options, Rule rule, EstimateKind kind) {
 
 /// Online: one step length for everything, no momentum, no schedule.
 template <Rule rule, EstimateKind kind>
-void online(Options& options, const MethodContext&) {
+void online(Options& options, const MethodContext& context) {
   set(options, rule, kind);
   options.learning_rate = rule == Rule::bong ? 1 : rule == Rule::blr ? 0.5 : 0.01;
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
   options.momentum = 0;
   options.learn_prior = options.learn_noise = 0;
+  // N(0, 1) weights would give hidden units inputs, and outputs, of the root of their number.
+  const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
+  options.prior_scaling = static_cast<std::int32_t>(scaling);
 }
 
 bool is_classifier(const MethodContext& context) {

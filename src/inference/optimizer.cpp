@@ -14,7 +14,7 @@ namespace {
 
 bool same_prior(const Options& a, const Options& b) {
   return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
-         a.prior_groups == b.prior_groups;
+         a.prior_groups == b.prior_groups && a.prior_scaling == b.prior_scaling;
 }
 
 // A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
@@ -50,6 +50,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   if (model_) {
     evidence_ = std::make_unique<EvidenceEstimator<T>>(*model_);
     prequential_ = std::make_unique<Prequential<T>>(*model_);
+    stream_guard_ = std::make_unique<StreamGuard<T>>(*model_);
   }
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
   std::fill_n(momentum_.data(), dimension, T(0));
@@ -192,7 +193,10 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
-           (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0);
+           (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0) +
+           (evidence_ && options_.guard > 0
+                ? stream_guard_->bytes(examples, is_sampled(estimate_kind(options_)))
+                : 0);
   const Index averaged =  // eigenvectors of the minibatch beside U
       options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
           ? t * dimension * rank

@@ -15,6 +15,7 @@
 #include "inference/prior.hpp"
 #include "inference/scales.hpp"
 #include "inference/schedule.hpp"
+#include "inference/stream_guard.hpp"
 #include "model/model.hpp"
 #include "posterior/posterior.hpp"
 
@@ -45,7 +46,7 @@ struct TrainingState {
   double start_weight = 1;    ///< share of the initial precision in the present one: product of (1 - beta_t)
   Index momentum_steps = 0;   ///< gradients in the moving average
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
-  Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient
+  Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   Watch watch;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
@@ -155,6 +156,7 @@ class Optimizer {
   std::unique_ptr<EvidenceEstimator<T>> evidence_;
   Filter<T> filter_;
   std::unique_ptr<Prequential<T>> prequential_;
+  std::unique_ptr<StreamGuard<T>> stream_guard_;
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed

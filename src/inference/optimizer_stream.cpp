@@ -21,8 +21,12 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   Index shortened = state.shortened_steps;
   const auto kept = caller_draws_;
   Posterior<T>& next = filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
+  const bool held_back =
+      options_.guard > 0 &&
+      stream_guard_->hold_back(prior, x, y, evidence_->points(options_, examples), next, filter_.scratch());
   posterior_->swap(next);
   state.shortened_steps = shortened;
+  state.guarded_steps += held_back ? 1 : 0;
   state.is_ahead = false;
   state.start_weight = 0;
   state.prequential += sums;

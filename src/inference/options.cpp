@@ -112,7 +112,7 @@ void set_option(Options& options, const OptionInfo& info, const char* word) {
 
 bool is_prior_option(const OptionInfo& info) {
   return info.real == &Options::prior_precision || info.real == &Options::bias_prior_precision ||
-         info.choice == &Options::prior_groups;
+         info.choice == &Options::prior_groups || info.choice == &Options::prior_scaling;
 }
 
 const char* default_text(const OptionInfo& info) {

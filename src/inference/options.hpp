@@ -17,6 +17,7 @@ struct Options {
 #undef BDL_CHOICE
 };
 
+enum class PriorScaling { unit = 0, fan_in = 1 };                               // words of "prior_scaling"
 enum class MeanUpdateOption { automatic = 0, projected = 1, unprojected = 2 };  // words of "mean_update"
 
 enum class OptionType { real = 1, integer = 2, choice = 3 };

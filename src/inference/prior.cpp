@@ -25,6 +25,7 @@ std::size_t group_of(const ParameterBlock& block, std::size_t index, std::int32_
 template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
   const bool biases_apart = options.prior_groups == weights_biases || options.prior_groups == blocks;
+  const bool by_fan_in = options.prior_scaling == static_cast<std::int32_t>(PriorScaling::fan_in);
   for (std::size_t b = 0; b < blocks_of_theta.size(); ++b) {
     const ParameterBlock& block = blocks_of_theta[b];
     const std::size_t group = group_of(block, b, options.prior_groups);
@@ -35,7 +36,8 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     if (group_sizes_[group] == 0)
       groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
     group_sizes_[group] += block.size();
-    parts_.push_back({block.offset, block.size(), group});
+    const double scale = by_fan_in ? static_cast<double>(block.fan_in) : 1;
+    parts_.push_back({block.offset, block.size(), group, scale});
     dimension_ += block.size();
   }
   precision_.reserve(dimension_);
@@ -57,7 +59,7 @@ void Prior<T>::set_groups(ConstSpan<double> values) {
 template <class T>
 void Prior<T>::spread_groups() {
   for (const Part& part : parts_)
-    std::fill_n(precision_.data() + part.offset, part.size, static_cast<T>(groups_[part.group]));
+    std::fill_n(precision_.data() + part.offset, part.size, static_cast<T>(part.scale * groups_[part.group]));
 }
 
 template <class T>
@@ -69,7 +71,7 @@ void Prior<T>::mean_squares(ConstMatrixView<T> thetas, std::span<double> out) co
       const T* theta = thetas.column_data(s) + part.offset;
       for (Index i = 0; i < part.size; ++i)
         sum += static_cast<double>(theta[i]) * static_cast<double>(theta[i]);
-      out[part.group] += sum;
+      out[part.group] += part.scale * sum;
     }
   for (std::size_t g = 0; g < out.size(); ++g)
     out[g] /= static_cast<double>(group_sizes_[g]) * static_cast<double>(thetas.cols);

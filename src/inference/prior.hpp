@@ -1,5 +1,5 @@
-// The prior N(0, diag(lambda)^-1): one precision per group of parameters, or one per parameter fixed by the
-// caller.
+// The prior N(0, diag(lambda)^-1): one precision per group of parameters, perhaps times the inputs of each
+// parameter's layer, or one per parameter fixed by the caller.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,8 @@ class Prior {
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
 
-  /// Mean of theta^2 over each group and the samples (columns of thetas), into mean_squares (one per group).
+  /// Mean of scale theta^2 over each group and the samples (columns of thetas), one per group: 1 over the
+  /// precision of the group, before its scale, that suits them best.
   void mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const;
 
  private:
@@ -34,6 +35,7 @@ class Prior {
   struct Part {
     Index offset, size;
     std::size_t group;
+    double scale;  ///< of the group's precision
   };
   std::vector<Part> parts_;
   std::vector<double> groups_;

@@ -17,6 +17,7 @@ struct ParameterBlock {
   Index offset, rows, cols;
   Index layer;
   bool is_bias;
+  Index fan_in = 1;  ///< inputs of the layer; 1 where there are no layers
   Index size() const { return rows * cols; }
 };
 

@@ -36,11 +36,12 @@ Network<T>::Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias
     const std::string name = "layer" + std::to_string(l);
     DenseLayer layer{sizes[l], sizes[l + 1], offset, -1};
     this->blocks_.push_back(
-        {name + ".weight", offset, layer.outputs, layer.inputs, static_cast<Index>(l), false});
+        {name + ".weight", offset, layer.outputs, layer.inputs, static_cast<Index>(l), false, layer.inputs});
     offset += layer.inputs * layer.outputs;
     if (bias) {
       layer.bias_offset = offset;
-      this->blocks_.push_back({name + ".bias", offset, layer.outputs, 1, static_cast<Index>(l), true});
+      this->blocks_.push_back(
+          {name + ".bias", offset, layer.outputs, 1, static_cast<Index>(l), true, layer.inputs});
       offset += layer.outputs;
     }
     layers_.push_back(layer);

@@ -44,7 +44,7 @@ struct Kalman {
 
 Options ekf_options() {
   Options options;
-  find_method("ekf").set_defaults(options);
+  find_method("ekf").set_defaults(options, {});
   return options;
 }
 
@@ -117,7 +117,7 @@ void low_rank_filters_begin_with_the_same_mean(void**) {
   const StreamData data(gaussian(outputs, {5}), 2, 1, 55);
   for (const FamilyKind& kind : {diagonal_kind, low_rank_kind}) {
     Options options;
-    find_method(kind.rank > 0 ? "lo-fi" : "vd-ekf").set_defaults(options);
+    find_method(kind.rank > 0 ? "lo-fi" : "vd-ekf").set_defaults(options, {});
     if (kind.rank == 0) options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::unprojected);
     Learner<double> stream(network(gaussian(outputs, {5})),
                            random_prior<double>(kind, naive.parameters(), 56, 2), options);

@@ -112,7 +112,7 @@ void methods_are_found_by_name(void**) {
   for (const Method& method : method_table()) {
     assert_ptr_equal(&find_method(method.name), &method);
     Options options;
-    method.set_defaults(options);
+    method.set_defaults(options, {});
     const bool gauss_newton = estimate_kind(options) == EstimateKind::mc_ggn;
     assert_int_equal(gauss_newton, std::strcmp(method.name, "slang-ggn") == 0);
     if (method.is_online) assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);

@@ -1,4 +1,5 @@
-// Prior precisions by group of parameters, for the four groupings, and fixed parameter by parameter.
+// Prior precisions by group of parameters, for the four groupings, times the inputs of layers, and fixed
+// parameter by parameter.
 #include <algorithm>
 
 #include "inference/prior.hpp"
@@ -88,6 +89,70 @@ void mean_squares_are_taken_over_groups_and_samples(void**) {
   }
 }
 
+Options by_fan_in(Options options) {
+  options.prior_scaling = static_cast<std::int32_t>(PriorScaling::fan_in);
+  return options;
+}
+
+/// Layer 0 has two inputs, layer 1 three; its biases, too.
+template <class T>
+void precisions_may_count_in_inputs(void**) {
+  check(make<T>(by_fan_in(with(shared, 2, 0))), 1, repeated({{9, 4}, {4, 6}}));
+  check(make<T>(by_fan_in(with(weights_biases, 2, 5))), 2, repeated({{6, 4}, {3, 10}, {3, 6}, {1, 15}}));
+  Prior<T> prior = make<T>(by_fan_in(with(layers, 2, 0)));
+  prior.set_groups(std::vector<double>{3, 4});
+  check(prior, 2, repeated({{9, 6}, {4, 12}}));
+  Prior<T> without_layers;
+  without_layers.reset({{"parameters", 0, 7, 1, 0, false}}, by_fan_in(with(shared, 2, 0)));
+  check(without_layers, 1, Dense(7, 1, 2));
+}
+
+/// Of groups that span layers of different sizes: what is learned is best for the scaled precisions.
+template <class T>
+void learned_precisions_count_in_inputs(void**) {
+  const Padded<T> thetas(Random(3).normal(13, 4), 2);
+  Prior<T> prior = make<T>(by_fan_in(with(weights_biases, 1, 0)));
+  Scales scales;
+  learn_prior<T>(prior, thetas.get(), 1, scales);
+  const auto log_prior = [&](const std::vector<double>& groups) {
+    prior.set_groups(groups);
+    const Dense precision = column_of(prior.precision());
+    double sum = 0;
+    for (Index i = 0; i < 13; ++i)
+      for (Index s = 0; s < 4; ++s)
+        sum += (std::log(precision(i, 0)) - precision(i, 0) * std::pow(thetas.dense()(i, s), 2)) / 2;
+    return sum;
+  };
+  const double best = log_prior(scales.prior);
+  for (const std::size_t g : {0, 1})
+    for (const double factor : {0.99, 1.01}) {
+      std::vector<double> other = scales.prior;
+      other[g] *= factor;
+      assert_true(log_prior(other) < best);
+    }
+}
+
+/// Networks with hidden units and online methods; nobody else.
+void streams_of_networks_begin_with_fan_in(void**) {
+  for (const Method& method : method_table()) {
+    for (const bool hidden : {false, true}) {
+      Options options;
+      method.set_defaults(options, {hidden, BDL_GAUSSIAN, 1});
+      assert_int_equal(options.prior_scaling, hidden && method.is_online);
+    }
+  }
+  const auto start = [](std::shared_ptr<Model<double>> model) {
+    auto q = make_posterior<double>(model->parameters(), 0);
+    Optimizer<double> optimizer(model, q, find_method("bong"), 1);
+    optimizer.initialize();
+    return dense_precision(*q);
+  };
+  assert_close("network", start(make_network<double>(sizes, Likelihood(BDL_GAUSSIAN, 1))),
+               diagonal_matrix(repeated({{9, 2}, {4, 3}})), 0);
+  assert_close("linear model", start(make_network<double>({3, 2}, Likelihood(BDL_GAUSSIAN, 2))), identity(8),
+               0);
+}
+
 template <class T>
 void fixed_precisions_are_kept_as_given(void**) {
   Prior<T> prior = make<T>(with(weights_biases, 1, 0));
@@ -117,6 +182,8 @@ void options_regroup_the_prior_when_they_change_it(void**) {
   options.bias_prior_precision = 5;
   optimizer.set_options(options);
   check(optimizer.prior(), 2, Dense(13, 1, 7));
+  optimizer.set_options(by_fan_in(options));
+  check(optimizer.prior(), 2, repeated({{9, 14}, {4, 21}}));
   Optimizer<double> without_model(nullptr, make_posterior<double>(4, 1), find_method("slang"), 100);
   check(without_model.prior(), 1, Dense(4, 1, 1));
 }
@@ -131,6 +198,11 @@ int main() {
       cmocka_unit_test(each_group_has_its_own_precision<double>),
       cmocka_unit_test(mean_squares_are_taken_over_groups_and_samples<float>),
       cmocka_unit_test(mean_squares_are_taken_over_groups_and_samples<double>),
+      cmocka_unit_test(precisions_may_count_in_inputs<float>),
+      cmocka_unit_test(precisions_may_count_in_inputs<double>),
+      cmocka_unit_test(learned_precisions_count_in_inputs<float>),
+      cmocka_unit_test(learned_precisions_count_in_inputs<double>),
+      cmocka_unit_test(streams_of_networks_begin_with_fan_in),
       cmocka_unit_test(fixed_precisions_are_kept_as_given<float>),
       cmocka_unit_test(fixed_precisions_are_kept_as_given<double>),
       cmocka_unit_test(options_regroup_the_prior_when_they_change_it),

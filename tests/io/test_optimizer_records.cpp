@@ -1,5 +1,5 @@
-// The averages of a descent in checkpoint files: what is read back is what was written, and wrong ones are
-// refused.
+// Optimizers in checkpoint files: the averages of a descent are read back as they were written, and wrong
+// ones refused; options that a file does not have.
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
@@ -69,11 +69,33 @@ void wrong_averages_are_refused(void**) {
                [] { through_a_file(moments_of<T>(dimension, true, not_a_number)); });
 }
 
+/// Version 0.1 had no option "prior_scaling": its streams of networks go on with the prior that they had.
+void files_without_a_scaling_of_the_prior_have_none(void**) {
+  const auto model = make_network<double>({2, 3, 1}, Likelihood(BDL_GAUSSIAN, 1));
+  Optimizer<double> optimizer(model, make_posterior<double>(13, 1), find_method("lo-fi"), 1);
+  assert_int_equal(optimizer.options().prior_scaling, static_cast<std::int32_t>(PriorScaling::fan_in));
+  RecordWriter record;
+  write_optimizer(record, optimizer);
+  Metadata metadata = record.metadata();
+  const auto load = [&] {
+    TensorMap tensors;
+    for (const Tensor& tensor : record.tensors()) tensors.emplace(tensor.name, tensor);
+    const TensorArchive archive(metadata, tensors, {});
+    return read_optimizer<double>(RecordReader(archive), model, make_posterior<double>(13, 1));
+  };
+  assert_same("as saved", column_of(load()->prior().precision()), column_of(optimizer.prior().precision()));
+  assert_int_equal(metadata.erase("option.prior_scaling"), 1);
+  const auto old = load();
+  assert_int_equal(old->options().prior_scaling, static_cast<std::int32_t>(PriorScaling::unit));
+  assert_close("without", column_of(old->prior().precision()), Dense(13, 1, 1), 0);
+}
+
 }  // namespace
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int main() {
-  const CMUnitTest tests[] = {BOTH(averages_survive_a_file), BOTH(wrong_averages_are_refused)};
+  const CMUnitTest tests[] = {BOTH(averages_survive_a_file), BOTH(wrong_averages_are_refused),
+                              cmocka_unit_test(files_without_a_scaling_of_the_prior_have_none)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
