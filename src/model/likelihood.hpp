@@ -49,6 +49,11 @@ class Likelihood {
   template <class T>
   double log_density(const T* f, const T* y) const;
 
+  /// By how much the best outputs would explain y better: sup over f of log p(y | f), less log_density(f, y);
+  /// never negative.
+  template <class T>
+  double misfit(const T* f, const T* y) const;
+
   /// Mean of y (C values; the class probabilities if categorical) and its variance given f.
   template <class T>
   void moments(const T* f, double* mean, double* variance) const;
