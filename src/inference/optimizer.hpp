@@ -122,7 +122,7 @@ class Optimizer {
   ConstSpan<T> penalty();
   ConstSpan<T> slope(ConstSpan<T> gradient);
   void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
-  bool learning_due(Index epoch_steps) const;
+  bool is_due(double from, Index epoch_steps) const;
   void commit();
   void commit_averages();
 
