@@ -35,7 +35,10 @@ typedef enum bdl_likelihood {
   BDL_GAUSSIAN = 1,    /**< y: C real columns, y ~ N(f, 1 / noise precision), or N(f, noise covariance) */
   BDL_BERNOULLI = 2,   /**< y: C columns of 0 or 1, f are logits */
   BDL_CATEGORICAL = 3, /**< y: one column of class numbers 0 .. C-1, f are logits */
-  BDL_POISSON = 4      /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
+  BDL_POISSON = 4,     /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
+  /** y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
+   * means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from". */
+  BDL_HETEROSCEDASTIC = 5
 } bdl_likelihood;
 
 /** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */
@@ -53,7 +56,7 @@ typedef enum bdl_initialization {
  * @param size_count number of entries of sizes, >= 2
  * @param activation after every layer but the last
  * @param bias       1: every layer has a bias, 0: none has
- * @param likelihood BDL_CATEGORICAL needs at least 2 outputs
+ * @param likelihood BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
  * @param model      receives the new handle; free with bdl_model_free()
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
  */
@@ -118,7 +121,8 @@ BDL_API int64_t bdl_model_inputs(const bdl_model* model);
 /** Number of outputs C; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_model_outputs(const bdl_model* model);
 
-/** Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1. */
+/** Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0
+ * for NULL. Since 0.1. */
 BDL_API int64_t bdl_model_targets(const bdl_model* model);
 
 /** The bdl_dtype of a model; 0 for NULL. Since 0.1. */
@@ -145,17 +149,18 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
 
 /**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
- * outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
- * value or per output like the value set here. A new model has 1. Where a model standardises targets of
- * different scales, one value is shared by the standardised targets if nobody has set it, and one value set
- * here is a value per output. Since 0.1.
- * @param model     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
- * @param precision 1 x 1 or 1 x C, positive
+ * targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
+ * precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
+ * like the value set here. A new model has 1. Where a model standardises targets of different scales, one
+ * value is shared by the standardised targets if nobody has set it, and one value set here is a value per
+ * output. Since 0.1.
+ * @param model     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
+ * @param precision 1 x 1 or 1 x targets, positive
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
 
 /**
- * Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+ * Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
  * BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
  */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
@@ -183,13 +188,14 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  * Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
  * (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
  * Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
- * is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
- * that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.
+ * is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
+ * posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
+ * in the units of y. Since 0.1.
  * @param model        a network; a user's model: BDL_ERROR_UNSUPPORTED
  * @param input_mean   1 x inputs; bdl_none(): 0
  * @param input_scale  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
- * @param target_mean  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
- * @param target_scale 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1
+ * @param target_mean  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
+ * @param target_scale 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
  *         BDL_ERROR_OUT_OF_MEMORY
  */
@@ -203,7 +209,8 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
  * count: a column of nothing else has mean 0, scale 1. Since 0.1.
  * @param model a network
  * @param x     n x inputs
- * @param y     n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets
+ * @param y     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+ * targets
  */
 BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);
 
@@ -212,8 +219,8 @@ BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_mat
  * @param model        a model
  * @param input_mean   receives 1 x inputs
  * @param input_scale  receives 1 x inputs
- * @param target_mean  receives 1 x C
- * @param target_scale receives 1 x C
+ * @param target_mean  receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
+ * @param target_scale receives the same shape
  */
 BDL_API bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out input_mean,
                                                  bdl_matrix_out input_scale, bdl_matrix_out target_mean,

@@ -36,6 +36,11 @@
  *                      J Sigma J^T (Gibbs 1998, Bayesian Gaussian processes for regression and
  *                      classification; Daxberger et al. 2021, Laplace redux)
  *     BDL_POISSON      exactly for each output, outputs taken as independent given x
+ *     BDL_HETEROSCEDASTIC  to near rounding for each target, by a one-dimensional integral over its log noise
+ *                      precision, targets taken as independent given x
+ *
+ * With BDL_HETEROSCEDASTIC, C below is the number of targets wherever it counts columns of y: means,
+ * variances, quantiles, intervals. The outputs of bdl_predict_output_distribution() are all 2 T.
  *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none() if not wanted.
  */
@@ -73,9 +78,9 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
                                bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
- * Quantiles of y (noise included). BDL_GAUSSIAN: exact for the predictive mixture, to 1e-10 of its
- * scale; BDL_POISSON: the smallest count with at least that probability. Others: BDL_ERROR_UNSUPPORTED.
- * Since 0.1.
+ * Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
+ * 1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
+ * BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param levels    1 x K probabilities in (0, 1)
  * @param quantiles receives n x (C K): column c K + k is output c at level k
  */
@@ -128,9 +133,9 @@ BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior
 
 /**
  * As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
- * output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN and BDL_POISSON, and draws with the
- * probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED.
- * Since 0.1.
+ * output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
+ * draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
+ * BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param samples number of draws S
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
  */

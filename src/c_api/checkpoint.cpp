@@ -70,6 +70,7 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
   else if (parts.model)
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
+  if (parts.model) parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
   if (model) *model = m.release();
   if (posterior) *posterior = q.release();
   if (optimizer) *optimizer = o.release();

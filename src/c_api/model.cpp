@@ -11,10 +11,15 @@ namespace bdl {
 namespace {
 
 Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
-  check_enum(kind, BDL_GAUSSIAN, BDL_POISSON, "likelihood");
+  check_enum(kind, BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, "likelihood");
   if (kind == BDL_CATEGORICAL && outputs < 2)
     fail(Status::ERROR_INVALID_ARGUMENT, "a categorical model has %lld outputs, expected at least 2",
          static_cast<long long>(outputs));
+  if (kind == BDL_HETEROSCEDASTIC && outputs % 2 != 0)
+    fail(
+        Status::ERROR_INVALID_ARGUMENT,
+        "a heteroscedastic model has %lld outputs, expected two per target: means, then log noise precisions",
+        static_cast<long long>(outputs));
   return Likelihood(kind, outputs);
 }
 

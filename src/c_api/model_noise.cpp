@@ -10,6 +10,11 @@ void check_gaussian(const Likelihood& likelihood) {
     fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_GAUSSIAN");
 }
 
+void check_has_precision(const Likelihood& likelihood) {
+  if (!likelihood.has_noise_precision())
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood is neither BDL_GAUSSIAN nor BDL_HETEROSCEDASTIC");
+}
+
 }  // namespace
 }  // namespace bdl
 
@@ -18,12 +23,13 @@ using namespace bdl;
 bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision) {
   return guard("bdl_model_set_noise_precision", [&] {
     with(model, "model", [&](auto& m) {
-      check_gaussian(m.likelihood);
-      check_shape(precision, 1, precision.cols == 1 ? 1 : m.outputs(), "precision");
+      check_has_precision(m.likelihood);
+      const Index targets = m.likelihood.targets();
+      check_shape(precision, 1, precision.cols == 1 ? 1 : targets, "precision");
       check_positive(precision, "precision");
       std::vector<double> values;
       for (Index c = 0; c < precision.cols; ++c) values.push_back(element(precision, 0, c));
-      m.likelihood.set_noise_precision(standardized_noise_precision(values, m.outputs(), m.standardization));
+      m.likelihood.set_noise_precision(standardized_noise_precision(values, targets, m.standardization));
     });
   });
 }
@@ -31,13 +37,14 @@ bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision)
 bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
   return guard("bdl_model_get_noise_precision", [&] {
     with(model, "model", [&](const auto& m) {
-      check_gaussian(m.likelihood);
+      check_has_precision(m.likelihood);
+      const Index targets = m.likelihood.targets();
       if (m.likelihood.noise_covariance().given())
         fail(Status::ERROR_UNSUPPORTED,
              "the noise has a full covariance: bdl_model_get_noise_covariance() reads it");
       std::vector<double> values = caller_noise_precision(m.likelihood, m.standardization);
-      if (values.size() == 1 && precision.cols == m.outputs())
-        values.resize(static_cast<std::size_t>(m.outputs()), values.front());
+      if (values.size() == 1 && precision.cols == targets)
+        values.resize(static_cast<std::size_t>(targets), values.front());
       const auto count = static_cast<Index>(values.size());
       check_output(precision, 1, count, "precision");
       scatter<double>({values.data(), count, 1}, precision);

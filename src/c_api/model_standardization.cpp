@@ -67,13 +67,14 @@ bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean
   return guard("bdl_model_set_standardization", [&] {
     with(model, "model", [&](auto& m) {
       check_network(m);
-      if (m.likelihood.kind() != BDL_GAUSSIAN && (given(target_mean) || given(target_scale)))
-        fail(Status::ERROR_UNSUPPORTED, "%s is given, but the likelihood is not BDL_GAUSSIAN",
+      if (!m.likelihood.has_noise_precision() && (given(target_mean) || given(target_scale)))
+        fail(Status::ERROR_UNSUPPORTED,
+             "%s is given, but the likelihood is neither BDL_GAUSSIAN nor BDL_HETEROSCEDASTIC",
              given(target_mean) ? "target_mean" : "target_scale");
       ColumnMoments inputs =
           checked_moments(input_mean, input_scale, m.inputs(), "input_mean", "input_scale");
       ColumnMoments targets =
-          checked_moments(target_mean, target_scale, m.outputs(), "target_mean", "target_scale");
+          checked_moments(target_mean, target_scale, m.likelihood.means(), "target_mean", "target_scale");
       set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
     });
   });
@@ -85,10 +86,10 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
       check_network(m);
       check_shape(x, -1, m.inputs(), "x");
       check_finite(x, "x");
-      const bool gaussian = m.likelihood.kind() == BDL_GAUSSIAN;
+      const bool real = m.likelihood.has_noise_precision();
       if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
-      if (given(y) && gaussian) m.likelihood.check_targets(y, x.rows, "y", true);
-      ColumnMoments targets = given(y) && gaussian ? checked_moments_of(y, "y") : ColumnMoments();
+      if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
+      ColumnMoments targets = given(y) && real ? checked_moments_of(y, "y") : ColumnMoments();
       set_standardization(m, Standardization(checked_moments_of(x, "x"), std::move(targets)));
     });
   });
@@ -103,8 +104,8 @@ bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out 
                           &targets = m.standardization.target_moments();
       Result x_mean(input_mean, 1, m.inputs(), "input_mean"),
           x_scale(input_scale, 1, m.inputs(), "input_scale"),
-          y_mean(target_mean, 1, m.outputs(), "target_mean"),
-          y_scale(target_scale, 1, m.outputs(), "target_scale");
+          y_mean(target_mean, 1, m.likelihood.means(), "target_mean"),
+          y_scale(target_scale, 1, m.likelihood.means(), "target_scale");
       fill(x_mean, inputs.mean, 0);
       fill(x_scale, inputs.scale, 1);
       fill(y_mean, targets.mean, 0);

@@ -93,8 +93,10 @@ void HessianEstimator<T>::dense(ConstMatrixView<T> thetas, ConstMatrixView<T> x,
   reserve(x.cols, HessianForm::dense);
   for (Index j = 0; j < dimension; ++j) std::fill_n(out.column_data(j) + j, dimension - j, 0.0);
   if (is_linear()) {
-    for (Index first = 0; first < x.cols; first += most_examples)
-      linear_.add(thetas, x.columns(first, std::min(most_examples, x.cols - first)), scale, out);
+    for (Index first = 0; first < x.cols; first += most_examples) {
+      const Index count = std::min(most_examples, x.cols - first);
+      linear_.add(thetas, x.columns(first, count), y.columns(first, count), scale, out);
+    }
     return;
   }
   visit_parts(thetas, x, y, [&] {

@@ -103,7 +103,7 @@ void HessianProducts<T>::assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, 
   check_outputs_finite<T>(f);
   for (Index i = 0; i < examples_; ++i) {
     likelihood.gradient(f.column_data(i), y.column_data(i), tape_.sensitivities[last()].data() + i * outputs);
-    likelihood.hessian_terms(f.column_data(i), terms_.data() + i * outputs);
+    likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data() + i * outputs);
   }
   network_.backward(theta, tape_, 1);
   for (std::size_t l = 0; l < last(); ++l) {

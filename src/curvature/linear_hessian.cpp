@@ -33,7 +33,7 @@ Index LinearHessian<T>::bytes(Index examples) const {
 
 /// Column p: sum over the samples of F(c, k) of each example, for pair number p.
 template <class T>
-void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x,
+void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                     MatrixView<double> weights) {
   const Likelihood& likelihood = network_.likelihood;
   const bool coupled = likelihood.has_coupled_outputs();
@@ -43,7 +43,7 @@ void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T
     network_.forward(thetas.column(s), x, f, scratch_);
     check_outputs_finite<T>(f);
     for (Index i = 0; i < x.cols; ++i) {
-      likelihood.hessian_terms(f.column_data(i), terms_.data());
+      likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data());
       Index pair = 0;
       for (Index c = 0; c < f.rows; ++c)
         for (Index k = coupled ? 0 : c; k <= c; ++k)
@@ -84,13 +84,13 @@ void LinearHessian<T>::add_pair(Index c, Index k, ConstSpan<double> w, double sc
 }
 
 template <class T>
-void LinearHessian<T>::add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, double scale,
-                           MatrixView<double> out) {
+void LinearHessian<T>::add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                           double scale, MatrixView<double> out) {
   reserve(x.cols);
   const auto inputs = inputs_.matrix(x.rows, x.cols), weights = weights_.matrix(x.cols, pairs());
   for (Index i = 0; i < x.cols; ++i) std::ranges::copy(x.column(i), inputs.column_data(i));
   x_ = inputs;
-  fill_weights(thetas, x, weights);
+  fill_weights(thetas, x, y, weights);
   const bool coupled = network_.likelihood.has_coupled_outputs();
   Index pair = 0;
   for (Index c = 0; c < network_.outputs(); ++c)

@@ -1,5 +1,5 @@
-// The Hessian of a generalised linear model (a network of one layer) in dense form: its curvature does not
-// depend on y, and an example adds its likelihood's Hessian F, C x C, times x x^T to each pair of outputs.
+// The Hessian of a generalised linear model (a network of one layer) in dense form: an example adds its
+// likelihood's Hessian F, C x C, times x x^T to each pair of outputs.
 #pragma once
 
 #include "model/network.hpp"
@@ -13,13 +13,15 @@ class LinearHessian {
 
   void reserve(Index examples);
   Index bytes(Index examples) const;
-  /// Lower triangle of out += scale sum_si Hessian, for thetas (D x S) and x (inputs x M). O(M D^2 / 2) for
-  /// coupled outputs, O(M D^2 / (2 C)) for others, whatever the number of samples.
-  void add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, double scale, MatrixView<double> out);
+  /// Lower triangle of out += scale sum_si Hessian, for thetas (D x S), x (inputs x M) and y. O(M D^2 / 2)
+  /// for coupled outputs, O(M D^2 / (2 C)) for others, whatever the number of samples.
+  void add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
+           MatrixView<double> out);
 
  private:
   Index pairs() const;
-  void fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<double> weights);
+  void fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                    MatrixView<double> weights);
   void add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out);
   void add_biases(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) const;
 

@@ -38,6 +38,19 @@ void fill_gradients(const Likelihood& likelihood, const SeedSpec& spec, ConstMat
   if (is_classification(likelihood)) drop_negligible(e);
 }
 
+/// Behind the gradients: rows of the log noise precisions that are held, which have no part in the gradient.
+template <class T>
+void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e,
+                    std::span<T> c, std::span<T> w) {
+  for (Index row = f.cols; row < e.cols; ++row) {
+    const Index j = row % f.cols, k = likelihood.means() + row / f.cols - 1;
+    double unused = 0;
+    likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row), &unused);
+    c[static_cast<std::size_t>(row)] = 0;
+    if (likelihood.log_precision_is_free()) w[static_cast<std::size_t>(row)] = 0;
+  }
+}
+
 template <class T>
 void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                        ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c) {
@@ -60,7 +73,8 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
   std::ranges::fill(w, static_cast<T>(spec.scale));
   if (spec.kind == CurvatureKind::empirical_fisher) {
     std::ranges::fill(c, static_cast<T>(spec.scale));
-    return fill_gradients(likelihood, spec, f, y, e);
+    fill_gradients(likelihood, spec, f, y, e);
+    return fill_held_rows(likelihood, f, y, e, c, w);
   }
   if (spec.moment_jitter > 0 && is_classification(likelihood))
     return fill_moment_roots(likelihood, spec, f, y, e, c);
@@ -83,13 +97,13 @@ double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> 
 }
 
 template <class T>
-void sum_squared_errors(ConstMatrixView<T> f, ConstMatrixView<T> y, std::span<double> out) {
+void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
+                        std::span<double> out) {
   std::ranges::fill(out, 0.0);
   for (Index j = 0; j < f.cols; ++j)
-    for (Index c = 0; c < f.rows; ++c) {
-      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
-      out[static_cast<std::size_t>(c)] += residual * residual;
-    }
+    for (Index c = 0; c < y.rows; ++c)
+      out[static_cast<std::size_t>(c)] +=
+          likelihood.squared_error(f.column_data(j), y.column_data(j % y.cols), c);
   for (double& sum : out) sum *= static_cast<double>(y.cols) / static_cast<double>(f.cols);
 }
 
@@ -107,7 +121,8 @@ void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, st
   template void fill_seeds(const Likelihood&, const SeedSpec&, ConstMatrixView<T>, ConstMatrixView<T>, \
                            MatrixView<T>, std::span<T>, std::span<T>);                                 \
   template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);  \
-  template void sum_squared_errors(ConstMatrixView<T>, ConstMatrixView<T>, std::span<double>);         \
+  template void sum_squared_errors(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>,          \
+                                   std::span<double>);                                                 \
   template void merge_single_index(ConstMatrixView<T>, Index, std::span<T>, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

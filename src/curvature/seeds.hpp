@@ -5,9 +5,11 @@
 
 namespace bdl {
 
-/// Seeds per example and sample: 1 for the empirical Fisher, C for Gauss-Newton.
+/// Seeds per example and sample: C for Gauss-Newton; 1 for the empirical Fisher, and one per log noise
+/// precision, whose curvature it has while it is held (no gradient says anything of it then).
 inline Index seed_count(const Likelihood& likelihood, CurvatureKind kind) {
-  return kind == CurvatureKind::empirical_fisher ? 1 : likelihood.outputs();
+  if (kind != CurvatureKind::empirical_fisher) return likelihood.outputs();
+  return 1 + likelihood.outputs() - likelihood.means();
 }
 
 /// Fills E (C x n K) and the rows' coefficients for outputs F (C x n, column s M + i) and targets Y (. x M).
@@ -20,9 +22,10 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y);
 
-/// Mean over the samples of sum_i (y_ic - f_isc)^2 for each output c.
+/// Mean over the samples of sum_i squared_error(c) for each target c.
 template <class T>
-void sum_squared_errors(ConstMatrixView<T> f, ConstMatrixView<T> y, std::span<double> out);
+void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
+                        std::span<double> out);
 
 /// Rows of one example under different samples and seeds are multiples of the same x_i in a single-index
 /// model: merges the n K seeds into M rows x_i with c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place

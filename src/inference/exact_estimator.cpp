@@ -20,7 +20,8 @@ constexpr Index together = Index{1} << 16;
 
 template <class T>
 const Network<T>& exact_network(const Model<T>& model) {
-  if (!model.is_single_index() || model.likelihood.kind() == BDL_CATEGORICAL)
+  if (!model.is_single_index() || model.likelihood.kind() > BDL_POISSON ||
+      model.likelihood.kind() == BDL_CATEGORICAL)
     fail(Status::ERROR_UNSUPPORTED,
          "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
          "Bernoulli, Gaussian or Poisson");

@@ -121,6 +121,7 @@ void Optimizer<T>::initialize() {
   std::ranges::copy(mean, initial_mean_.data());
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
+  if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   first_order_.forget();
   good_.posterior.reset();
@@ -139,7 +140,7 @@ template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
   const double option = options_.initial_noise_precision;
-  if (likelihood.kind() != BDL_GAUSSIAN || likelihood.noise_is_set()) return;
+  if (!likelihood.has_noise_precision() || likelihood.noise_is_set()) return;
   if (!options_.learn_noise && option == 0) return;
   const double variance = target_variance(y, model_->standardization.targets());
   const double automatic = has_hidden(model_.get()) ? optimistic : neutral;
@@ -160,8 +161,7 @@ MatrixView<T> Optimizer<T>::y_to_fill(Index examples) {
 }
 
 template <class T>
-bool Optimizer<T>::learning_due(Index epoch_steps) const {
-  const double from = options_.learn_from;
+bool Optimizer<T>::is_due(double from, Index epoch_steps) const {
   if (state.plan.end > state.plan.begin) return plan_fraction(state.plan, state.step + 1) >= from;
   return static_cast<double>(state.running_steps) >=
          from * unplanned_epochs * static_cast<double>(epoch_steps);

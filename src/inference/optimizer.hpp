@@ -138,7 +138,7 @@ class Optimizer {
   ConstSpan<T> penalty();
   ConstSpan<T> slope(ConstSpan<T> gradient);
   void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
-  bool learning_due(Index epoch_steps) const;
+  bool is_due(double from, Index epoch_steps) const;
   void watch(ConstMatrixView<T> y, Index epoch_steps);
   void keep_good_state(Index epoch_steps);
   void remember_good_state();

@@ -45,7 +45,7 @@ bool Optimizer<T>::learns_prior() const {
 
 template <class T>
 bool Optimizer<T>::learns_noise() const {
-  return options_.learn_noise && model_->likelihood.kind() == BDL_GAUSSIAN;
+  return options_.learn_noise && model_->likelihood.has_noise_precision();
 }
 
 /// Do they need samples that the estimate of gradient and curvature does not make?
@@ -68,13 +68,14 @@ void Optimizer<T>::step(Index examples) {
     evidence_->reserve_samples(options_, examples);
     posterior_->reserve(options_.samples, scratch_);
   }
+  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
+  if (is_due(options_.heteroscedastic_from, epoch_steps)) model_->likelihood.free_log_precision(true);
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (!good_.posterior) remember_good_state();
   const bool guarded = is_guarded();
   const Evidence<T> evidence =
       guarded ? evidence_->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_)
               : evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
-  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   watch(y, epoch_steps);
   if (guarded)
     take_guarded(evidence);
@@ -208,7 +209,7 @@ template <class T>
 void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
-  if (!learning_due(epoch_steps) || !(learns_prior() || learns_noise())) return;
+  if (!is_due(options_.learn_from, epoch_steps) || !(learns_prior() || learns_noise())) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
   if (samples_for_scales()) evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);

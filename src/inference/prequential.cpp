@@ -45,7 +45,7 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
     ++sums.targets;
     return;
   }
-  for (Index c = 0; c < likelihood.outputs(); ++c) {
+  for (Index c = 0; c < likelihood.targets(); ++c) {
     const double target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;
     if (likelihood.kind() == BDL_BERNOULLI)

@@ -48,9 +48,9 @@ template <class T>
 void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
                  Scales& scales) {
   if (likelihood.noise_covariance().given()) return;  // fixed by the caller
-  scales.squares.resize(static_cast<std::size_t>(likelihood.outputs()));
+  scales.squares.resize(static_cast<std::size_t>(likelihood.targets()));
   scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
-  sum_squared_errors(f, y, scales.squares);
+  sum_squared_errors(likelihood, f, y, scales.squares);
   if (scales.noise.size() == 1) {
     const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
     scales.noise[0] = averaged(scales.noise[0], sum / static_cast<double>(y.size()), weight);

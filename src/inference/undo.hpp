@@ -13,8 +13,9 @@ class Undo {
  public:
   explicit Undo(Optimizer<T>& optimizer)
       : optimizer_(&optimizer), state_(optimizer.state), blank_(optimizer.posterior()->is_blank()) {
-    if (optimizer.model() && (blank_ || !optimizer.model()->likelihood.noise_is_set()))
-      likelihood_ = optimizer.model()->likelihood;
+    if (!optimizer.model()) return;
+    const Likelihood& likelihood = optimizer.model()->likelihood;
+    if (blank_ || !likelihood.noise_is_set() || !likelihood.log_precision_is_free()) likelihood_ = likelihood;
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;

@@ -12,6 +12,7 @@ struct Noise {
   std::vector<double> precision;
   NoiseOrigin origin = NoiseOrigin::none;
   NoiseCovariance covariance;
+  bool log_precision_is_free = true;
 };
 
 /// What a file held; parts it lacks are null.

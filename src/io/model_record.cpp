@@ -17,7 +17,8 @@ constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
 constexpr const char* kinds[] = {"mlp", "user"};
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
-constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson"};
+constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson", "heteroscedastic"};
+constexpr const char* free_name = "model.log_precision_is_free";
 constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
                                        "tanh",     "sigmoid", "softplus",   "swish"};
 
@@ -64,8 +65,8 @@ ColumnMoments read_moments(const RecordReader& record, Index columns, const Mome
 template <class T>
 Standardization read_standardization(const RecordReader& record, const Model<T>& model) {
   Standardization standardization(read_moments(record, model.inputs(), input_names),
-                                  read_moments(record, model.outputs(), target_names));
-  if (standardization.has_targets() && model.likelihood.kind() != BDL_GAUSSIAN)
+                                  read_moments(record, model.likelihood.means(), target_names));
+  if (standardization.has_targets() && !model.likelihood.has_noise_precision())
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", target_names.mean);
   return standardization;
 }
@@ -108,6 +109,8 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   record.integer("model.parameters", model.parameters());
   record.text("model.noise_origin", noise_origins[static_cast<int>(model.likelihood.noise_origin())]);
   record.vector("model.noise_precision", model.likelihood.noise_precision());
+  if (model.likelihood.kind() == BDL_HETEROSCEDASTIC)
+    record.integer(free_name, model.likelihood.log_precision_is_free() ? 1 : 0);
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
@@ -120,6 +123,8 @@ template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model) {
   const auto kind = static_cast<bdl_likelihood>(record.word("model.likelihood", likelihoods) + BDL_GAUSSIAN);
   const Index outputs = record.integer("model.outputs", kind == BDL_CATEGORICAL ? 2 : 1, size_limit);
+  if (kind == BDL_HETEROSCEDASTIC && outputs % 2 != 0)
+    fail(Status::ERROR_FORMAT, "field model.outputs is odd, but the model is heteroscedastic");
   Likelihood likelihood(kind, outputs);
   std::shared_ptr<Model<T>> model;
   if (record.word("model.kind", kinds) == 1) {
@@ -135,17 +140,19 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
 }
 
 Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
-  const Index outputs = likelihood.outputs();
+  const Index targets = likelihood.targets();
   const auto origin = static_cast<NoiseOrigin>(record.word("model.noise_origin", noise_origins));
   const Index count = record.shape("model.noise_precision", 1)[0];
-  if (count != 1 && count != outputs)
+  if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}};
+  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}, true};
   record.positive_vector<double>("model.noise_precision", noise.precision);
+  if (likelihood.kind() == BDL_HETEROSCEDASTIC)
+    noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;
   if (record.archive().contains(covariance_name)) {
     if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);
-    noise.covariance = read_covariance(record, outputs);
+    noise.covariance = read_covariance(record, targets);
   }
   return noise;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/heteroscedastic.hpp"
+
 namespace bdl {
 namespace {
 
@@ -47,6 +49,7 @@ const char* label_range(bdl_likelihood kind) {
     case BDL_CATEGORICAL:
       return "a class number below the number of outputs";
     case BDL_GAUSSIAN:
+    case BDL_HETEROSCEDASTIC:
       return "a finite number, or NaN where it is missing";
     default:
       return "a count 0, 1, 2, ...";
@@ -71,9 +74,9 @@ void Likelihood::set_noise_covariance(NoiseCovariance covariance) {
   noise_covariance_ = std::move(covariance);
 }
 
-double Likelihood::noise_variance(Index output) const {
-  return noise_covariance_.given() ? noise_covariance_.covariance()(output, output)
-                                   : 1 / noise_precision(output);
+double Likelihood::noise_variance(Index target) const {
+  return noise_covariance_.given() ? noise_covariance_.covariance()(target, target)
+                                   : 1 / noise_precision(target);
 }
 
 void Likelihood::learn_noise_precision(ConstSpan<double> values) {
@@ -90,22 +93,30 @@ void Likelihood::forget_learned_noise() {
 void Likelihood::check_targets(const Array& y, Index rows, const char* name, bool may_miss) const {
   check_shape(y, rows, targets(), name);
   if (!may_miss) check_finite(y, name);
-  if (kind_ == BDL_GAUSSIAN && !may_miss) return;
+  const bool real = has_noise_precision();
+  if (real && !may_miss) return;
   const double upper = kind_ == BDL_BERNOULLI     ? 2
                        : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
                                                   : HUGE_VAL;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j)
       if (const double value = element(y, i, j);
-          kind_ == BDL_GAUSSIAN ? std::isinf(value)
-                                : !is_label(value, upper) && !(may_miss && std::isnan(value)))
-        fail(kind_ == BDL_GAUSSIAN ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,
+          real ? std::isinf(value) : !is_label(value, upper) && !(may_miss && std::isnan(value)))
+        fail(real ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,
              "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
              static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
 }
 
 template <class T>
+double Likelihood::squared_error(const T* f, const T* y, Index target) const {
+  const double residual = static_cast<double>(y[target]) - static_cast<double>(f[target]);
+  if (kind_ != BDL_HETEROSCEDASTIC) return residual * residual;
+  return residual * residual * heteroscedastic::noise_precision(*this, f, target) / noise_precision(target);
+}
+
+template <class T>
 double Likelihood::log_density(const T* f, const T* y) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::log_density(*this, f, y);
   if (kind_ == BDL_CATEGORICAL)
     return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
   if (noise_covariance_.given()) return noise_covariance_.log_density(f, y);
@@ -127,6 +138,7 @@ double Likelihood::log_density(const T* f, const T* y) const {
 
 template <class T>
 void Likelihood::moments(const T* f, double* mean, double* variance) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::moments(*this, f, mean, variance);
   const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
@@ -144,6 +156,7 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
 
 template <class T>
 void Likelihood::gradient(const T* f, const T* y, T* seed) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::gradient(*this, f, y, seed);
   if (noise_covariance_.given()) {
     for (Index c = 0; c < outputs_; ++c) {
       double slope = 0;
@@ -167,7 +180,7 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
       case BDL_CATEGORICAL:
         slope = std::exp(output - normaliser) - (c == static_cast<Index>(y[0]) ? 1 : 0);
         break;
-      case BDL_POISSON:
+      default:
         slope = std::exp(output) - static_cast<double>(y[c]);
         break;
     }
@@ -178,6 +191,8 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
 
 template <class T>
 void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const {
+  if (kind_ == BDL_HETEROSCEDASTIC)
+    return heteroscedastic::information_root(*this, f, y, k, seed, coefficient);
   const double output = static_cast<double>(f[k]);
   if (kind_ == BDL_CATEGORICAL) {  // A = diag(sqrt p) - p sqrt(p)^T, z_k = (p_k - y_k) / sqrt(p_k)
     const double normaliser = log_sum_exp(f, outputs_);
@@ -211,7 +226,8 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
 }
 
 template <class T>
-void Likelihood::hessian_terms(const T* f, double* h) const {
+void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_terms(*this, f, y, h);
   const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
@@ -225,7 +241,7 @@ void Likelihood::hessian_terms(const T* f, double* h) const {
       case BDL_CATEGORICAL:
         h[c] = std::min(std::exp(output - normaliser), 1.0);  // h (1 - h) must not be negative
         break;
-      case BDL_POISSON:
+      default:
         h[c] = std::exp(output);
         break;
     }
@@ -233,6 +249,7 @@ void Likelihood::hessian_terms(const T* f, double* h) const {
 }
 
 double Likelihood::hessian_entry(const double* h, Index c, Index k) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_entry(*this, h, c, k);
   if (noise_covariance_.given()) return noise_covariance_.precision()(c, k);
   if (kind_ == BDL_CATEGORICAL) return h[c] * ((c == k ? 1 : 0) - h[k]);
   return c == k ? h[c] : 0;
@@ -240,7 +257,7 @@ double Likelihood::hessian_entry(const double* h, Index c, Index k) const {
 
 template <class T>
 void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
-  if (noise_covariance_.given()) {
+  if (noise_covariance_.given() || kind_ == BDL_HETEROSCEDASTIC) {
     for (Index c = 0; c < outputs_; ++c) {
       double sum = 0;
       for (Index k = 0; k < outputs_; ++k) sum += hessian_entry(h, c, k) * static_cast<double>(v[k]);
@@ -254,11 +271,12 @@ void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
 }
 
 #define BDL_INSTANTIATE(T)                                                              \
+  template double Likelihood::squared_error(const T*, const T*, Index) const;           \
   template double Likelihood::log_density(const T*, const T*) const;                    \
   template void Likelihood::moments(const T*, double*, double*) const;                  \
   template void Likelihood::gradient(const T*, const T*, T*) const;                     \
   template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const; \
-  template void Likelihood::hessian_terms(const T*, double*) const;                     \
+  template void Likelihood::hessian_terms(const T*, const T*, double*) const;           \
   template void Likelihood::hessian_product(const double*, const T*, T*) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

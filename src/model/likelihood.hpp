@@ -20,9 +20,17 @@ class Likelihood {
   bdl_likelihood kind() const { return kind_; }
   Index outputs() const { return outputs_; }
   /// Columns of y.
-  Index targets() const { return kind_ == BDL_CATEGORICAL ? 1 : outputs_; }
+  Index targets() const { return kind_ == BDL_CATEGORICAL ? 1 : means(); }
+  /// Elements of E[y].
+  Index means() const { return kind_ == BDL_HETEROSCEDASTIC ? outputs_ / 2 : outputs_; }
+  /// y is real, with Gaussian noise.
+  bool has_noise_precision() const { return kind_ == BDL_GAUSSIAN || kind_ == BDL_HETEROSCEDASTIC; }
 
-  /// Gaussian noise precision: one value, or one per output.
+  /// False: the log noise precisions of a heteroscedastic model count as 0.
+  bool log_precision_is_free() const { return log_precision_is_free_; }
+  void free_log_precision(bool free) { log_precision_is_free_ = free; }
+
+  /// Gaussian noise precision: one value, or one per target.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
   /// As training moves it: what the caller has set stays the caller's, and a covariance stays as it is.
@@ -33,13 +41,16 @@ class Likelihood {
   /// noise_precision() is 1 / R_cc meanwhile, that of each output's marginal.
   void set_noise_covariance(NoiseCovariance covariance);
   const NoiseCovariance& noise_covariance() const { return noise_covariance_; }
-  double noise_variance(Index output) const;
+  double noise_variance(Index target) const;
   NoiseOrigin noise_origin() const { return noise_origin_; }
   /// False: training may choose the start.
   bool noise_is_set() const { return noise_origin_ != NoiseOrigin::none; }
-  double noise_precision(Index output) const {
-    return noise_precision_[noise_precision_.size() == 1 ? 0 : static_cast<std::size_t>(output)];
+  double noise_precision(Index target) const {
+    return noise_precision_[noise_precision_.size() == 1 ? 0 : static_cast<std::size_t>(target)];
   }
+  /// r^2, times e^h if heteroscedastic: its mean is 1 / noise_precision(target) where that fits.
+  template <class T>
+  double squared_error(const T* f, const T* y, Index target) const;
 
   /// Fails with ERROR_SHAPE, ERROR_NOT_FINITE or ERROR_LABEL (naming the row) unless y fits; a missing target
   /// is NaN. The functions below take a missing target of outputs that are independent given f as not there.
@@ -54,7 +65,7 @@ class Likelihood {
   template <class T>
   double misfit(const T* f, const T* y) const;
 
-  /// Mean of y (C values; the class probabilities if categorical) and its variance given f.
+  /// Mean of y (means(); the class probabilities if categorical) and its variance given f.
   template <class T>
   void moments(const T* f, double* mean, double* variance) const;
 
@@ -62,17 +73,19 @@ class Likelihood {
   template <class T>
   void gradient(const T* f, const T* y, T* seed) const;
 
-  /// Column k < C of a square root A of the Hessian, A A^T = -d^2 log p / df^2, and the coefficient z_k with
-  /// A z = gradient: the gradient is a combination of the curvature rows.
+  /// Column k < C of a square root A of the expected Hessian, A A^T = E_y[-d^2 log p / df^2], and the
+  /// coefficient z_k with A z = gradient: the gradient is a combination of the curvature rows.
   template <class T>
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;
 
-  /// What the Hessian H = -d^2 log p / df^2, which never depends on y, takes from f: C values h with
-  /// H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is.
+  /// What the Hessian H = -d^2 log p / df^2 takes from f (and y if heteroscedastic, else not read): C values
+  /// h with H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is; see heteroscedastic.hpp.
   template <class T>
-  void hessian_terms(const T* f, double* h) const;
+  void hessian_terms(const T* f, const T* y, double* h) const;
   /// False: H is diagonal.
-  bool has_coupled_outputs() const { return kind_ == BDL_CATEGORICAL || noise_covariance_.given(); }
+  bool has_coupled_outputs() const {
+    return kind_ == BDL_CATEGORICAL || kind_ == BDL_HETEROSCEDASTIC || noise_covariance_.given();
+  }
   double hessian_entry(const double* h, Index c, Index k) const;
   /// out = H v; not in place.
   template <class T>
@@ -83,6 +96,7 @@ class Likelihood {
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
+  bool log_precision_is_free_ = true;
   NoiseCovariance noise_covariance_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "linalg/blas.hpp"
 #include "linalg/cholesky.hpp"
+#include "model/heteroscedastic.hpp"
 #include "model/poisson_lognormal.hpp"
 
 namespace bdl {
@@ -71,6 +72,8 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
     probit_logits(mean, covariance, other);
     return likelihood.log_density(other, target);
   }
+  if (likelihood.kind() == BDL_HETEROSCEDASTIC)
+    return heteroscedastic::log_predictive_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
     return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/likelihood.hpp"
+#include "model/heteroscedastic.hpp"
 
 namespace bdl {
 namespace {
@@ -17,13 +17,13 @@ double poisson_misfit(double f, double y) {
 
 template <class T>
 double Likelihood::misfit(const T* f, const T* y) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::misfit(*this, f, y);
+  if (kind_ == BDL_CATEGORICAL || kind_ == BDL_BERNOULLI) return std::max(0.0, -log_density(f, y));
   double sum = 0;
-  if (kind_ == BDL_CATEGORICAL) return std::max(0.0, -log_density(f, y));
   if (noise_covariance_.given()) {
     for (Index k = 0; k < outputs_; ++k) sum += std::pow(noise_covariance_.whitened_residual(f, y, k), 2) / 2;
     return sum;
   }
-  if (kind_ == BDL_BERNOULLI) return std::max(0.0, -log_density(f, y));
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;  // missing

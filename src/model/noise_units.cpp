@@ -9,21 +9,21 @@ std::vector<double> caller_noise_precision(const Likelihood& likelihood,
   const auto standardized = likelihood.noise_precision();
   const bool shared = standardized.size() == 1 && standardization.is_isotropic();
   std::vector<double> values;
-  for (Index c = 0; c < (shared ? 1 : likelihood.outputs()); ++c)
+  for (Index c = 0; c < (shared ? 1 : likelihood.targets()); ++c)
     values.push_back(likelihood.noise_precision(c) / standardization.variance_to_caller(c, 1));
   return values;
 }
 
-std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index outputs,
+std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index targets,
                                                  const Standardization& standardization) {
   const bool shared = values.size() == 1 && standardization.is_isotropic();
   std::vector<double> standardized;
-  for (Index c = 0; c < (shared ? 1 : outputs); ++c) {
+  for (Index c = 0; c < (shared ? 1 : targets); ++c) {
     const double value = values[values.size() == 1 ? 0 : static_cast<std::size_t>(c)];
     standardized.push_back(standardization.variance_to_caller(c, value));
     if (!(standardized.back() > 0 && std::isfinite(standardized.back())))
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the noise precision of output %lld is %g, of the standardised target %g: expected a positive "
+           "the noise precision of target %lld is %g, of the standardised target %g: expected a positive "
            "finite number",
            static_cast<long long>(c), value, standardized.back());
   }
@@ -65,8 +65,9 @@ void set_standardization(Model<T>& model, Standardization standardization) {
         standardized_noise_covariance({values.data(), outputs, outputs}, standardization));
   } else if (likelihood.noise_is_set()) {
     const auto values = caller_noise_precision(likelihood, model.standardization);
-    likelihood.set_noise_precision(standardized_noise_precision(values, outputs, standardization),
-                                   likelihood.noise_origin());
+    likelihood.set_noise_precision(
+        standardized_noise_precision(values, likelihood.targets(), standardization),
+        likelihood.noise_origin());
   }
   model.likelihood = std::move(likelihood);
   model.standardization = std::move(standardization);

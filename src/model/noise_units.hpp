@@ -5,12 +5,12 @@
 
 namespace bdl {
 
-/// One value, or one per output: also where one value is shared by standardised targets whose scales differ.
+/// One value, or one per target: also where one value is shared by standardised targets whose scales differ.
 std::vector<double> caller_noise_precision(const Likelihood& likelihood,
                                            const Standardization& standardization);
-/// The likelihood's precisions for one value, shared by the outputs, or one per output in the caller's units.
+/// The likelihood's precisions for one value, shared by the targets, or one per target in the caller's units.
 /// Fails with ERROR_INVALID_ARGUMENT where one would not be a positive number.
-std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index outputs,
+std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index targets,
                                                  const Standardization& standardization);
 
 /// C x C, diagonal unless the likelihood has a full covariance.

@@ -37,15 +37,15 @@ class Standardization {
   bool given() const { return inputs().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
 
-  /// s_y of a target.
+  /// s_y of the target that output c is the mean of, 1 if of none: log noise precisions stay as they are.
   double target_scale(Index c) const {
-    return has_targets() ? targets_.scale[static_cast<std::size_t>(c)] : 1;
+    return is_scaled(c) ? targets_.scale[static_cast<std::size_t>(c)] : 1;
   }
   /// Do all targets have the same scale?
   bool is_isotropic() const;
   /// A number of y or f, from standardised units to the caller's.
   double to_caller(Index c, double f) const {
-    return has_targets() ? targets_.mean[static_cast<std::size_t>(c)] + target_scale(c) * f : f;
+    return is_scaled(c) ? targets_.mean[static_cast<std::size_t>(c)] + target_scale(c) * f : f;
   }
   /// A variance likewise, or the covariance of two.
   double variance_to_caller(Index c, Index b, double v) const {
@@ -59,6 +59,7 @@ class Standardization {
   double log_scale(const T* y) const;
 
  private:
+  bool is_scaled(Index c) const { return c < static_cast<Index>(targets_.scale.size()); }
   ColumnMoments inputs_, targets_;
 };
 

@@ -47,7 +47,7 @@ class Drawer {
   void fill_random(Index i, Index t, std::span<double> out) const {
     const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
                         static_cast<std::uint32_t>(t)};
-    if (likelihood_.kind() == BDL_GAUSSIAN)
+    if (likelihood_.has_noise_precision())
       fill_normal(key, 0, out);
     else
       fill_uniform(key, 0, out, 0.0, 1.0);
@@ -64,6 +64,7 @@ class Drawer {
   double draw(std::size_t t, double random) const {
     switch (likelihood_.kind()) {
       case BDL_GAUSSIAN:
+      case BDL_HETEROSCEDASTIC:
         return mean_[t] + std::sqrt(variance_[t]) * random;
       case BDL_BERNOULLI:
         return random < mean_[t] ? 1 : 0;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "model/heteroscedastic.hpp"
 #include "model/linearized_density.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -32,6 +33,8 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
 /// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] is
 /// e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
+  if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
+    return heteroscedastic::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k)
     sum += mixture.weight(k) * likelihood.log_density(mixture.f.column_data(k), y);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "model/heteroscedastic.hpp"
 #include "model/linearized_density.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -10,13 +11,13 @@ namespace bdl {
 namespace {
 
 struct MomentRows {
-  std::span<double> mean, epistemic, noise;  // C values each
+  std::span<double> mean, epistemic, noise;  // as many as y has means
 };
 
 /// The epistemic variance is computed from deviations, not as a difference of squares.
 void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
                      const MomentRows& out) {
-  const Index outputs = mixture.f.rows, count = mixture.components();
+  const Index outputs = likelihood.means(), count = mixture.components();
   scratch.reserve(outputs * (count + 1));
   const auto means = scratch.matrix(outputs, count);
   double* variances = scratch.data() + means.size();
@@ -49,6 +50,10 @@ void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buff
     const double v = mixture.variance(static_cast<Index>(c));
     if (likelihood.kind() == BDL_GAUSSIAN) {
       out.epistemic[c] = v;
+    } else if (likelihood.kind() == BDL_HETEROSCEDASTIC) {
+      out.epistemic[c] = v;
+      out.noise[c] = heteroscedastic::expected_noise_variance(likelihood, mixture.f.column(0),
+                                                              mixture.covariance, static_cast<Index>(c));
     } else if (likelihood.kind() == BDL_POISSON) {
       out.mean[c] *= std::exp(v / 2);
       out.noise[c] = out.mean[c];
@@ -77,7 +82,7 @@ void predict_moments(const Query<T>& query, const Array& mean, const Array& epis
                      const Array& noise_variance) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
-  const Index rows = query.x.rows, outputs = likelihood.outputs();
+  const Index rows = query.x.rows, outputs = likelihood.means();
   Result means(mean, rows, outputs, "mean");
   Result epistemic(epistemic_variance, rows, outputs, "epistemic_variance");
   Result noise(noise_variance, rows, outputs, "noise_variance");

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "predict/mixture_quantile.hpp"
+#include "predict/component_quantile.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -8,8 +8,9 @@ namespace bdl {
 namespace {
 
 void check_kind(const Likelihood& likelihood) {
-  if (likelihood.kind() != BDL_GAUSSIAN && likelihood.kind() != BDL_POISSON)
-    fail(Status::ERROR_UNSUPPORTED, "the likelihood has no quantiles, expected BDL_GAUSSIAN or BDL_POISSON");
+  if (has_classes(likelihood))
+    fail(Status::ERROR_UNSUPPORTED,
+         "the likelihood has no quantiles, expected BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_POISSON");
 }
 
 void check_probability(double value, const char* name) {
@@ -17,11 +18,32 @@ void check_probability(double value, const char* name) {
     fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected a number strictly between 0 and 1", name, value);
 }
 
+/// Quantiles of one target after the other, in the caller's units.
 template <class T>
-double quantile(const Model<T>& model, const Mixture& mixture, Index c, Tail tail) {
-  if (model.likelihood.kind() == BDL_POISSON) return poisson_quantile(mixture, c, tail);
-  return model.standardization.to_caller(c, gaussian_quantile(model.likelihood, mixture, c, tail));
-}
+class Quantiles {
+ public:
+  explicit Quantiles(const Model<T>& model) : model_(model) {}
+
+  /// The target of the next calls.
+  void assign(const Mixture& mixture, Index c) {
+    mixture_ = &mixture;
+    c_ = c;
+    if (kind() == BDL_HETEROSCEDASTIC) heteroscedastic_components(model_.likelihood, mixture, c, components_);
+  }
+  double operator()(Tail tail) const {
+    if (kind() == BDL_POISSON) return poisson_quantile(*mixture_, c_, tail);
+    return model_.standardization.to_caller(
+        c_, kind() == BDL_GAUSSIAN ? gaussian_quantile(model_.likelihood, *mixture_, c_, tail)
+                                   : component_quantile(components_, tail));
+  }
+
+ private:
+  bdl_likelihood kind() const { return model_.likelihood.kind(); }
+  const Model<T>& model_;
+  const Mixture* mixture_ = nullptr;
+  Index c_ = 0;
+  std::vector<NormalComponent> components_;
+};
 
 std::vector<Tail> checked_tails(const Array& levels) {
   check_shape(levels, 1, -1, "levels");
@@ -42,12 +64,15 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const Array& 
   check_kind(likelihood);
   check_query(query);
   const std::vector<Tail> tails = checked_tails(levels);
-  const Index outputs = likelihood.outputs();
+  const Index outputs = likelihood.means();
+  Quantiles<T> quantile(query.model);
   Result result(quantiles, query.x.rows, outputs * levels.cols, "quantiles");
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     double* value = result.row(i).data();
-    for (Index c = 0; c < outputs; ++c)
-      for (const Tail tail : tails) *value++ = quantile(query.model, mixture, c, tail);
+    for (Index c = 0; c < outputs; ++c) {
+      quantile.assign(mixture, c);
+      for (const Tail tail : tails) *value++ = quantile(tail);
+    }
   });
   write_results(result);
 }
@@ -58,13 +83,15 @@ void predict_interval(const Query<T>& query, double probability, const Array& lo
   check_kind(likelihood);
   check_query(query);
   check_probability(probability, "probability");
-  const Index outputs = likelihood.outputs();
+  const Index outputs = likelihood.means();
+  Quantiles<T> quantile(query.model);
   Result from(lower, query.x.rows, outputs, "lower"), to(upper, query.x.rows, outputs, "upper");
   const double outside = (1 - probability) / 2;
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     for (Index c = 0; c < outputs; ++c) {
-      from(i, c) = quantile(query.model, mixture, c, {outside, false});
-      to(i, c) = quantile(query.model, mixture, c, {outside, true});
+      quantile.assign(mixture, c);
+      from(i, c) = quantile({outside, false});
+      to(i, c) = quantile({outside, true});
     }
   });
   write_results(from, to);

@@ -46,7 +46,7 @@ struct Data {
       Padded<double> rows(poison(size, outputs), 1);
       write_jacobian<double>(*network, theta.values, one, rows.view());
       network->forward(theta.values, one, {f.data(), outputs, 1}, scratch);
-      network->likelihood.hessian_terms(f.data(), h.data());
+      network->likelihood.hessian_terms(f.data(), static_cast<const double*>(nullptr), h.data());
       Dense hessian(outputs, outputs);
       for (Index a = 0; a < outputs; ++a)
         for (Index b = 0; b < outputs; ++b) hessian(a, b) = network->likelihood.hessian_entry(h.data(), a, b);

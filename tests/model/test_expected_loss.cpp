@@ -38,7 +38,7 @@ ExpectedLoss summed(const Likelihood& likelihood, double m, double v, double y) 
     const double f = m + std::sqrt(v) * t, weight = std::exp(-t * t / 2);
     double slope = 0, h = 0;
     likelihood.gradient(&f, &y, &slope);
-    likelihood.hessian_terms(&f, &h);
+    likelihood.hessian_terms(&f, static_cast<const double*>(nullptr), &h);
     total += weight;
     sums.loss -= weight * likelihood.log_density(&f, &y);
     sums.slope += weight * slope;
@@ -64,7 +64,7 @@ void limits(void**) {
     const double m = 0.4, y = 1;
     double slope = 0, h = 0;
     likelihood.gradient(&m, &y, &slope);
-    likelihood.hessian_terms(&m, &h);
+    likelihood.hessian_terms(&m, static_cast<const double*>(nullptr), &h);
     assert_loss(expected_loss(likelihood, m, 0, y), {-likelihood.log_density(&m, &y), slope, h}, 1e-15);
     const ExpectedLoss missing = expected_loss(likelihood, m, 1, not_a_number);
     assert_true(missing.loss == 0 && missing.slope == 0 && missing.curvature == 0);

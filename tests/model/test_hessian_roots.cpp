@@ -66,7 +66,7 @@ void products_are_those_of_the_hessian(void**) {
       const Root root = root_of<double>(likelihood, f, y);
       const Dense hessian = root.a * transposed(root.a);
       Dense terms = poison(f.rows, 1), entries = poison(f.rows, f.rows), products = poison(f.rows, f.rows);
-      likelihood.hessian_terms(Padded<T>(f).get().data, terms.values.data());
+      likelihood.hessian_terms(Padded<T>(f).get().data, static_cast<const T*>(nullptr), terms.values.data());
       Random random(2);
       const Dense v = rounded<T>(random.normal(f.rows, f.rows));
       for (Index k = 0; k < f.rows; ++k) {
@@ -94,7 +94,7 @@ void saturated_products_stay_finite(void**) {
       if (likelihood.kind() == BDL_POISSON || likelihood.kind() == BDL_GAUSSIAN) continue;
       Dense f(likelihood.outputs(), 1, 0), terms = poison(f.rows, 1);
       f(0, 0) = size;
-      likelihood.hessian_terms(Padded<T>(f).get().data, terms.values.data());
+      likelihood.hessian_terms(Padded<T>(f).get().data, static_cast<const T*>(nullptr), terms.values.data());
       Padded<T> v(Dense(f.rows, 1, 1)), product(poison(f.rows, 1));
       v.view()(0, 0) = -1;
       likelihood.hessian_product(terms.values.data(), v.get().data, product.view().data);

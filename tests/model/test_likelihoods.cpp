@@ -103,6 +103,55 @@ void moments_are_those_of_the_distribution(void**) {
   });
 }
 
+template <class T>
+double misfit(const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  return likelihood.misfit(Padded<T>(f).get().data, Padded<T>(y).get().data);
+}
+
+/// Outputs at which the targets are as probable as they can be.
+Dense best_outputs(const Likelihood& likelihood, const Dense& y) {
+  Dense f(likelihood.outputs(), 1, -700);
+  if (likelihood.kind() == BDL_CATEGORICAL) f(static_cast<Index>(y(0, 0)), 0) = 700;
+  if (likelihood.kind() == BDL_CATEGORICAL) return f;
+  for (Index c = 0; c < y.rows; ++c)
+    f(c, 0) = likelihood.kind() == BDL_BERNOULLI ? (y(c, 0) > 0 ? 700 : -700)
+              : likelihood.kind() == BDL_POISSON ? (y(c, 0) > 0 ? std::log(y(c, 0)) : -700)
+                                                 : y(c, 0);
+  return f;
+}
+
+void misfits_are_lost_log_densities(void**) {
+  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+    const double lost =
+        density<double>(likelihood, best_outputs(likelihood, y), y) - density<double>(likelihood, f, y);
+    assert_true(lost > 0);
+    assert_near("misfit", misfit<double>(likelihood, f, y), lost, 1e-12);
+    assert_near("misfit in float", misfit<float>(likelihood, f, y), lost, 1e-4);
+    assert_near("best", misfit<double>(likelihood, best_outputs(likelihood, y), y), 0, 1e-12);
+  });
+}
+
+void missing_targets_have_no_misfit(void**) {
+  for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON}) {
+    const Dense f = column_of(std::vector<double>{0.5, -1}),
+                y = column_of(std::vector<double>{not_a_number, 1});
+    assert_near("misfit", misfit<double>(Likelihood(kind, 2), f, y),
+                misfit<double>(Likelihood(kind, 1), Dense(1, 1, -1), Dense(1, 1, 1)), 1e-15);
+  }
+}
+
+void misfits_keep_small_and_large_numbers(void**) {
+  const auto poisson = [](double f, double y) {
+    return misfit<double>(Likelihood(BDL_POISSON, 1), Dense(1, 1, f), Dense(1, 1, y));
+  };
+  assert_near("near the best", poisson(std::log(3.0) + 1e-6, 3) / 1.5e-12, 1, 1e-5);
+  assert_true(poisson(std::log(7.0), 7) >= 0 && poisson(-700, 0) > 0);
+  assert_near("no rate", poisson(-700, 2), 2 * (700 + std::log(2.0)) - 2, 1e-12);
+  assert_near("confident",
+              misfit<double>(Likelihood(BDL_BERNOULLI, 1), Dense(1, 1, 40), Dense(1, 1, 1)) / std::exp(-40.0),
+              1, 1e-12);
+}
+
 Dense outputs(std::initializer_list<double> values) {
   return column_of(std::vector<double>(values));
 }
@@ -233,6 +282,9 @@ int main() {
       cmocka_unit_test(densities_are_the_formulas),
       cmocka_unit_test(gradients_are_the_finite_differences),
       cmocka_unit_test(moments_are_those_of_the_distribution),
+      cmocka_unit_test(misfits_are_lost_log_densities),
+      cmocka_unit_test(missing_targets_have_no_misfit),
+      cmocka_unit_test(misfits_keep_small_and_large_numbers),
       cmocka_unit_test(extreme_outputs_keep_log_space_accuracy<float>),
       cmocka_unit_test(extreme_outputs_keep_log_space_accuracy<double>),
       cmocka_unit_test(extreme_gradients_are_finite<float>),

@@ -28,6 +28,15 @@ inline Likelihood correlated_gaussian(Index outputs) {
   return out;
 }
 
+/// Of as many targets as there are precisions.
+inline Likelihood heteroscedastic_noise(const std::vector<double>& precision, bool free = true) {
+  Likelihood out(BDL_HETEROSCEDASTIC, 2 * static_cast<Index>(precision.size()));
+  out.set_noise_precision(precision);
+  out.free_log_precision(free);
+  return out;
+}
+
+/// Those whose Hessian never depends on y.
 inline std::vector<Likelihood> all_likelihoods() {
   return {gaussian(1, {2.5}),
           gaussian(3, {0.7}),
@@ -47,6 +56,7 @@ inline Dense random_targets(const Likelihood& likelihood, Random& random) {
   Dense y(likelihood.targets(), 1);
   for (double& value : y.values) switch (likelihood.kind()) {
       case BDL_GAUSSIAN:
+      case BDL_HETEROSCEDASTIC:
         value = random.normal();
         break;
       case BDL_BERNOULLI:

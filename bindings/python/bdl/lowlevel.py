@@ -135,6 +135,11 @@ BDL_CATEGORICAL = _lowlevel.BDL_CATEGORICAL
 r""" y: one column of class numbers 0 .. C-1, f are logits"""
 BDL_POISSON = _lowlevel.BDL_POISSON
 r""" y: C columns of counts 0, 1, 2, ..., f are log rates"""
+BDL_HETEROSCEDASTIC = _lowlevel.BDL_HETEROSCEDASTIC
+r"""
+     y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
+    means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
+    """
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -157,7 +162,7 @@ def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
     :type bias: int32_t
     :param bias:       1: every layer has a bias, 0: none has
     :type likelihood: int
-    :param likelihood: BDL_CATEGORICAL needs at least 2 outputs
+    :param likelihood: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
     :type model: bdl_model
     :param model:      receives the new handle; free with bdl_model_free()
     :rtype: int
@@ -208,7 +213,10 @@ def bdl_model_outputs(model):
     return _lowlevel.bdl_model_outputs(model)
 
 def bdl_model_targets(model):
-    r""" Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1."""
+    r"""
+     Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0
+    for NULL. Since 0.1.
+    """
     return _lowlevel.bdl_model_targets(model)
 
 def bdl_model_dtype(model):
@@ -245,20 +253,21 @@ def bdl_model_block(model, index):
 def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
-    outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
-    value or per output like the value set here. A new model has 1. Where a model standardises targets of
-    different scales, one value is shared by the standardised targets if nobody has set it, and one value set
-    here is a value per output. Since 0.1.
+    targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
+    precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
+    like the value set here. A new model has 1. Where a model standardises targets of different scales, one
+    value is shared by the standardised targets if nobody has set it, and one value set here is a value per
+    output. Since 0.1.
     :type model: bdl_model
-    :param model:     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+    :param model:     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
     :type precision: bdl_matrix
-    :param precision: 1 x 1 or 1 x C, positive
+    :param precision: 1 x 1 or 1 x targets, positive
     """
     return _lowlevel.bdl_model_set_noise_precision(model, precision)
 
 def bdl_model_get_noise_precision(model, precision):
     r"""
-    Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+    Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
     BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
@@ -294,8 +303,9 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
     Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
     (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
     Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
-    is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
-    that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.
+    is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
+    posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
+    in the units of y. Since 0.1.
     :type model: bdl_model
     :param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED
     :type input_mean: bdl_matrix
@@ -303,9 +313,9 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
     :type input_scale: bdl_matrix
     :param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
     :type target_mean: bdl_matrix
-    :param target_mean:  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
+    :param target_mean:  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
     :type target_scale: bdl_matrix
-    :param target_scale: 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1
+    :param target_scale: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
     :rtype: int
     :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
                 BDL_ERROR_OUT_OF_MEMORY
@@ -322,7 +332,8 @@ def bdl_model_standardize(model, x, y):
     :type x: bdl_matrix
     :param x:     n x inputs
     :type y: bdl_matrix
-    :param y:     n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets
+    :param y:     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+        targets
     """
     return _lowlevel.bdl_model_standardize(model, x, y)
 
@@ -336,9 +347,9 @@ def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, t
     :type input_scale: bdl_matrix_out
     :param input_scale:  receives 1 x inputs
     :type target_mean: bdl_matrix_out
-    :param target_mean:  receives 1 x C
+    :param target_mean:  receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
     :type target_scale: bdl_matrix_out
-    :param target_scale: receives 1 x C
+    :param target_scale: receives the same shape
     """
     return _lowlevel.bdl_model_get_standardization(model, input_mean, input_scale, target_mean, target_scale)
 
@@ -1117,9 +1128,9 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included). BDL_GAUSSIAN: exact for the predictive mixture, to 1e-10 of its
-    scale; BDL_POISSON: the smallest count with at least that probability. Others: BDL_ERROR_UNSUPPORTED.
-    Since 0.1.
+    Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
+    1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
+    BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
     :param levels:    1 x K probabilities in (0, 1)
     :type quantiles: bdl_matrix_out
@@ -1179,9 +1190,9 @@ def bdl_predict_draws(model, posterior, x, samples, seed, draws):
 def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
     As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
-    output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN and BDL_POISSON, and draws with the
-    probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED.
-    Since 0.1.
+    output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
+    draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
+    BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type samples: int64_t
     :param samples: number of draws S
     :type draws: bdl_matrix_out

@@ -149,9 +149,15 @@ class Model(Handle):
         return blocks
 
     @property
+    def means(self) -> int:
+        """Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."""
+        return self.targets if self.likelihood == "heteroscedastic" else self.outputs
+
+    @property
     def noise_precision(self) -> np.ndarray:
-        """1 / variance of Gaussian noise, for each output; set one value for all, or one each."""
-        precision = arrays.empty(1, self.outputs)
+        """1 / variance of Gaussian noise, for each target; set one value for all, or one each. Heteroscedastic noise has it
+        where the network's log noise precision is 0."""
+        precision = arrays.empty(1, self.targets)
         lowlevel.bdl_model_get_noise_precision(self._handle, precision)
         return precision[0]
 
@@ -173,7 +179,7 @@ class Model(Handle):
     @property
     def standardization(self) -> Standardization:
         """How the model standardises inputs and targets inside."""
-        parts = [arrays.empty(1, count) for count in 2 * (self.inputs,) + 2 * (self.outputs,)]
+        parts = [arrays.empty(1, count) for count in 2 * (self.inputs,) + 2 * (self.means,)]
         lowlevel.bdl_model_get_standardization(self._handle, *parts)
         return Standardization(*(part[0] for part in parts))
 

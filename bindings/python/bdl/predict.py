@@ -14,7 +14,7 @@ from .posterior import Posterior
 
 
 class Prediction(NamedTuple):
-    """n x C each; the predictive variance is the sum of the two."""
+    """n x C each (n x targets if heteroscedastic); the predictive variance is the sum of the two."""
 
     mean: np.ndarray
     epistemic_variance: np.ndarray
@@ -52,7 +52,7 @@ def predict(
     array([[6.]])
     """
     x = _inputs(model, posterior, x)
-    result = Prediction(*(arrays.empty(len(x), model.outputs) for _ in range(3)))
+    result = Prediction(*(arrays.empty(len(x), model.means) for _ in range(3)))
     _call(lowlevel.bdl_predict, model, posterior, x, (method, samples, seed), *result)
     return result
 
@@ -68,9 +68,9 @@ def predict_quantiles(
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
     x, levels = _inputs(model, posterior, x), arrays.row(levels, "levels")
-    quantiles = arrays.empty(len(x), model.outputs * levels.shape[1])
+    quantiles = arrays.empty(len(x), model.means * levels.shape[1])
     _call(lowlevel.bdl_predict_quantiles, model, posterior, x, (method, samples, seed), levels, quantiles)
-    return quantiles.reshape(len(x), model.outputs, levels.shape[1])
+    return quantiles.reshape(len(x), model.means, levels.shape[1])
 
 
 def predict_interval(
@@ -84,7 +84,7 @@ def predict_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
     x = _inputs(model, posterior, x)
-    limits = arrays.empty(len(x), model.outputs), arrays.empty(len(x), model.outputs)
+    limits = arrays.empty(len(x), model.means), arrays.empty(len(x), model.means)
     _call(lowlevel.bdl_predict_interval, model, posterior, x, (method, samples, seed), probability, *limits)
     return limits
 

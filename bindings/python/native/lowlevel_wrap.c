@@ -11095,7 +11095,7 @@ static PyMethodDef SwigMethods[] = {
 		":type bias: int32_t\n"
 		":param bias:       1: every layer has a bias, 0: none has\n"
 		":type likelihood: int\n"
-		":param likelihood: BDL_CATEGORICAL needs at least 2 outputs\n"
+		":param likelihood: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target\n"
 		":type model: bdl_model\n"
 		":param model:      receives the new handle; free with bdl_model_free()\n"
 		":rtype: int\n"
@@ -11131,7 +11131,10 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_model_parameters", _wrap_bdl_model_parameters, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
 	 { "bdl_model_inputs", _wrap_bdl_model_inputs, METH_O, " Number of inputs; 0 for NULL. Since 0.1."},
 	 { "bdl_model_outputs", _wrap_bdl_model_outputs, METH_O, " Number of outputs C; 0 for NULL. Since 0.1."},
-	 { "bdl_model_targets", _wrap_bdl_model_targets, METH_O, " Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1."},
+	 { "bdl_model_targets", _wrap_bdl_model_targets, METH_O, "\n"
+		" Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0\n"
+		"for NULL. Since 0.1.\n"
+		""},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " The bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " The bdl_likelihood of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, " The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1."},
@@ -11153,17 +11156,18 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_set_noise_precision", _wrap_bdl_model_set_noise_precision, METH_VARARGS, "\n"
 		"Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all\n"
-		"outputs, or C values. Training learns it from there unless option \"learn_noise\" is 0, as one\n"
-		"value or per output like the value set here. A new model has 1. Where a model standardises targets of\n"
-		"different scales, one value is shared by the standardised targets if nobody has set it, and one value set\n"
-		"here is a value per output. Since 0.1.\n"
+		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
+		"precision is 0. Training learns it from there unless option \"learn_noise\" is 0, as one value or per output\n"
+		"like the value set here. A new model has 1. Where a model standardises targets of different scales, one\n"
+		"value is shared by the standardised targets if nobody has set it, and one value set here is a value per\n"
+		"output. Since 0.1.\n"
 		":type model: bdl_model\n"
-		":param model:     a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED\n"
+		":param model:     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED\n"
 		":type precision: bdl_matrix\n"
-		":param precision: 1 x 1 or 1 x C, positive\n"
+		":param precision: 1 x 1 or 1 x targets, positive\n"
 		""},
 	 { "bdl_model_get_noise_precision", _wrap_bdl_model_get_noise_precision, METH_VARARGS, "\n"
-		"Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;\n"
+		"Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;\n"
 		"BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.\n"
 		""},
 	 { "bdl_model_set_noise_covariance", _wrap_bdl_model_set_noise_covariance, METH_VARARGS, "\n"
@@ -11190,8 +11194,9 @@ static PyMethodDef SwigMethods[] = {
 		"Standardises inside the model: the network sees (x - input_mean) / input_scale and gives\n"
 		"(f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,\n"
 		"Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data\n"
-		"is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation\n"
-		"that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.\n"
+		"is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a\n"
+		"posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value\n"
+		"in the units of y. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED\n"
 		":type input_mean: bdl_matrix\n"
@@ -11199,9 +11204,9 @@ static PyMethodDef SwigMethods[] = {
 		":type input_scale: bdl_matrix\n"
 		":param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1\n"
 		":type target_mean: bdl_matrix\n"
-		":param target_mean:  1 x C, for BDL_GAUSSIAN only; bdl_none(): 0\n"
+		":param target_mean:  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0\n"
 		":type target_scale: bdl_matrix\n"
-		":param target_scale: 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1\n"
+		":param target_scale: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,\n"
 		"            BDL_ERROR_OUT_OF_MEMORY\n"
@@ -11215,7 +11220,8 @@ static PyMethodDef SwigMethods[] = {
 		":type x: bdl_matrix\n"
 		":param x:     n x inputs\n"
 		":type y: bdl_matrix\n"
-		":param y:     n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets\n"
+		":param y:     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the\n"
+		"    targets\n"
 		""},
 	 { "bdl_model_get_standardization", _wrap_bdl_model_get_standardization, METH_VARARGS, "\n"
 		"Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.\n"
@@ -11226,9 +11232,9 @@ static PyMethodDef SwigMethods[] = {
 		":type input_scale: bdl_matrix_out\n"
 		":param input_scale:  receives 1 x inputs\n"
 		":type target_mean: bdl_matrix_out\n"
-		":param target_mean:  receives 1 x C\n"
+		":param target_mean:  receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC\n"
 		":type target_scale: bdl_matrix_out\n"
-		":param target_scale: receives 1 x C\n"
+		":param target_scale: receives the same shape\n"
 		""},
 	 { "bdl_model_initialize", _wrap_bdl_model_initialize, METH_VARARGS, "\n"
 		"Draws initial parameters of a network. An optimizer does this by itself for a posterior that has\n"
@@ -11768,9 +11774,9 @@ static PyMethodDef SwigMethods[] = {
 		":param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood\n"
 		""},
 	 { "bdl_predict_quantiles", _wrap_bdl_predict_quantiles, METH_VARARGS, "\n"
-		"Quantiles of y (noise included). BDL_GAUSSIAN: exact for the predictive mixture, to 1e-10 of its\n"
-		"scale; BDL_POISSON: the smallest count with at least that probability. Others: BDL_ERROR_UNSUPPORTED.\n"
-		"Since 0.1.\n"
+		"Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to\n"
+		"1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:\n"
+		"BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type levels: bdl_matrix\n"
 		":param levels:    1 x K probabilities in (0, 1)\n"
 		":type quantiles: bdl_matrix_out\n"
@@ -11815,9 +11821,9 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_predict_draws_by", _wrap_bdl_predict_draws_by, METH_VARARGS, "\n"
 		"As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from\n"
-		"output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN and BDL_POISSON, and draws with the\n"
-		"probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED.\n"
-		"Since 0.1.\n"
+		"output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and\n"
+		"draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:\n"
+		"BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type samples: int64_t\n"
 		":param samples: number of draws S\n"
 		":type draws: bdl_matrix_out\n"
@@ -12701,6 +12707,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_BERNOULLI",SWIG_From_int((int)(BDL_BERNOULLI)));
   SWIG_Python_SetConstant(d, "BDL_CATEGORICAL",SWIG_From_int((int)(BDL_CATEGORICAL)));
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
+  SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
   SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
   SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));

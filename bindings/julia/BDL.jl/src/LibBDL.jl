@@ -242,17 +242,21 @@ p(y | f), f the network's outputs. C is their number.
 - `BDL_BERNOULLI` = 2: y: C columns of 0 or 1, f are logits
 - `BDL_CATEGORICAL` = 3: y: one column of class numbers 0 .. C-1, f are logits
 - `BDL_POISSON` = 4: y: C columns of counts 0, 1, 2, ..., f are log rates
+- `BDL_HETEROSCEDASTIC` = 5: y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
+means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
 """
 const bdl_likelihood = Cint
 const BDL_GAUSSIAN = Cint(1)
 const BDL_BERNOULLI = Cint(2)
 const BDL_CATEGORICAL = Cint(3)
 const BDL_POISSON = Cint(4)
+const BDL_HETEROSCEDASTIC = Cint(5)
 const bdl_likelihood_names = Dict{Cint,String}(
     1 => "BDL_GAUSSIAN",
     2 => "BDL_BERNOULLI",
     3 => "BDL_CATEGORICAL",
     4 => "BDL_POISSON",
+    5 => "BDL_HETEROSCEDASTIC",
 )
 
 """
@@ -282,7 +286,7 @@ Multilayer perceptron. Since 0.1.
 - `size_count`: number of entries of sizes, >= 2
 - `activation`: after every layer but the last
 - `bias`: 1: every layer has a bias, 0: none has
-- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs
+- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
 - `model`: receives the new handle; free with bdl_model_free()
 
 # Returns
@@ -385,7 +389,8 @@ function bdl_model_outputs(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, else C); 0 for NULL. Since 0.1.
+Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0
+for NULL. Since 0.1.
 """
 function bdl_model_targets(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_targets, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -430,21 +435,22 @@ end
 
 """
 Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
-outputs, or C values. Training learns it from there unless option "learn_noise" is 0, as one
-value or per output like the value set here. A new model has 1. Where a model standardises targets of
-different scales, one value is shared by the standardised targets if nobody has set it, and one value set
-here is a value per output. Since 0.1.
+targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
+precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
+like the value set here. A new model has 1. Where a model standardises targets of different scales, one
+value is shared by the standardised targets if nobody has set it, and one value set here is a value per
+output. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
-- `precision`: 1 x 1 or 1 x C, positive
+- `model`: a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
+- `precision`: 1 x 1 or 1 x targets, positive
 """
 function bdl_model_set_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_set_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, precision)
 end
 
 """
-Reads the noise precision into 1 x C, or into 1 x 1 if it is shared, in the units of y;
+Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
 BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
 """
 function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
@@ -484,15 +490,16 @@ end
 Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
 (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
 Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
-is needed. It is saved with the model. Set it before training: a posterior belongs to the standardisation
-that it was trained with. Noise that has been set keeps its value in the units of y. Since 0.1.
+is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
+posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
+in the units of y. Since 0.1.
 
 # Arguments
 - `model`: a network; a user's model: BDL_ERROR_UNSUPPORTED
 - `input_mean`: 1 x inputs; bdl_none(): 0
 - `input_scale`: 1 x inputs, 1e-100 to 1e100; bdl_none(): 1
-- `target_mean`: 1 x C, for BDL_GAUSSIAN only; bdl_none(): 0
-- `target_scale`: 1 x C, 1e-100 to 1e100, for BDL_GAUSSIAN only; bdl_none(): 1
+- `target_mean`: 1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
+- `target_scale`: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
 
 # Returns
 BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
@@ -510,7 +517,8 @@ count: a column of nothing else has mean 0, scale 1. Since 0.1.
 # Arguments
 - `model`: a network
 - `x`: n x inputs
-- `y`: n x targets; used for BDL_GAUSSIAN only. bdl_none(): 0 and 1 for the targets
+- `y`: n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+  targets
 """
 function bdl_model_standardize(model::Union{bdl_model,Ptr{bdl_model}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_standardize, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix,), model, x, y)
@@ -523,8 +531,8 @@ Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may b
 - `model`: a model
 - `input_mean`: receives 1 x inputs
 - `input_scale`: receives 1 x inputs
-- `target_mean`: receives 1 x C
-- `target_scale`: receives 1 x C
+- `target_mean`: receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
+- `target_scale`: receives the same shape
 """
 function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, input_mean::Union{bdl_matrix,MatrixView}, input_scale::Union{bdl_matrix,MatrixView}, target_mean::Union{bdl_matrix,MatrixView}, target_scale::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_get_standardization, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, input_mean, input_scale, target_mean, target_scale)
@@ -1463,9 +1471,9 @@ function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bd
 end
 
 """
-Quantiles of y (noise included). BDL_GAUSSIAN: exact for the predictive mixture, to 1e-10 of its
-scale; BDL_POISSON: the smallest count with at least that probability. Others: BDL_ERROR_UNSUPPORTED.
-Since 0.1.
+Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
+1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
+BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `levels`: 1 x K probabilities in (0, 1)
@@ -1528,9 +1536,9 @@ end
 
 """
 As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
-output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN and BDL_POISSON, and draws with the
-probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED.
-Since 0.1.
+output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
+draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
+BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `samples`: number of draws S

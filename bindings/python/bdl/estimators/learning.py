@@ -76,7 +76,7 @@ class Learns:
         if self.standardize:
             model.standardize(x, targets)
         options = self._options(method)
-        if stepwise or outputs > 1 or construction.is_stream(method) or construction.is_exact(method):
+        if stepwise or model.targets > 1 or construction.is_stream(method) or construction.is_exact(method):
             construction.start_noise(model, targets, construction.noise_factor(options, method, self._hidden()))
         posterior = construction.create_posterior(
             self._family(model, method), model, self.rank, getattr(self, "dropout", 0.0)
@@ -133,8 +133,12 @@ class Learns:
     def _first_counted(self) -> float:
         """Densities mean little before the noise is learned."""
         optimizer = self.optimizer_
-        learns_noise = optimizer.model.likelihood == "gaussian" and optimizer["learn_noise"]
-        return optimizer.progress.epoch + (optimizer["learn_from"] * self.epochs if learns_noise else 0.0)
+        likelihood, starts = optimizer.model.likelihood, [0.0]
+        if likelihood in ("gaussian", "heteroscedastic") and optimizer["learn_noise"]:
+            starts.append(optimizer["learn_from"])
+        if likelihood == "heteroscedastic":
+            starts.append(optimizer["heteroscedastic_from"])
+        return optimizer.progress.epoch + max(starts) * self.epochs
 
     def _take_steps(self, x: np.ndarray, targets: np.ndarray) -> None:
         if construction.is_stream(self.optimizer_.method):

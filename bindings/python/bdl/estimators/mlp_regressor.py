@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, Sequence
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..errors import InvalidArgumentError
 from ..model import Model
+from ..optimizer import Optimizer
 from ..predict import Prediction
 from .base import PREDICTION_SEED
 from .mlp import PARAMETERS, BayesianMLP
 from .regression import PredictsNumbers
 
+_NOISES = ("gaussian", "heteroscedastic")
+
+_NOISE = """noise : str, default="gaussian"
+        Of y around its mean: "gaussian", equal everywhere, or "heteroscedastic", Gaussian with a variance that the
+        network learns as a function of the inputs.
+    """
+
+
+def _with(signature: inspect.Signature, parameter: inspect.Parameter) -> inspect.Signature:
+    return signature.replace(parameters=[*signature.parameters.values(), parameter])
+
 
 class BayesianMLPRegressor(RegressorMixin, PredictsNumbers, BayesianMLP):
-    __doc__ = f"""Regression by a Bayesian neural network with Gaussian noise, which is learned.
+    __doc__ = f"""Regression by a Bayesian neural network with noise that is learned.
 
     >>> import bdl, numpy as np
     >>> X = np.linspace(-2, 2, 80)[:, np.newaxis]
@@ -26,16 +40,27 @@ class BayesianMLPRegressor(RegressorMixin, PredictsNumbers, BayesianMLP):
     >>> lower, upper = regressor.predict(X, interval=0.9)
     >>> bool(np.mean((lower < y) & (y < upper)) > 0.9)
     True
-    {PARAMETERS}"""
+    {PARAMETERS.replace("activation : str", _NOISE + "activation : str", 1)}"""
+
+    def __init__(self, hidden: int | Sequence[int] = (50,), *, noise: str = "gaussian", **parameters: Any):
+        super().__init__(hidden, **parameters)
+        self.noise = noise
+
+    __init__.__signature__ = _with(  # type: ignore[attr-defined]
+        inspect.signature(BayesianMLP.__init__),
+        inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="gaussian", annotation="str"),
+    )
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         return self._encode_numbers(y, known)
 
     def _likelihood(self) -> str:
-        return "gaussian"
+        if self.noise not in _NOISES:
+            raise InvalidArgumentError(f"noise is {self.noise!r}, expected one of: {', '.join(_NOISES)}")
+        return self.noise
 
     def _outputs(self, targets: np.ndarray) -> int:
-        return targets.shape[1]
+        return targets.shape[1] * (2 if self.noise == "heteroscedastic" else 1)
 
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
@@ -57,11 +82,15 @@ class BayesianMLPRegressor(RegressorMixin, PredictsNumbers, BayesianMLP):
         return self._sample_numbers(X, n_samples, random_state)
 
     def _loaded(self) -> None:
-        self._y_is_vector = self.model_.outputs == 1
+        self._y_is_vector = self.model_.targets == 1
 
     @classmethod
     def _accepts(cls, model: Model) -> bool:
-        return model.likelihood == "gaussian"
+        return model.likelihood in _NOISES
+
+    @classmethod
+    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
+        return {**super()._parameters_of(optimizer), "noise": optimizer.model.likelihood}
 
     def _more_tags(self) -> dict[str, Any]:
         return {"multioutput": True}

@@ -11,7 +11,7 @@ from . import construction, targets
 
 
 class PredictsNumbers:
-    """For Gaussian and Poisson likelihoods."""
+    """For Gaussian, heteroscedastic and Poisson likelihoods."""
 
     def _encode_numbers(self, y: Any, known: bool) -> np.ndarray:
         numbers = targets.numbers(targets.arrays_only(y))
