@@ -24,9 +24,9 @@
  *   "exact-full", "exact-diagonal", "exact-low-rank"  for the same models: the posterior of the family that
  *                maximises the ELBO. bdl_optimizer_fit() takes the whole data set, counts each iteration over
  *                it as an epoch and ends by itself (option "tolerance"); there are no single steps. The first
- *                two optima are unique (log-concave likelihoods), that of a low rank is a local one. The noise
- *                is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
- *   "mc-dropout" Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
+ *                two optima are unique (log-concave likelihoods), that of a low rank is a local one. The
+ *                noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
+ *   "mc-dropout"  Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
  *                (bdl_posterior_create_dropout()) under its masks
  *
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
