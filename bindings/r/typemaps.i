@@ -70,6 +70,7 @@ BDLR_OUTPUT(double, Rf_ScalarReal)
 BDLR_OUTPUT(int64_t, Rf_ScalarReal)
 BDLR_OUTPUT(int32_t, Rf_ScalarInteger)
 BDLR_OUTPUT(bdl_option_type, Rf_ScalarInteger)
+BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
 /* As above, where an output may be impossible: R says whether it is wanted. */
 %typemap(in) double *WANTED (double output) {
   $1 = bdlr_logical($input, "$symname", "$1_name") ? &output : NULL;

@@ -25,8 +25,8 @@
  *                maximises the ELBO. bdl_optimizer_fit() takes the whole data set, counts each iteration over
  *                it as an epoch and ends by itself (option "tolerance"); there are no single steps. The first
  *                two optima are unique (log-concave likelihoods), that of a low rank is a local one. The
- * noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum "mc-dropout"
- * Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
+ *                noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
+ *   "mc-dropout"  Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
  *                (bdl_posterior_create_dropout()) under its masks
  *
  * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
@@ -37,6 +37,7 @@
 #include "bdl/matrix.h"
 #include "bdl/model.h"
 #include "bdl/posterior.h"
+#include "bdl/predict.h"
 #include "bdl/status.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,32 @@ typedef enum bdl_option_type {
 
 /** The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1. */
 BDL_API const char* bdl_method_name(int64_t index);
+
+/**
+ * What a method is for. Any out-pointer may be NULL. Since 0.1.
+ * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+ * @param family      receives a static word for the posteriors that it learns: "any" (every Gaussian),
+ *                    "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+ * @param is_stream   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
+ * @param is_exact    receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+ * @param prediction  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
+ *                    for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
+ *                    that of the linearised model (Immer et al. 2021)
+ */
+BDL_API bdl_status bdl_method_describe(const char* name, const char** family, int32_t* is_stream,
+                                       int32_t* is_exact, bdl_predict_method* prediction);
+
+/**
+ * The method to take where you have no wish of your own. Since 0.1.
+ * @param model      the network; for generalised linear models of one output "exact-full" is better
+ * @param posterior  what is to learn
+ * @param is_stream  0: "slang" for classes (its curvature costs one row an example, however many classes
+ * there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
+ * "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
+ * @param name       receives the method's name, static
+ */
+BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior,
+                                      int32_t is_stream, const char** name);
 
 /**
  * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
@@ -238,8 +265,8 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 
 /**
- * Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
- * mean that the rates are too high for the data. Since 0.1.
+ * Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
+ * steps mean that the rates are too high for the data. Since 0.1.
  */
 BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 

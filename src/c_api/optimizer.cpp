@@ -15,6 +15,8 @@ const Model<T>& model_of(const Optimizer<T>& optimizer) {
   return *optimizer.model();
 }
 
+constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};  // by Forecast
+
 template <class Value>
 bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type,
                Value value) {
@@ -56,6 +58,28 @@ const char* bdl_method_name(int64_t index) {
   return index >= 0 && index < static_cast<Index>(methods.size())
              ? methods[static_cast<std::size_t>(index)].name
              : nullptr;
+}
+
+bdl_status bdl_method_describe(const char* name, const char** family, int32_t* is_stream, int32_t* is_exact,
+                               bdl_predict_method* prediction) {
+  return guard("bdl_method_describe", [&] {
+    not_null(name, "name");
+    const Method& method = find_method(name);
+    if (family) *family = family_word(method);
+    if (is_stream) *is_stream = method.is_online;
+    if (is_exact) *is_exact = method.is_exact;
+    if (prediction) *prediction = predictions[static_cast<int>(method.forecast)];
+  });
+}
+
+bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior, int32_t is_stream,
+                              const char** name) {
+  return guard("bdl_method_suggest", [&] {
+    not_null(name, "name");
+    with_both(model, posterior, [&](const auto& m, const auto& q) {
+      *name = suggested_method(m.likelihood.kind(), q.family(), q.rank(), is_stream != 0).name;
+    });
+  });
 }
 
 bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,

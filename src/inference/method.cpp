@@ -104,10 +104,10 @@ constexpr Method all_methods[] = {
     {"exact-low-rank", Suits::low_rank, false, true, optimum},
     {"bbb", Suits::diagonal, false, false,
      first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
-    {"map", Suits::any, false, false, first_order<Rule::map, EstimateKind::lin_ef>},
+    {"map", Suits::any, false, false, first_order<Rule::map, EstimateKind::lin_ef>, Forecast::plug_in},
     {"mc-dropout", Suits::dropout, false, false,
      first_order<Rule::map, EstimateKind::mc_reparam>},                             // Gal and Ghahramani 2016
-    {"laplace", Suits::any, false, false, laplace},                                 // MacKay 1992
+    {"laplace", Suits::any, false, false, laplace, Forecast::linearized},           // MacKay 1992
     {"bong", Suits::any, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
     {"blr", Suits::any, true, false, online<Rule::blr, EstimateKind::lin_hess>},
     {"bog", Suits::any, true, false, online<Rule::bog, EstimateKind::lin_hess>},
@@ -137,8 +137,16 @@ bool suits(Suits wanted, Family family, Index rank) {
   }
 }
 
-constexpr const char* family_words[] = {"a Gaussian", "a full-covariance", "a diagonal (rank 0)",
-                                        "a low-rank (rank >= 1)", "a dropout"};
+constexpr const char* family_phrases[] = {"a Gaussian", "a full-covariance", "a diagonal (rank 0)",
+                                          "a low-rank (rank >= 1)", "a dropout"};
+constexpr const char* family_words[] = {"any", "full", "diagonal", "low_rank", "dropout"};
+
+/// Moment parameters have no filter of their own name.
+const char* stream_method(Family family, Index rank) {
+  if (family == Family::full) return "ekf";
+  if (family != Family::low_rank) return "bong";
+  return rank > 0 ? "lo-fi" : "vd-ekf";
+}
 
 }  // namespace
 
@@ -159,7 +167,22 @@ const Method& find_method(const char* name) {
 void check_suits(const Method& method, Family family, Index rank) {
   if (!suits(method.suits, family, rank))
     fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for %s posterior", method.name,
-         family_words[static_cast<int>(method.suits)]);
+         family_phrases[static_cast<int>(method.suits)]);
+}
+
+const char* family_word(const Method& method) {
+  return family_words[static_cast<int>(method.suits)];
+}
+
+const Method& suggested_method(bdl_likelihood likelihood, Family family, Index rank, bool is_stream) {
+  if (is_stream) {
+    if (family == Family::dropout)
+      fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a dropout posterior");
+    return find_method(stream_method(family, rank));
+  }
+  if (family == Family::dropout) return find_method("mc-dropout");
+  const bool has_classes = likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL;
+  return find_method(has_classes ? "slang" : "slang-ggn");
 }
 
 void check_has_steps(const Method& method) {

@@ -47,7 +47,7 @@ def functions_of_headers():
             yield Function(name, normal(result), [parameter(part) for part in parts])
 
 
-outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*"}
+outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*"}
 outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", "search")}
 # What bdl.i asks for: whether these outputs are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}

@@ -157,6 +157,77 @@ static void test_methods(void** state) {
   for (int p = 0; p < 6; ++p) bdl_posterior_free(posteriors[p]);
 }
 
+/* Whatever a method says of itself is what happens when it is used. */
+static void test_methods_say_what_they_are_for(void** state) {
+  enum { D = 17 };
+  const char *family, *name;
+  int32_t is_stream, is_exact;
+  bdl_predict_method prediction;
+  bdl_posterior* q[4];
+  const char* const words[] = {"full", "diagonal", "low_rank", "dropout"};
+  (void)state;
+  OK(bdl_posterior_create_full(BDL_F64, D, &q[0]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &q[1]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &q[2]));
+  OK(bdl_posterior_create_dropout(t.model, 0.1, 0.5, &q[3]));
+  for (int i = 0; (name = bdl_method_name(i)); ++i) {
+    OK(bdl_method_describe(name, &family, &is_stream, &is_exact, &prediction));
+    for (int p = 0; p < 4; ++p) {
+      bdl_optimizer* o = NULL;
+      const int fits = strcmp(family, "any") == 0 ? p < 3 : strcmp(family, words[p]) == 0;
+      assert_int_equal(bdl_optimizer_create(t.model, q[p], name, ROWS, &o),
+                       fits ? BDL_OK : BDL_ERROR_UNSUPPORTED);
+      if (fits && is_exact) /* has no steps */
+        assert_int_equal(bdl_optimizer_step(o, x_of(&t.data), y_of(&t.data)), BDL_ERROR_UNSUPPORTED);
+      bdl_optimizer_free(o);
+    }
+    assert_int_equal(is_exact, strncmp(name, "exact-", 6) == 0);
+    assert_int_equal(prediction, strcmp(name, "map") == 0       ? BDL_PLUG_IN
+                                 : strcmp(name, "laplace") == 0 ? BDL_LINEARIZED
+                                                                : BDL_MONTE_CARLO);
+    OK(bdl_method_describe(name, NULL, NULL, NULL, NULL));
+  }
+  for (int p = 0; p < 4; ++p) bdl_posterior_free(q[p]);
+}
+
+static void test_suggested_methods(void** state) {
+  const char* const batch[] = {"slang-ggn", "slang-ggn", "slang-ggn", "slang-ggn", "slang-ggn", "mc-dropout"};
+  const char* const stream[] = {"lo-fi", "vd-ekf", "ekf", "bong", "bong", NULL};
+  trained labels = trained_create(BDL_F64, BDL_BERNOULLI, 2);
+  const int64_t D = bdl_model_parameters(t.model);
+  bdl_posterior* q[6];
+  const char* name = NULL;
+  (void)state;
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &q[0]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &q[1]));
+  OK(bdl_posterior_create_full(BDL_F64, D, &q[2]));
+  OK(bdl_posterior_create_full_moment(BDL_F64, D, &q[3]));
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &q[4]));
+  OK(bdl_posterior_create_dropout(t.model, 0.1, 0.5, &q[5]));
+  for (int p = 0; p < 6; ++p) {
+    bdl_optimizer* o = NULL;
+    int32_t is_stream;
+    OK(bdl_method_suggest(t.model, q[p], 0, &name));
+    assert_string_equal(name, batch[p]);
+    OK(bdl_optimizer_create(t.model, q[p], name, ROWS, &o));
+    bdl_optimizer_free(o);
+    if (!stream[p]) break;
+    OK(bdl_method_suggest(t.model, q[p], 1, &name));
+    assert_string_equal(name, stream[p]);
+    OK(bdl_method_describe(name, NULL, &is_stream, NULL, NULL));
+    assert_true(is_stream);
+    OK(bdl_optimizer_create(t.model, q[p], name, ROWS, &o));
+    bdl_optimizer_free(o);
+  }
+  OK(bdl_method_suggest(labels.model, labels.posterior, 0, &name));
+  assert_string_equal(name, "slang");
+  name = NULL;
+  assert_int_equal(bdl_method_suggest(t.model, q[5], 1, &name), BDL_ERROR_UNSUPPORTED);
+  assert_null(name);
+  for (int p = 0; p < 6; ++p) bdl_posterior_free(q[p]);
+  trained_free(&labels);
+}
+
 /* The two methods differ in nothing else: option "curvature" turns one into the other. */
 static void test_curvature_makes_the_method(void** state) {
   trained ggn = untrained_create(BDL_F64, BDL_GAUSSIAN, 2),
@@ -230,13 +301,16 @@ static void test_learned_prior(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_table, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
-                                     cmocka_unit_test(test_curvature_makes_the_method),
-                                     cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_learned_prior, setup, teardown)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_table, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_methods_say_what_they_are_for, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_suggested_methods, setup, teardown),
+      cmocka_unit_test(test_curvature_makes_the_method),
+      cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_learned_prior, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

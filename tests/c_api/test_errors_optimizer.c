@@ -30,6 +30,14 @@ static void test_create(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_create(t.model, t.posterior, "slang", 10, NULL));
   assert_null(bdl_method_name(-1));
   assert_null(bdl_method_name(INT64_MAX));
+  REFUSED(INVALID, "name is NULL", bdl_method_describe(NULL, &out.text, NULL, NULL, NULL));
+  REFUSED(INVALID, "method is \"slangs\", expected one of \"slang\", \"slang-ggn\"",
+          bdl_method_describe("slangs", &out.text, NULL, NULL, NULL));
+  REFUSED(INVALID, "name is NULL", bdl_method_suggest(t.model, t.posterior, 0, NULL));
+  REFUSED(INVALID, "model is NULL", bdl_method_suggest(NULL, t.posterior, 0, &out.text));
+  REFUSED(INVALID, "posterior is NULL", bdl_method_suggest(t.model, NULL, 0, &out.text));
+  REFUSED(BDL_ERROR_SHAPE, "posterior has 16 parameters, the model 17",
+          bdl_method_suggest(t.model, small, 1, &out.text));
   bdl_posterior_free(single);
   bdl_posterior_free(small);
   trained_free(&t);

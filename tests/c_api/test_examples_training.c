@@ -54,6 +54,21 @@ static void example_methods(void** state) {
   assert_string_equal(bdl_method_name(0), "slang");
 }
 
+static void example_what_methods_are_for(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  const char *family, *name;
+  int32_t is_stream, is_exact;
+  bdl_predict_method prediction;
+  (void)state;
+  OK(bdl_method_describe("lo-fi", &family, &is_stream, &is_exact, &prediction));
+  assert_string_equal(family, "low_rank");
+  assert_true(is_stream && !is_exact);
+  assert_int_equal(prediction, BDL_MONTE_CARLO);
+  OK(bdl_method_suggest(l.model, l.posterior, 0, &name));
+  assert_string_equal(name, "slang-ggn");
+  learner_free(&l);
+}
+
 static void example_options(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
   const char *name, *default_value, *range, *doc, *schedule;
@@ -307,6 +322,7 @@ static void example_interruption(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
+                                     cmocka_unit_test(example_what_methods_are_for),
                                      cmocka_unit_test(example_options),
                                      cmocka_unit_test(example_fit),
                                      cmocka_unit_test(example_stopping),

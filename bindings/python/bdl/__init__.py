@@ -38,7 +38,7 @@ from .errors import (
 from .lowlevel import bdl_build_info as build_info
 from .lowlevel import bdl_version as _version
 from .model import Block, Model, Standardization
-from .optimizer import Diagnosis, Elbo, Optimizer, Prequential, Progress
+from .optimizer import Diagnosis, Elbo, Optimizer, Prequential, Progress, suggest_method
 from .posterior import Posterior
 from .predict import (
     ClassPrediction,
@@ -52,7 +52,7 @@ from .predict import (
     predict_quantiles,
 )
 from .search import Search, Trial
-from .tables import Option, methods, options
+from .tables import Method, Option, describe_method, methods, options
 
 if _TYPE_CHECKING:
     from . import plots

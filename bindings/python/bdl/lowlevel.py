@@ -756,6 +756,41 @@ def bdl_method_name(index):
     r""" The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1."""
     return _lowlevel.bdl_method_name(index)
 
+def bdl_method_describe(name):
+    r"""
+    What a method is for. Any out-pointer may be NULL. Since 0.1.
+    :type name: string
+    :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :type family: string
+    :param family:      receives a static word for the posteriors that it learns: "any" (every Gaussian),
+                           "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+    :type is_stream: int32_t
+    :param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
+    :type is_exact: int32_t
+    :param is_exact:    receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+    :type prediction: int
+    :param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
+                           for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
+                           that of the linearised model (Immer et al. 2021)
+    """
+    return _lowlevel.bdl_method_describe(name)
+
+def bdl_method_suggest(model, posterior, is_stream):
+    r"""
+    The method to take where you have no wish of your own. Since 0.1.
+    :type model: bdl_model
+    :param model:      the network; for generalised linear models of one output "exact-full" is better
+    :type posterior: bdl_posterior
+    :param posterior:  what is to learn
+    :type is_stream: int32_t
+    :param is_stream:  0: "slang" for classes (its curvature costs one row an example, however many classes
+        there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
+        "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
+    :type name: string
+    :param name:       receives the method's name, static
+    """
+    return _lowlevel.bdl_method_suggest(model, posterior, is_stream)
+
 def bdl_optimizer_create(model, posterior, method, data_size):
     r"""
     New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
@@ -988,8 +1023,8 @@ def bdl_optimizer_memory(optimizer, minibatch):
 
 def bdl_optimizer_guarded_steps(optimizer):
     r"""
-    Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
-    mean that the rates are too high for the data. Since 0.1.
+    Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
+    steps mean that the rates are too high for the data. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
 

@@ -254,6 +254,19 @@ class Optimizer(Handle):
         return _load_optimizer, (to_bytes(None, None, self._handle), self.model is not None)
 
 
+def suggest_method(model: Model, posterior: Posterior, is_stream: bool = False) -> str:
+    """The method to take where you have no wish of your own: in batches, or for a stream.
+
+    >>> import bdl
+    >>> model = bdl.Model.mlp([2, 10, 1])
+    >>> q = bdl.Posterior.low_rank(model.parameters, 5)
+    >>> bdl.suggest_method(model, q), bdl.suggest_method(model, q, is_stream=True)
+    ('slang-ggn', 'lo-fi')
+    """
+    of_model, of_posterior = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
+    return lowlevel.bdl_method_suggest(of_model, of_posterior, is_stream)
+
+
 def _elbo(parts: list[Any]) -> Elbo:
     return Elbo(parts[0], None if parts[1] is False else parts[1])
 

@@ -18,6 +18,29 @@ class Option(NamedTuple):
     doc: str
 
 
+class Method(NamedTuple):
+    """What a method is for: the posteriors that it learns ("any" Gaussian one, "low_rank", "diagonal", "full" or
+    "dropout"); whether it takes one observation after the other, each once; whether it goes to the optimum over all data by
+    itself; and how networks that it has trained predict best."""
+
+    name: str
+    family: str
+    is_stream: bool
+    is_exact: bool
+    prediction: str
+
+
+def describe_method(name: str) -> Method:
+    """A method of ``methods()``.
+
+    >>> import bdl
+    >>> bdl.describe_method("lo-fi")
+    Method(name='lo-fi', family='low_rank', is_stream=True, is_exact=False, prediction='monte_carlo')
+    """
+    family, is_stream, is_exact, prediction = lowlevel.bdl_method_describe(name)
+    return Method(name, family, bool(is_stream), bool(is_exact), names.predict_methods.word(prediction))
+
+
 def methods() -> list[str]:
     """Names of all methods.
 

@@ -6840,6 +6840,141 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  char **arg2 = (char **) 0 ;
+  int32_t *arg3 = (int32_t *) 0 ;
+  int32_t *arg4 = (int32_t *) 0 ;
+  bdl_predict_method *arg5 = (bdl_predict_method *) 0 ;
+  char const *value2 ;
+  int32_t value3 ;
+  int32_t value4 ;
+  bdl_predict_method value5 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = (char **)&value2; 
+  }
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    const char* text;
+    if (string_argument(swig_obj[0], "bdl_method_describe: name", &text) < 0) SWIG_fail;
+    arg1 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg5)); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_method_suggest(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  int32_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  int64_t number3 ;
+  char const *value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = (char **)&value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_method_suggest", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_method_suggest: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "bdl_method_suggest: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_method_suggest: is_stream", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (int32_t)number3;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_method_suggest((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,(char const **)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_create(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -11510,6 +11645,35 @@ static PyMethodDef SwigMethods[] = {
 		":param prior_precision: 1 x 1 or 1 x D, positive\n"
 		""},
 	 { "bdl_method_name", _wrap_bdl_method_name, METH_O, " The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1."},
+	 { "bdl_method_describe", _wrap_bdl_method_describe, METH_O, "\n"
+		"What a method is for. Any out-pointer may be NULL. Since 0.1.\n"
+		":type name: string\n"
+		":param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
+		":type family: string\n"
+		":param family:      receives a static word for the posteriors that it learns: \"any\" (every Gaussian),\n"
+		"                       \"low_rank\" (rank 1 or more), \"diagonal\" (low-rank ones of rank 0), \"full\" or \"dropout\"\n"
+		":type is_stream: int32_t\n"
+		":param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once\n"
+		":type is_exact: int32_t\n"
+		":param is_exact:    receives 1 if bdl_optimizer_fit() goes to the optimum by itself (\"exact-*\")\n"
+		":type prediction: int\n"
+		":param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN\n"
+		"                       for \"map\", whose posterior is a point; BDL_LINEARIZED for \"laplace\", whose Gaussian is\n"
+		"                       that of the linearised model (Immer et al. 2021)\n"
+		""},
+	 { "bdl_method_suggest", _wrap_bdl_method_suggest, METH_VARARGS, "\n"
+		"The method to take where you have no wish of your own. Since 0.1.\n"
+		":type model: bdl_model\n"
+		":param model:      the network; for generalised linear models of one output \"exact-full\" is better\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  what is to learn\n"
+		":type is_stream: int32_t\n"
+		":param is_stream:  0: \"slang\" for classes (its curvature costs one row an example, however many classes\n"
+		"    there are), \"slang-ggn\" for numbers, \"mc-dropout\" for dropout. Else \"lo-fi\" (low rank), \"vd-ekf\" (rank 0),\n"
+		"    \"ekf\" (full) or \"bong\" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED\n"
+		":type name: string\n"
+		":param name:       receives the method's name, static\n"
+		""},
 	 { "bdl_optimizer_create", _wrap_bdl_optimizer_create, METH_VARARGS, "\n"
 		"New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,\n"
 		"if it is learned, the model's noise precision. Since 0.1.\n"
@@ -11675,8 +11839,8 @@ static PyMethodDef SwigMethods[] = {
 		":param bytes:     receives the estimate\n"
 		""},
 	 { "bdl_optimizer_guarded_steps", _wrap_bdl_optimizer_guarded_steps, METH_O, "\n"
-		"Number of steps in which option \"guard\" held something back; 0 for NULL. A few per cent are usual, most steps\n"
-		"mean that the rates are too high for the data. Since 0.1.\n"
+		"Number of steps in which option \"guard\" held something back; 0 for NULL. A few per cent are usual, most\n"
+		"steps mean that the rates are too high for the data. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
 		"Has training moved the posterior at all? Compares it with its state at initialisation (or at the\n"

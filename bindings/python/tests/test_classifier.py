@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import log_loss
 
 import bdl
 
@@ -69,3 +71,30 @@ def test_many_rows_are_encoded_in_parts():
     classes = targets.classes_of(y)
     assert np.array_equal(classes, [0, 3, 6, 9, 12])
     assert np.array_equal(classes[targets.numbers_of_labels(y, classes)[:, 0]], y)
+
+
+def test_laplace_predicts_by_the_linearised_model():
+    """Draws of its Gaussian are far from the mode in the network itself."""
+    x, y = load_breast_cancer(return_X_y=True)
+    classifier = bdl.BayesianMLPClassifier(method="laplace", epochs=30).fit(x[:400], y[:400])
+    usual = log_loss(y[400:], classifier.predict_proba(x[400:]))
+    assert classifier.sample_y(x[:5], 3).shape == (5, 3)
+    assert usual < 0.3
+    classifier.set_params(prediction="monte_carlo")
+    assert log_loss(y[400:], classifier.predict_proba(x[400:])) > 1.5 * usual
+
+
+def test_map_with_three_classes_predicts_at_the_point(blobs):
+    x, y = blobs
+    classifier = bdl.BayesianMLPClassifier(method="map", epochs=10).fit(x, y)
+    usual = classifier.predict_proba(x)
+    assert np.array_equal(usual, classifier.set_params(prediction="plug_in").predict_proba(x))
+    assert classifier.set_params(prediction="auto").sample_y(x, 2).shape == (150, 2)
+
+
+def test_laplace_with_three_classes(blobs):
+    x, y = blobs
+    classifier = bdl.BayesianMLPClassifier(method="laplace", epochs=10).fit(x, y)
+    assert classifier.score(x, y) > 0.9
+    assert classifier.predict_uncertainty(x).mutual_information is None
+    assert classifier.sample_y(x, 2).shape == (150, 2)

@@ -94,6 +94,17 @@ def test_predictions_by_other_methods(fitted, prediction):
     assert regressor.sample_y(x, 2).shape == (240, 2)
 
 
+@pytest.mark.parametrize("method", ["map", "laplace", "slang-ggn", "mc-dropout", "vd-ekf"])
+def test_predictions_suit_the_method(method, curve):
+    x, y = curve
+    regressor = bdl.BayesianMLPRegressor(hidden=4, method=method, epochs=5).fit(x, y)
+    usual = regressor.predict(x[:9], return_std=True)
+    prediction = bdl.describe_method(method).prediction
+    assert prediction == {"map": "plug_in", "laplace": "linearized"}.get(method, "monte_carlo")
+    assert np.array_equal(usual, regressor.set_params(prediction=prediction).predict(x[:9], return_std=True))
+    assert regressor.set_params(prediction="auto").sample_y(x[:9], 3).shape == (9, 3)
+
+
 @pytest.mark.parametrize("seed, same", [(1, True), (np.int64(1), True), (2, False)])
 def test_seeds(curve, seed, same):
     first = bdl.BayesianMLPRegressor(epochs=2).fit(*curve)

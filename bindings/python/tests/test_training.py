@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 import bdl
 
@@ -68,21 +70,54 @@ def test_fit_begins_anew_without_warm_start(curve):
 
 def test_partial_fit_takes_steps(plane):
     x, y = plane
-    regressor = bdl.BayesianMLPRegressor(hidden=(20,))
-    for epoch in range(200):
-        for part in range(0, 200, 50):
-            assert regressor.partial_fit(x[part : part + 50], y[part : part + 50], data_size=200) is regressor
+    regressor = bdl.BayesianMLPRegressor(hidden=(20,), method="slang-ggn")
+    with pytest.warns(ConvergenceWarning, match="one pass of them is not a fit") as said:
+        for epoch in range(200):
+            for part in range(0, 200, 50):
+                assert regressor.partial_fit(x[part : part + 50], y[part : part + 50], data_size=200) is regressor
+    assert len(said) == 1
     assert regressor.optimizer_.data_size == 200
     assert regressor.optimizer_.progress.step == 200 * 4 * 5
     assert regressor.score(x, y) > 0.95
 
 
+@pytest.mark.parametrize(
+    "posterior, method",
+    [("auto", "lo-fi"), ("low_rank", "lo-fi"), ("diagonal", "vd-ekf"), ("full", "ekf"), ("full_moment", "bong")],
+)
+def test_partial_fit_observes_a_stream(plane, posterior, method):
+    x, y = plane
+    regressor = bdl.BayesianMLPRegressor(hidden=(5,), posterior=posterior)
+    for part in range(0, 200, 50):
+        regressor.partial_fit(x[part : part + 50], y[part : part + 50])
+    assert regressor.optimizer_.method == method
+    assert regressor.optimizer_.prequential.count == 200 and len(regressor.history_["log_density"]) == 4
+
+
+def test_partial_fit_of_dropout_takes_steps(plane):
+    regressor = bdl.BayesianMLPRegressor(hidden=(5,), posterior="dropout").partial_fit(*plane)
+    assert regressor.optimizer_.method == "mc-dropout" and regressor.optimizer_.progress.step > 0
+
+
+def test_one_pass_of_a_stream_learns_more_than_one_of_steps():
+    x, y = load_digits(return_X_y=True)
+    stream = bdl.BayesianMLPClassifier().partial_fit(x[:1000], y[:1000], classes=range(10))
+    steps = bdl.BayesianMLPClassifier(method="slang")
+    with pytest.warns(ConvergenceWarning):
+        steps.partial_fit(x[:1000], y[:1000], classes=range(10))
+    assert stream.score(x[1000:], y[1000:]) > max(0.8, steps.score(x[1000:], y[1000:]))
+
+
 def test_partial_fit_after_fit(curve):
+    """What fit has learned is the belief that the stream begins with; a warm fit goes back to batches."""
     x, y = curve
-    regressor = bdl.BayesianMLPRegressor(epochs=50).fit(x, y)
-    score, step = regressor.score(x, y), regressor.optimizer_.progress.step
+    regressor = bdl.BayesianMLPRegressor(epochs=50, warm_start=True).fit(x, y)
+    score = regressor.score(x, y)
+    assert regressor.optimizer_.method == "slang-ggn"
     regressor.partial_fit(x, y)
-    assert regressor.optimizer_.progress.step > step
+    assert regressor.optimizer_.method == "lo-fi" and regressor.optimizer_.prequential.count == len(x)
+    assert abs(regressor.score(x, y) - score) < 0.05
+    assert regressor.fit(x, y).optimizer_.method == "slang-ggn"
     assert abs(regressor.score(x, y) - score) < 0.05
 
 
@@ -91,10 +126,9 @@ def test_partial_fit_of_classifiers(blobs):
     classifier = bdl.BayesianMLPClassifier(hidden=(10,))
     with pytest.raises(ValueError, match="classes"):
         classifier.partial_fit(x, y)
-    first = y == "red"
-    for _ in range(60):
-        classifier.partial_fit(x[first], y[first], classes=["red", "green", "blue"], data_size=150)
-        classifier.partial_fit(x[~first], y[~first])
+    order = np.random.default_rng(1).permutation(len(y))
+    for part in np.array_split(order, 3):
+        classifier.partial_fit(x[part], y[part], classes=["red", "green", "blue"])
     assert list(classifier.classes_) == ["blue", "green", "red"]
     assert classifier.score(x, y) > 0.9
     with pytest.raises(ValueError, match="classes"):

@@ -1012,6 +1012,38 @@ function bdl_method_name(index::Integer)
 end
 
 """
+What a method is for. Any out-pointer may be NULL. Since 0.1.
+
+# Arguments
+- `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+- `family`: receives a static word for the posteriors that it learns: "any" (every Gaussian),
+  "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+- `is_stream`: receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
+- `is_exact`: receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+- `prediction`: receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
+  for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
+  that of the linearised model (Immer et al. 2021)
+"""
+function bdl_method_describe(name::AbstractString, family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
+    return ccall((:bdl_method_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Int32}, Ptr{Int32}, Ptr{Cint},), name, family, is_stream, is_exact, prediction)
+end
+
+"""
+The method to take where you have no wish of your own. Since 0.1.
+
+# Arguments
+- `model`: the network; for generalised linear models of one output "exact-full" is better
+- `posterior`: what is to learn
+- `is_stream`: 0: "slang" for classes (its curvature costs one row an example, however many classes
+  there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
+  "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
+- `name`: receives the method's name, static
+"""
+function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, is_stream::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_method_suggest, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Int32, Ptr{Ptr{UInt8}},), model, posterior, is_stream, name)
+end
+
+"""
 New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
 if it is learned, the model's noise precision. Since 0.1.
 
@@ -1284,8 +1316,8 @@ function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}
 end
 
 """
-Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most steps
-mean that the rates are too high for the data. Since 0.1.
+Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
+steps mean that the rates are too high for the data. Since 0.1.
 """
 function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_guarded_steps, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)

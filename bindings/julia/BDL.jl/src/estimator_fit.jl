@@ -60,8 +60,10 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
         dtype = s.dtype)
     s.standardize && standardize!(model, X, word === :gaussian ? y : nothing)
     word === :gaussian && outputs > 1 && start_noise!(model, y, s)
-    method = method_for(m, model, X)
-    optimizer = Optimizer(model, belief_for(m, model, method), method, size(y, 1); seed = s.seed, options_for(m)...)
+    wish = method_for(m, model, X)
+    belief = belief_for(m, model, wish)
+    method = something(wish, suggest_method(model, belief))
+    optimizer = Optimizer(model, belief, method, size(y, 1); seed = s.seed, options_for(m)...)
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
@@ -78,8 +80,12 @@ end
 class_count(found::AbstractVector, y) = length(found)
 class_count(::Nothing, y) = throw(ShapeError("y has $(size(y, 2)) columns; categorical labels are a vector"))
 
-belief_for(m::BayesianNetwork{:mlp}, model, method) =
-    Posterior(model; family = m.settings.posterior, rank = m.settings.rank)
+function belief_for(m::BayesianNetwork{:mlp}, model, method)
+    m.settings.posterior === nothing || return Posterior(model; family = m.settings.posterior, rank = m.settings.rank)
+    family = method === nothing ? :any : describe_method(method).family
+    family === :diagonal && return Posterior(model; rank = 0)
+    return Posterior(model; family = family === :any ? :low_rank : family, rank = m.settings.rank)
+end
 function belief_for(m::BayesianNetwork{:glm}, model, method)
     D = nparameters(model)
     usual = method == "exact-full" || D <= MOST_STEPPED_PARAMETERS ? :full : :low_rank

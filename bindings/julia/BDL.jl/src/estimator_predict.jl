@@ -12,7 +12,8 @@ Predictions of an estimator, a vector where y was one. `kind` is
 - `:quantile`: quantiles of y at `levels`, n x K
 - `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
 
-`method` is by Monte Carlo for networks; for a GLM exact where there is one output or Gaussian noise.
+`method` of networks suits the one that they were trained by ([`describe_method`](@ref)): `:plug_in` for "map", `:linearized`
+for "laplace", else `:monte_carlo`. For a GLM it is exact where there is one output or Gaussian noise.
 
 With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
 `(mean, std)`, or all four; the standard deviation of y, noise included.
@@ -39,16 +40,16 @@ function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Not
     throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
 end
 
-"Of the estimator's predictions unless told: exact where there is one output or Gaussian noise."
-prediction_method(m::BayesianNetwork{:mlp}) = :monte_carlo
+"Of the estimator's predictions unless told: as suits the method; of a GLM exact for one output or Gaussian noise."
+prediction_method(m::BayesianNetwork{:mlp}) = describe_method(method(fitted(m))).prediction
 function prediction_method(m::BayesianNetwork{:glm})
     model = fitted(m).model
     likelihood(model) === :gaussian && return :linearized
     return noutputs(model) == 1 ? :quadrature : :monte_carlo
 end
 
-"Integrals have no draws."
-drawing(method) = method === :quadrature ? :monte_carlo : method
+"Integrals have no draws, and those of a point are of the noise alone."
+drawing(method) = method in (:quadrature, :plug_in) ? :monte_carlo : method
 
 "As y was: a vector for one column."
 shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? vec(A) : A

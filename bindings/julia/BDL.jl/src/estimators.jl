@@ -11,7 +11,7 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, rank = 5, method = "slang-ggn",
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, rank = 5, method = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
@@ -20,7 +20,9 @@ predictions are in their own units: with `standardize` the network sees standard
 
 - `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
   `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
-- `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref))
+- `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
+- `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref)) than the one that the
+  method is for
 - `samples`: posterior draws of each prediction
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
 
@@ -37,8 +39,8 @@ predict(m, Xnew; interval = 0.9)
 const BayesianMLP = BayesianNetwork{:mlp}
 
 function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, rank::Integer = 5,
-    method = "slang-ggn", epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
-    samples::Integer = 500, posterior = :low_rank, options...)
+    method = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
+    samples::Integer = 500, posterior = nothing, options...)
     return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
         likelihood = known_likelihood(likelihood), rank = rank, method = method, epochs = epochs,
         standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior, bias = true,

@@ -58,6 +58,39 @@ function training_methods()
 end
 
 """
+    describe_method(name)
+
+What a method is for: `(name, family, stream, exact, prediction)`. `family` is the posteriors that it learns, `:any` for every
+Gaussian; `stream`: it takes one observation after the other, each once; `exact`: `fit!` goes to the optimum by itself;
+`prediction`: how networks that it has trained predict best.
+
+# Examples
+```julia
+describe_method("lo-fi").family  # :low_rank
+describe_method("map").prediction  # :plug_in
+```
+"""
+function describe_method(name)
+    family, stream, exact, prediction = Ref{Ptr{UInt8}}(), Ref{Int32}(), Ref{Int32}(), Ref{Cint}()
+    check(LibBDL.bdl_method_describe(String(name), family, stream, exact, prediction))
+    return (name = String(name), family = Symbol(unsafe_string(family[])), stream = stream[] != 0,
+        exact = exact[] != 0, prediction = symbol(PREDICT_METHODS, prediction[]))
+end
+
+"""
+    suggest_method(model, posterior; stream = false)
+
+The method to take where you have no wish of your own: in batches, or for a stream.
+
+# Examples
+```julia
+suggest_method(model, Posterior(model; rank = 5); stream = true)  # "lo-fi"
+```
+"""
+suggest_method(model::Model, q::Posterior; stream::Bool = false) =
+    read_text(out -> LibBDL.bdl_method_suggest(handle(model), handle(q), stream, out))
+
+"""
     method(optimizer)
 
 Name of its method.

@@ -92,3 +92,19 @@ let n = 2000, Z = randn(n, 3) .* [1 5 0.2] .+ [3 0 -1], truth = [0.5, 1.0, -0.2,
     two = fit(BayesianGLM, Z, hcat(f, -f) .+ 0.5 .* randn(n, 2); intercept = false, epochs = 5, progress = false)
     @test length(coef(two)) == 6 && coefnames(two)[4] == "y2: x1"
 end
+
+# Predictions suit the method, which brings its posterior; what is left open, the library suggests.
+for (name, usual) in (("map", :plug_in), ("laplace", :linearized), ("vogn", :monte_carlo), ("mc-dropout", :monte_carlo))
+    m = fit(BayesianMLP, X, y; hidden = (4,), method = name, epochs = 5, samples = 20, progress = false)
+    @test describe_method(name).prediction === usual
+    @test predict(m, X; std = true) == predict(m, X; std = true, method = usual)
+    @test size(predict(m, X; kind = :draws)) == (60, 20)
+end
+let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
+    @test method(m.optimizer) == suggest_method(m.model, m.posterior) == "slang-ggn"
+    @test suggest_method(m.model, m.posterior; stream = true) == "lo-fi"
+    @test method(fit(BayesianMLP, X, X[:, 1] .> 0; epochs = 1, progress = false).optimizer) == "slang"
+    @test describe_method("lo-fi") == (name = "lo-fi", family = :low_rank, stream = true, exact = false,
+        prediction = :monte_carlo)
+    @test_throws InvalidArgumentError describe_method("lofi")
+end

@@ -14,6 +14,7 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..predict import predict_log_density
+from ..tables import describe_method
 from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
@@ -47,6 +48,7 @@ class BayesianEstimator(Learns, BaseEstimator):
         return []
 
     def _method(self, x: np.ndarray, outputs: int, stepwise: bool) -> str:
+        """"auto" leaves it to the library."""
         return self.method
 
     def _family(self, model: Model, method: str) -> str:
@@ -90,7 +92,7 @@ class BayesianEstimator(Learns, BaseEstimator):
         return validated_inputs(self, X)
 
     def _prediction(self) -> str:
-        return self.prediction
+        return describe_method(self.optimizer_.method).prediction if self.prediction == "auto" else self.prediction
 
     def _how(self) -> dict[str, Any]:
         return {"method": self._prediction(), "samples": self.samples, "seed": PREDICTION_SEED}

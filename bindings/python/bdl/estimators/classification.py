@@ -53,7 +53,8 @@ class PredictsClasses:
         return ClassPrediction(self._all_classes(found.probabilities), found.entropy[:, 0], information)
 
     def _sample_labels(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
-        method = self.prediction if self.prediction.startswith("linearized") else "monte_carlo"
+        prediction = self._prediction()
+        method = prediction if prediction.startswith("linearized") else "monte_carlo"
         seed = construction.seed_of(random_state)
         draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
         return self.classes_[draws[:, 0].astype(np.intp)]

@@ -11,40 +11,19 @@ from ..errors import InvalidArgumentError, UnsupportedError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
+from ..tables import describe_method
 
-# Methods that are for one family of posteriors; the others take any Gaussian one.
-_FAMILIES = {
-    "low_rank": {"slang-online-eig", "exact-low-rank", "lo-fi"},
-    "diagonal": {"von", "vogn", "bbb", "exact-diagonal", "vd-ekf"},
-    "full": {"von-full", "vogn-full", "exact-full", "rvga", "cm-ekf", "ekf"},
-    "dropout": {"mc-dropout"},
-}
-_STREAMS = {"bong", "blr", "bog", "online-bbb", "rvga", "cm-ekf", "ekf", "vd-ekf", "lo-fi"}
 _CREATED = ("low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "dropout")
 
 
-def is_stream(method: str) -> bool:
-    """Whether a method learns one observation after the other, each once."""
-    return method in _STREAMS
-
-
-def is_exact(method: str) -> bool:
-    """Whether a method goes to the optimum over all data by itself."""
-    return method.startswith("exact-")
-
-
 def family_for(method: str) -> str:
-    """The family of posteriors that a method is for: low-rank where it takes any.
+    """The family of posteriors that a method is for: low-rank where it takes any, and where the method is open.
 
-    >>> family_for("vogn"), family_for("slang-ggn")
-    ('diagonal', 'low_rank')
+    >>> family_for("vogn"), family_for("slang-ggn"), family_for("auto")
+    ('diagonal', 'low_rank', 'low_rank')
     """
-    return next((family for family, methods in _FAMILIES.items() if method in methods), "low_rank")
-
-
-def needs_family(method: str) -> bool:
-    """Whether a method is for one family of posteriors."""
-    return any(method in methods for methods in _FAMILIES.values())
+    family = "any" if method == "auto" else describe_method(method).family
+    return "low_rank" if family == "any" else family
 
 
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:
@@ -82,7 +61,7 @@ def seed_of(random_state: Any) -> int:
 def noise_factor(options: dict[str, Any], method: str, hidden: Sequence[int]) -> float:
     """Gaussian noise precision at the start of training, in units of 1 / Var(y), as option "initial_noise_precision"
     has it: networks whose noise is learned start with little, so that the mean fits first."""
-    learns = hidden and not is_stream(method) and options.get("learn_noise", 1)
+    learns = hidden and not describe_method(method).is_stream and options.get("learn_noise", 1)
     return options.get("initial_noise_precision") or (100.0 if learns else 1.0)
 
 

@@ -12,6 +12,7 @@ from ..errors import InvalidArgumentError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import ClassPrediction, Prediction
+from ..tables import describe_method
 from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
@@ -174,7 +175,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def _family(self, model: Model, method: str) -> str:
         family = super()._family(model, method)
-        is_free = self.posterior == "auto" and not construction.needs_family(method)
+        is_free = self.posterior == "auto" and describe_method(method).family == "any"
         return "full" if is_free and model.parameters <= _MOST_STEPPED_PARAMETERS else family
 
     def _options(self, method: str) -> dict[str, Any]:
@@ -183,7 +184,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
         super()._start(x, targets, data_size, stepwise)
-        if construction.is_stream(self.optimizer_.method):  # networks, in contrast, must not start at 0
+        if describe_method(self.optimizer_.method).is_stream:  # networks, in contrast, must not start at 0
             construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Iterator
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from ..model import Model
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, suggest_method
 from ..posterior import Posterior
+from ..tables import describe_method
 from . import construction
 from .compat import validated_data
 from .progress import Bar
@@ -39,17 +42,15 @@ class Learns:
         targets = self._encode(y, known=goes_on)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
-        elif self.optimizer_.data_size != len(x):
-            self.optimizer_ = self._optimizer(self.model_, self.posterior_, self.optimizer_.method, len(x))
         else:
-            self.optimizer_.set(**self._options(self.optimizer_.method))
+            self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         self._train(x, targets)
         return self
 
     def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
-        """Learns from a block of data in the order of its rows, once: by steps on minibatches, or as a filter where the
-        method is for streams. ``data_size`` is the number of examples in all blocks together, which the first call
-        needs where there are several; standardisation is the first block's."""
+        """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
+        ``method`` names one for batches. For the latter ``data_size`` is the number of examples in all blocks
+        together, which the first call needs where there are several. Standardisation is the first block's."""
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
@@ -58,9 +59,10 @@ class Learns:
         targets = self._encode(y, known=goes_on, classes=classes)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
-        elif construction.is_exact(self.optimizer_.method):
-            method = self._method(x, self.model_.outputs, stepwise=True)
-            self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size or len(x))
+        else:
+            method = self._method_to_go_on(x, stepwise=True)
+            if method != self.optimizer_.method:
+                self._go_on(method, data_size or len(x))
         try:
             self._take_steps(x, targets)
         finally:
@@ -71,18 +73,52 @@ class Learns:
         """Blank handles in place of any former ones."""
         outputs = self._outputs(targets)
         method = self._method(x, outputs, stepwise)
+        if stepwise and self.method != "auto":
+            self._warn_of_single_steps()
         sizes, dtype = [x.shape[1], *self._hidden(), outputs], construction.resolve_dtype(self.dtype, x)
         model = Model.mlp(sizes, getattr(self, "activation", "identity"), self._likelihood(), dtype=dtype)
         if self.standardize:
             model.standardize(x, targets)
-        options = self._options(method)
-        if stepwise or model.targets > 1 or construction.is_stream(method) or construction.is_exact(method):
-            construction.start_noise(model, targets, construction.noise_factor(options, method, self._hidden()))
         posterior = construction.create_posterior(
             self._family(model, method), model, self.rank, getattr(self, "dropout", 0.0)
         )
+        method = self._suggested(method, model, posterior, stepwise)
+        options, kind = self._options(method), describe_method(method)
+        if stepwise or model.targets > 1 or kind.is_stream or kind.is_exact:
+            construction.start_noise(model, targets, construction.noise_factor(options, method, self._hidden()))
         self.optimizer_ = self._optimizer(model, posterior, method, data_size)
         self.history_ = {}
+
+    def _suggested(self, method: str, model: Model, posterior: Posterior, stepwise: bool) -> str:
+        """"auto" by name. There is no stream of dropout masks: its blocks are minibatches."""
+        if method != "auto":
+            return method
+        return suggest_method(model, posterior, stepwise and posterior.family != "dropout")
+
+    def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
+        """The method that training has had, or the one of its other kind where that is left open."""
+        present = describe_method(self.optimizer_.method)
+        if self.method != "auto" and not (stepwise and present.is_exact):
+            return present.name
+        method = self._method(x, self.model_.outputs, stepwise)
+        return self._suggested(method, self.model_, self.posterior_, stepwise)
+
+    def _go_on(self, method: str, data_size: int) -> None:
+        if (method, data_size) == (self.optimizer_.method, self.optimizer_.data_size):
+            self.optimizer_.set(**self._options(method))
+        else:
+            self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size)
+
+    def _warn_of_single_steps(self) -> None:
+        kind = describe_method(self.method)
+        if kind.is_stream or kind.is_exact or not self._hidden():
+            return
+        warnings.warn(
+            f"partial_fit takes single steps of method {self.method!r}, and one pass of them is not a fit: pass the "
+            f"data many times, or leave method='auto', which learns from each row once (lo-fi, vd-ekf or ekf)",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def _optimizer(self, model: Model, posterior: Posterior, method: str, data_size: int) -> Optimizer:
         seed = construction.seed_of(self.random_state)
@@ -90,7 +126,7 @@ class Learns:
 
     def _train(self, x: np.ndarray, targets: np.ndarray) -> None:
         try:
-            if construction.is_stream(self.optimizer_.method):
+            if describe_method(self.optimizer_.method).is_stream:
                 self._observe_all(x, targets)
             else:
                 self._take_course(x, targets)
@@ -141,7 +177,7 @@ class Learns:
         return optimizer.progress.epoch + max(starts) * self.epochs
 
     def _take_steps(self, x: np.ndarray, targets: np.ndarray) -> None:
-        if construction.is_stream(self.optimizer_.method):
+        if describe_method(self.optimizer_.method).is_stream:
             self._observe(x, targets)
             return
         for part in self._minibatches(len(x)):

@@ -19,7 +19,7 @@ class BayesianMLP(BayesianEstimator):
         hidden: int | Sequence[int] = (50,),
         *,
         activation: str = "relu",
-        method: str = "slang-ggn",
+        method: str = "auto",
         posterior: str = "auto",
         rank: int = 5,
         dropout: float | Sequence[float] = 0.1,
@@ -28,7 +28,7 @@ class BayesianMLP(BayesianEstimator):
         dtype: str = "float64",
         random_state: Any = 1,
         samples: int = 500,
-        prediction: str = "monte_carlo",
+        prediction: str = "auto",
         options: dict[str, Any] | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -72,9 +72,10 @@ PARAMETERS = """
     activation : str, default="relu"
         Of the hidden units: "identity", "relu", "leaky_relu", "elu", "gelu", "tanh", "sigmoid", "softplus" or
         "swish".
-    method : str, default="slang-ggn"
+    method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
-        whatever ``epochs`` is.
+        whatever ``epochs`` is. "auto" is what ``bdl.suggest_method()`` says: in ``fit`` a method for batches ("slang" for
+        classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank).
     posterior : str, default="auto"
         Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"; "auto" is the one
         that the method is for, "low_rank" if it takes any.
@@ -93,8 +94,9 @@ PARAMETERS = """
         Seed of training. Equal seeds give equal numbers, in every language of the library.
     samples : int, default=500
         Draws of the posterior that predictions average over, the same ones at every call.
-    prediction : str, default="monte_carlo"
-        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo" or "linearized".
+    prediction : str, default="auto"
+        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo" or "linearized". "auto" suits the method
+        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace", else "monte_carlo".
     options : dict, default=None
         Of training, by name: ``bdl.options()`` lists them.
     early_stopping : bool, default=False

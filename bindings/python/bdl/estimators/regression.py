@@ -46,7 +46,7 @@ class PredictsNumbers:
         return Prediction(*(self._shaped(part) for part in parts))
 
     def _sample_numbers(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
-        method = "linearized_monte_carlo" if self.prediction.startswith("linearized") else "monte_carlo"
+        method = "linearized_monte_carlo" if self._prediction().startswith("linearized") else "monte_carlo"
         seed = construction.seed_of(random_state)
         draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
         return self._shaped(draws)

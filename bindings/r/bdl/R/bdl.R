@@ -295,6 +295,16 @@ bdl_method_name <- function(index)
   .Call('R_swig_bdl_method_name', index, PACKAGE='bdl')
 }
 
+bdl_method_describe <- function(name)
+{
+  .Call('R_swig_bdl_method_describe', name, FALSE, PACKAGE='bdl')
+}
+
+bdl_method_suggest <- function(model, posterior, is_stream)
+{
+  .Call('R_swig_bdl_method_suggest', model, posterior, is_stream, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_create <- function(model, posterior, method, data_size)
 {
   .Call('R_swig_bdl_optimizer_create', model, posterior, method, data_size, FALSE, PACKAGE='bdl')

@@ -12,6 +12,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
   if (family == "gaussian" && response$outputs > 1) start_noise(model, response$y, settings, control)
   posterior <- posterior_for(model, settings$rank)
+  if (is.null(settings$method)) settings$method <- bdl_method_suggest(model, posterior, 0)
   optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
   bdl_set_options(optimizer, threads = 2, seed = seeds[1])
   if (!length(settings$hidden)) do.call(bdl_set_options, c(list(optimizer), linear_options))
@@ -32,31 +33,28 @@ with_names <- function(y, rows, cols) {
   y
 }
 
-# What the caller left open. The best posterior of a generalised linear model with one output is found exactly, where a
+# What the caller left open, but the method of networks, which the library suggests. The best posterior of a generalised linear model with one output is found exactly, where a
 # copy of the data in double and a full covariance, which that takes, cost little; steps cost more of the latter.
 complete_settings <- function(settings, family, examples, inputs, outputs) {
   is_linear <- length(settings$hidden) == 0
   size <- outputs * (inputs + settings$bias)
-  if (is.null(settings$method)) {
+  if (is.null(settings$method) && is_linear) {
     is_small <- size <= 1000 && examples * inputs <= 2^25 && (is.null(settings$rank) || identical(settings$rank, "full"))
     settings$method <-
-      if (!is_linear || outputs > 1) "slang-ggn" else if (is_small) "exact-full" else "slang-exact-hess"
+      if (outputs > 1) "slang-ggn" else if (is_small) "exact-full" else "slang-exact-hess"
   }
   if (is.null(settings$rank)) {
     settings$rank <- if (!is_linear) 5 else if (size <= 200) "full" else 10
-    if (settings$method %in% low_rank_methods) settings$rank <- min(if (is_linear) 10 else 5, size)
-    if (settings$method %in% diagonal_methods) settings$rank <- 0
-    if (settings$method %in% full_methods) settings$rank <- "full"
+    family <- if (is.null(settings$method)) "any" else bdl_method_describe(settings$method)$family
+    if (family == "low_rank") settings$rank <- min(if (is_linear) 10 else 5, size)
+    if (family == "diagonal") settings$rank <- 0
+    if (family == "full") settings$rank <- "full"
   }
   settings
 }
 
 # A standard normal prior of standardised coefficients, hardly any of intercepts.
 linear_options <- list(learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4)
-
-low_rank_methods <- c("slang-online-eig", "exact-low-rank", "lo-fi")
-diagonal_methods <- c("von", "vogn", "bbb", "exact-diagonal", "vd-ekf")
-full_methods <- c("von-full", "vogn-full", "exact-full", "ekf", "cm-ekf", "rvga")
 
 posterior_for <- function(model, rank) {
   if (identical(rank, "full")) return(bdl_posterior(model, family = "full"))

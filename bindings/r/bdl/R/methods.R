@@ -104,7 +104,8 @@ simulate.bdl <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
     state <- structure(seed, kind = as.list(RNGkind()))
     on.exit(assign(".Random.seed", before, envir = globalenv()))
   }
-  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), BDL_MONTE_CARLO, nsim, drawn_seed())
+  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), prediction_method(object, "draws"), nsim,
+                    drawn_seed())
   if (length(dim(draws)) == 3) return(structure(draws, seed = state))
   result <- as.data.frame(draws)
   names(result) <- paste0("sim_", seq_len(nsim))

@@ -21,9 +21,13 @@ predict.bdl <- function(object, newdata = NULL,
   result
 }
 
-# Exact for generalised linear models with one output or Gaussian noise; integrals have no draws.
+# As suits the method of a network; a point has draws of its noise alone. Exact for generalised linear models with one
+# output or Gaussian noise; integrals have no draws.
 prediction_method <- function(object, type = "response") {
-  if (length(object$settings$hidden)) return(BDL_MONTE_CARLO)
+  if (length(object$settings$hidden)) {
+    suits <- bdl_method_describe(object$settings$method)$prediction
+    return(if (type == "draws" && suits == BDL_PLUG_IN) BDL_MONTE_CARLO else suits)
+  }
   if (object$family == "gaussian") return(BDL_LINEARIZED)
   if (object$response$outputs == 1 && type != "draws") BDL_QUADRATURE else BDL_MONTE_CARLO
 }

@@ -4575,6 +4575,146 @@ R_swig_bdl_method_name ( SEXP index)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_method_describe ( SEXP name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  char **arg2 = (char **) 0 ;
+  int32_t *arg3 = (int32_t *) 0 ;
+  int32_t *arg4 = (int32_t *) 0 ;
+  bdl_predict_method *arg5 = (bdl_predict_method *) 0 ;
+  char const *output2 ;
+  int32_t output3 ;
+  int32_t output4 ;
+  bdl_predict_method output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = (char **)&output2;
+  }
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg1 = (char *)bdlr_string(name, "bdl_method_describe", "name");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "family", bdlr_from_string(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "is_stream", Rf_ScalarInteger(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "is_exact", Rf_ScalarInteger(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "prediction", Rf_ScalarInteger(*arg5));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_method_suggest ( SEXP model, SEXP posterior, SEXP is_stream, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  int32_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  char const *output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = (char **)&output4;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_method_suggest", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_method_suggest", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_method_suggest", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_method_suggest", "posterior");
+  }
+  {
+    arg3 = (int32_t)bdlr_int32(is_stream, "bdl_method_suggest", "is_stream");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_method_suggest((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,(char const **)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_create ( SEXP model, SEXP posterior, SEXP method, SEXP data_size, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -8822,6 +8962,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
+   {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
    {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
@@ -8857,6 +8998,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
+   {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},

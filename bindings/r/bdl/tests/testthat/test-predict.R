@@ -103,3 +103,18 @@ test_that("covariances of linear models are matrices", {
   expect_equal(v, vcov(lm(mpg ~ wt + hp, mtcars)), tolerance = 0.1)
   expect_error(bdl_glm(mpg ~ wt, mtcars, hidden = 5), "hidden")
 })
+
+test_that("predictions suit the method, and methods bring their posterior", {
+  d <- line_data()
+  ways <- c(map = "plug_in", laplace = "linearized", vogn = "monte_carlo", "slang-ggn" = "monte_carlo")
+  for (method in names(ways)) {
+    fit <- quick(y ~ a + b, d, hidden = 4, method = method)
+    expect_identical(predict(fit, d, se.fit = TRUE), predict(fit, d, se.fit = TRUE, method = ways[[method]]))
+    expect_identical(dim(predict(fit, d, type = "draws", samples = 3)), c(nrow(d), 3L))
+  }
+  expect_identical(quick(y ~ a + b, d, hidden = 4, method = "vogn")$settings$rank, 0)
+  expect_identical(quick(y ~ a + b, d, hidden = 4)$settings$method, "slang-ggn")
+  expect_identical(quick(g ~ a + b, d, hidden = 4)$settings$method, "slang")
+  expect_error(quick(y ~ a, d, hidden = 4, method = "slangs"), class = "bdl_error_invalid_argument")
+  expect_identical(bdl_method_describe("lo-fi")$family, "low_rank")
+})
