@@ -1,6 +1,17 @@
 # What the library calls back: functions of C, below which there are frames of C++. (They stand before their users: a
 # pointer to a function can be made of what exists already.)
 
+"""
+What a handle keeps of the user's: an object whose address the library has, and the types of the user's functions in it.
+An object does not keep its type alive: Julia frees the types of a module that nothing names any more although there
+are objects of them left (JuliaLang/julia#28917). A type leads to its module and so to all that its functions need.
+"""
+struct Held
+    object::Any
+    types::Any
+    Held(object, functions...) = new(object, map(typeof, functions))
+end
+
 "A long call in progress: what its callbacks need, and the exception they have kept."
 mutable struct Call
     progress::Any  # a function of no arguments

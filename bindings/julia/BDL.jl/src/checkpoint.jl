@@ -88,7 +88,10 @@ record(optimizer::Optimizer) =
     (saved_bytes(nothing, nothing, optimizer), functions(optimizer.model), optimizer.model !== nothing)
 
 functions(::Nothing) = nothing
-functions(model::Model) = handle(model).keep
+function functions(model::Model)
+    held = handle(model).keep
+    return held === nothing ? nothing : held.object
+end
 
 const NO_PARTS = (model = false, posterior = false, optimizer = false)
 

@@ -138,7 +138,7 @@ function blocks(model::Model)
     while isempty(found) || last(last(found).range) < total
         check(LibBDL.bdl_model_block(h, length(found), name, offset, rows, cols))
         range = offset[] .+ (1:rows[]*cols[])
-        push!(found, (name = unsafe_string(name[]), range = range, size = (Int(rows[]), Int(cols[]))))
+        push!(found, (name = GC.@preserve(h, unsafe_string(name[])), range = range, size = (Int(rows[]), Int(cols[]))))
     end
     return found
 end

@@ -103,9 +103,9 @@ function trial(search::Search, k::Integer)
     values = Vector{Float64}(undef, length(search.ranges))
     score, standard_error, message = Ref{Float64}(), Ref{Float64}(), Ref{Ptr{UInt8}}()
     check(LibBDL.bdl_search_trial(handle(search), k - 1, look_row(values), score, standard_error, message))
+    reason = GC.@preserve search unsafe_string(message[])
     named = (; (name => convert(value) for ((name, convert), value) in zip(search.ranges, values))...)
-    return (trial = Int(k), values = named, score = score[], standard_error = standard_error[],
-        message = unsafe_string(message[]))
+    return (trial = Int(k), values = named, score = score[], standard_error = standard_error[], message = reason)
 end
 
 """

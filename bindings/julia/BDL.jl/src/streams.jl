@@ -133,6 +133,7 @@ function set_draws!(optimizer::Optimizer, source)
     draws = source === nothing ? nothing : Draws(source, dtype(optimizer.posterior))
     callback = draws === nothing ? C_NULL : LibBDL.@bdl_draws_fn(on_draws)
     check(LibBDL.bdl_optimizer_set_draws(h, callback, draws === nothing ? C_NULL : pointer_from_objref(draws), C_NULL))
-    h.keep = (handle(optimizer.model), handle(optimizer.posterior), draws)
+    held = draws === nothing ? nothing : Held(draws, source)
+    h.keep = (handle(optimizer.model), handle(optimizer.posterior), held)
     return optimizer
 end

@@ -1,6 +1,6 @@
 # Models that are Julia functions.
 
-"What the trampolines find: the user's functions. It is kept by every handle that uses the model."
+"What the trampolines find: the user's functions. It is held by every handle that uses the model."
 mutable struct UserModel
     outputs::Any
     gradients::Any
@@ -79,7 +79,7 @@ end
 
 function Model(user::UserModel)
     gradients = user.gradients === nothing ? C_NULL : LibBDL.@bdl_gradients_fn(on_gradients)
-    return Model(create(bdl_model, user) do out
+    return Model(create(bdl_model, Held(user, user.outputs, user.gradients)) do out
         # No destroy function: garbage collection frees what no handle keeps.
         LibBDL.bdl_model_create_user(dtype_number(user.dtype), user.inputs, user.noutputs, user.parameters,
             number(LIKELIHOODS, user.likelihood), LibBDL.@bdl_outputs_fn(on_outputs), gradients,

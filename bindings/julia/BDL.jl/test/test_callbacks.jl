@@ -87,6 +87,31 @@ let model = own_linear_model(), q = Posterior(model; family = :full), kept = Any
     step!(orphan, X, y)
 end
 
+# Functions of modules that nothing names any more: Julia would free their types, and end the process when it comes upon
+# them again (JuliaLang/julia#28917). They last as long as the handles that call them.
+let freed = Ref(0), users = Any[]
+    function user_of(kind)
+        stage = Module()
+        finalizer(_ -> freed[] += 1, stage)
+        define(code) = Core.eval(stage, code)
+        kind === :draws && return set_draws!(small_optimizer(steps = 0),
+            define(:(source(kind, step, iteration, m, s, n) = m .+ s .* randn(length(m), n))))
+        model = Model(define(:(outputs(theta, X) = X * theta)), define(:(gradients(theta, X, G) = G .* X));
+            inputs = 3, parameters = 3)
+        return Optimizer(model, Posterior(model), 60)
+    end
+    # What is compiled for the first of a kind may keep its types for ever.
+    foreach(kind -> push!(users, user_of(kind)), repeat([:draws, :model], 3))
+    foreach(_ -> GC.gc(), 1:3)
+    @test freed[] == 0
+    foreach(optimizer -> step!(optimizer, X, y), users)
+    copies = map(copy, users[2:2:6])
+    foreach(close, users)
+    empty!(users)
+    foreach(_ -> GC.gc(), 1:3)
+    foreach(optimizer -> step!(optimizer, X, y), copies)
+end
+
 # Draws of one's own.
 let optimizer = small_optimizer(steps = 0), asked = Any[]
     function source(kind, step, iteration, m, s, n)
