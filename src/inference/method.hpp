@@ -28,8 +28,6 @@ struct Method {
   bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
   bool is_exact;   ///< fit iterates over all data to the optimum; there are no steps
   void (*set_defaults)(Options& options, const MethodContext& context);
-
-  void (*set_defaults)(Options& options);
   Forecast forecast = Forecast::monte_carlo;
 };
 

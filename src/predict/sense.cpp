@@ -14,7 +14,8 @@ template <class T>
 double sense_limit(const Model<T>& model, Index output) {
   constexpr double targets = 1e8, noise = 1e12;
   const Likelihood& likelihood = model.likelihood;
-  if (likelihood.kind() != BDL_GAUSSIAN || model.standardization.has_targets()) return targets;
+  const bool has_noise = likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_HETEROSCEDASTIC;
+  if (!has_noise || model.standardization.has_targets()) return targets;
   return noise * std::sqrt(likelihood.noise_variance(output));
 }
 
