@@ -48,6 +48,9 @@ extern "C" {
  * A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
  * targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
  *
+ * With option "guard" (the default) the mean goes only as far as the observation's own posterior does not
+ * become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
+ *
  * Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
  * schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
  * @param optimizer   an optimizer with a model, of any method

@@ -27,6 +27,10 @@ void online(Options& options, const MethodContext& context) {
   // N(0, 1) weights would give hidden units inputs, and outputs, of the root of their number.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = static_cast<std::int32_t>(scaling);
+  // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
+  // (docs/streams.md).
+  const bool classes = context.likelihood == BDL_BERNOULLI || context.likelihood == BDL_CATEGORICAL;
+  if (context.has_hidden && classes) options.initialization = BDL_INIT_HE - 1;
 }
 
 bool is_classifier(const MethodContext& context) {

@@ -136,9 +136,16 @@ void learned_precisions_count_in_inputs(void**) {
 void streams_of_networks_begin_with_fan_in(void**) {
   for (const Method& method : method_table()) {
     for (const bool hidden : {false, true}) {
-      Options options;
+      Options options, of_classes;
       method.set_defaults(options, {hidden, BDL_GAUSSIAN, 1});
+      method.set_defaults(of_classes, {hidden, BDL_CATEGORICAL, 1});
       assert_int_equal(options.prior_scaling, hidden && method.is_online);
+      assert_int_equal(of_classes.prior_scaling, options.prior_scaling);
+      assert_int_equal(options.initialization, Options().initialization);
+      if (hidden && method.is_online)
+        assert_int_equal(of_classes.initialization, BDL_INIT_HE - 1);
+      else
+        assert_int_equal(of_classes.initialization, Options().initialization);
     }
   }
   const auto start = [](std::shared_ptr<Model<double>> model) {

@@ -1143,7 +1143,8 @@ end
 
 """
 Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
-Options "prior_precision" and "bias_prior_precision" give it by groups instead. Since 0.1.
+Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each layer
+if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -1349,6 +1350,9 @@ bdl_optimizer_forecast() has moved time on since the last observation.
 
 A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
 targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
+
+With option "guard" (the default) the mean goes only as far as the observation's own posterior does not
+become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
 
 Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
 schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
