@@ -135,6 +135,22 @@ void noise_is_learned_where_it_is(void**) {
     run(method, std::make_shared<FullPosterior<double>>(4), 1.0);
 }
 
+/// Of every method for networks, in arithmetic of 32 bits too.
+template <class T>
+void deep_networks_learn(void**) {
+  const Data data;
+  const auto run = [&](const char* method, Index rank) {
+    const auto model = make_network<T>({1, 6, 2}, Likelihood(BDL_HETEROSCEDASTIC, 2));
+    Optimizer<T> optimizer(model, make_posterior<T>(model->parameters(), rank), find_method(method),
+                           examples);
+    assert_true(fit(optimizer, data.inputs(), data.targets(), 60, silent) == Status::OK);
+    assert_true(model->likelihood.log_precision_is_free() &&
+                std::isfinite(optimizer.state.running_log_likelihood));
+  };
+  for (const char* method : {"slang-ggn", "slang", "slang-lin-ef", "map", "laplace"}) run(method, 3);
+  for (const char* method : {"von", "vogn", "bbb"}) run(method, 0);
+}
+
 /// In a stream they are free from the first observation; missing targets say nothing.
 void streams_learn_them(void**) {
   Data data;
@@ -196,6 +212,8 @@ int main() {
       cmocka_unit_test(going_on_does_not_hold_them_again),
       cmocka_unit_test(failed_first_steps_leave_them_as_they_are),
       cmocka_unit_test(noise_is_learned_where_it_is),
+      cmocka_unit_test(deep_networks_learn<float>),
+      cmocka_unit_test(deep_networks_learn<double>),
       cmocka_unit_test(streams_learn_them),
       cmocka_unit_test(exact_expectations_are_refused),
       cmocka_unit_test(files_hold_whether_they_are_free),
