@@ -26,8 +26,8 @@ class BatchEstimator : public Estimator<T> {
  protected:
   Index rows(const BatchSize& size) const {
     check_row_count(static_cast<double>(size.examples) * static_cast<double>(size.samples) *
-                    static_cast<double>(seed_count(density_, size.kind)));
-    return size.examples * size.samples * seed_count(density_, size.kind);
+                    static_cast<double>(seed_count(density_, size)));
+    return size.examples * size.samples * seed_count(density_, size);
   }
   void reserve_batch(const BatchSize& size) {
     outputs_.reserve(density_.outputs() * size.examples * size.samples);
@@ -49,7 +49,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
   explicit NetworkEstimator(const Network<T>& network) : BatchEstimator<T>(network), network_(network) {}
 
   void reserve(const BatchSize& size) override {
-    const Index seeds = seed_count(this->density_, size.kind);
+    const Index seeds = seed_count(this->density_, size);
     this->reserve_batch(size);
     network_.reserve(tape_, size.examples, size.samples, seeds);
     if (merges(size)) {
@@ -60,7 +60,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     }
   }
   Index bytes(const BatchSize& size) const override {
-    const Index seeds = seed_count(this->density_, size.kind);
+    const Index seeds = seed_count(this->density_, size);
     const Index rows = merges(size) ? FactoredRows<T>::bytes(network_.layers(), size.examples, 1) +
                                           size.examples * static_cast<Index>(sizeof(T))
                                     : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
@@ -72,13 +72,13 @@ class NetworkEstimator final : public BatchEstimator<T> {
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
     return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples,
-                                 seed_count(this->density_, size.kind));
+                                 seed_count(this->density_, size));
   }
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const SeedSpec& spec) override {
     const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};
-    const Index seeds = seed_count(this->density_, spec.kind), count = this->rows(size);
+    const Index seeds = seed_count(this->density_, size), count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;
     const auto f = this->outputs_.matrix(network_.outputs(), this->columns_);
@@ -136,7 +136,7 @@ class UserEstimator final : public BatchEstimator<T> {
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const SeedSpec& spec) override {
-    const BatchSize size{x.cols, thetas.cols, spec.kind};
+    const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};
     const Index count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;

@@ -82,8 +82,9 @@ void information_root(const Likelihood& likelihood, const T* f, const T* y, Inde
     *coefficient = root >= least ? z : root * z / least;
     return;
   }
-  seed[k] = static_cast<T>(std::numbers::sqrt2 / 2);
-  if (likelihood.log_precision_is_free()) *coefficient = (z * z - 1) / std::numbers::sqrt2;
+  const double root = std::sqrt((likelihood.log_precision_is_free() ? std::max(1.0, z * z) : 1) / 2);
+  seed[k] = static_cast<T>(root);
+  if (likelihood.log_precision_is_free()) *coefficient = (z * z - 1) / (2 * root);
 }
 
 template <class T>

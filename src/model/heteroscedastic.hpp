@@ -1,6 +1,7 @@
 // The heteroscedastic Gaussian: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 .. h_T), two
 // per target. While the log precisions are held, h counts as 0 and has gradient 0, but its curvature:
-// training frees them once the means fit (spec/defaults.md). Its functions are those of Likelihood.
+// training frees them once the means fit (spec/defaults.md), and networks start with h = 0. Its functions are
+// those of Likelihood.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,9 @@ void moments(const Likelihood& likelihood, const T* f, double* mean, double* var
 template <class T>
 void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed);
 
-/// Of the Fisher information diag(tau e^h, 1/2), the expected Hessian.
+/// Of the Fisher information diag(tau e^h, 1/2), but for h at least the Hessian z^2 / 2 of residuals of z
+/// standard deviations: a natural step of h is then at most 1, where the information alone lets an outlier
+/// run away with it.
 template <class T>
 void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
                       double* coefficient);

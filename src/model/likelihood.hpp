@@ -73,7 +73,8 @@ class Likelihood {
   template <class T>
   void gradient(const T* f, const T* y, T* seed) const;
 
-  /// Column k < C of a square root A of the expected Hessian, A A^T = E_y[-d^2 log p / df^2], and the
+  /// Column k < C of a square root A of the expected Hessian, A A^T = E_y[-d^2 log p / df^2] (more for the
+  /// outliers of a heteroscedastic Gaussian), and the
   /// coefficient z_k with A z = gradient: the gradient is a combination of the curvature rows.
   template <class T>
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;

@@ -197,6 +197,11 @@ void Network<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::
       fill_uniform(key, layer.bias_offset, part(layer.bias_offset, layer.outputs), static_cast<T>(-bound),
                    static_cast<T>(bound));
   }
+  // Log noise precisions start at 0, where the mean's noise is the same everywhere.
+  const DenseLayer& last = layers_.back();
+  const Index means = this->likelihood.means(), others = last.outputs - means;
+  std::fill_n(theta.data() + last.weight_offset + means * last.inputs, others * last.inputs, T(0));
+  if (last.bias_offset >= 0) std::fill_n(theta.data() + last.bias_offset + means, others, T(0));
 }
 
 template void check_outputs_finite(ConstMatrixView<float>);

@@ -23,7 +23,7 @@ std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index
     standardized.push_back(standardization.variance_to_caller(c, value));
     if (!(standardized.back() > 0 && std::isfinite(standardized.back())))
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the noise precision of target %lld is %g, of the standardised target %g: expected a positive "
+           "the noise precision of output %lld is %g, of the standardised target %g: expected a positive "
            "finite number",
            static_cast<long long>(c), value, standardized.back());
   }

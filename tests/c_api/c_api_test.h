@@ -48,7 +48,10 @@ static inline int64_t outputs_for(bdl_likelihood likelihood) {
 static inline dataset data_for(bdl_likelihood likelihood) {
   dataset d;
   memset(&d, 0, sizeof d);
-  d.targets = likelihood == BDL_CATEGORICAL ? 1 : outputs_for(likelihood);
+  const int is_real = likelihood == BDL_GAUSSIAN || likelihood == BDL_HETEROSCEDASTIC;
+  d.targets = likelihood == BDL_CATEGORICAL       ? 1
+              : likelihood == BDL_HETEROSCEDASTIC ? outputs_for(likelihood) / 2
+                                                  : outputs_for(likelihood);
   for (int i = 0; i < ROWS; ++i) {
     const double a = sin(1.7 * i + 0.3), b = cos(2.3 * i), f = 1.5 * a - b;
     d.x[i * INPUTS] = a;
@@ -56,7 +59,7 @@ static inline dataset data_for(bdl_likelihood likelihood) {
     for (int64_t t = 0; t < d.targets; ++t) {
       const double target = t == 0 ? f : 0.5 * a + b;
       double* y = &d.y[i * d.targets + t];
-      *y = likelihood == BDL_GAUSSIAN ? target + 0.1 * sin(9.1 * i) : target > 0 ? 1 : 0;
+      *y = is_real ? target + 0.1 * sin(9.1 * i) : target > 0 ? 1 : 0;
       if (likelihood == BDL_CATEGORICAL && a > 0.5) *y = 2;
       if (likelihood == BDL_POISSON) *y = floor(exp(0.5 * target));
     }

@@ -105,6 +105,28 @@ static void example_standardization(void** state) {
   bdl_model_free(model);
 }
 
+/* Noise that differs between examples: the second output is its log precision, here -2 x. */
+static void example_heteroscedastic(void** state) {
+  const int64_t sizes[] = {1, 2};
+  const double x[] = {0, 1}, theta[] = {3, -2}, d[] = {1, 1}, precision = 4;
+  double mean[2] = {0}, noise[2] = {0}, read = 0;
+  bdl_model* model;
+  bdl_posterior* q;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_HETEROSCEDASTIC, &model));
+  assert_true(bdl_model_outputs(model) == 2 && bdl_model_targets(model) == 1);
+  OK(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(model, bdl_f64(&read, 1, 1)));
+  OK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
+  OK(bdl_posterior_set_low_rank(q, bdl_f64(theta, 1, 2), bdl_none(), bdl_f64(d, 1, 2)));
+  OK(bdl_predict(model, q, bdl_f64(x, 2, 1), BDL_PLUG_IN, 0, 0, bdl_f64(mean, 2, 1), bdl_none(),
+                 bdl_f64(noise, 2, 1)));
+  assert_true(read == 4 && mean[0] == 0 && mean[1] == 3);
+  assert_true(fabs(noise[0] - 0.25) < 1e-15 && fabs(noise[1] - 0.25 * exp(2)) < 1e-14);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
 /* A model of one's own: exponential decay f(t) = exp(-theta t). */
 static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
   const double rate = *(const double*)parameters.data;
@@ -239,6 +261,7 @@ int main(void) {
       cmocka_unit_test(example_model_values),   cmocka_unit_test(example_standardization),
       cmocka_unit_test(example_user_model),     cmocka_unit_test(example_low_rank_posterior),
       cmocka_unit_test(example_full_posterior), cmocka_unit_test(example_sampling),
-      cmocka_unit_test(example_divergence),     cmocka_unit_test(example_update)};
+      cmocka_unit_test(example_divergence),     cmocka_unit_test(example_update),
+      cmocka_unit_test(example_heteroscedastic)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

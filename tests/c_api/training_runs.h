@@ -24,6 +24,8 @@ static const variant variants[] = {
     {"randomized eigenpairs", BDL_F64, BDL_GAUSSIAN, 3, "shuffle", "randomized", 0.9, "blocks", 1, "blr"},
     {"randomized, f32", BDL_F32, BDL_CATEGORICAL, 2, "replacement", "randomized", 0.5, "weights_biases", 0,
      "blr"},
+    {"heteroscedastic", BDL_F64, BDL_HETEROSCEDASTIC, 2, "shuffle", "automatic", 0.9, "weights_biases", 0,
+     "blr"},
     {"diagonal", BDL_F64, BDL_POISSON, 0, "shuffle", "automatic", 0.9, "weights_biases", 0, "blr"},
     {"full", BDL_F64, BDL_GAUSSIAN, FULL, "shuffle", "automatic", 0.9, "weights_biases", 1, "blr"},
     {"backprop", BDL_F64, BDL_GAUSSIAN, 0, "shuffle", "automatic", 0.9, "weights_biases", 1, "bbb"},

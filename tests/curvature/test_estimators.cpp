@@ -53,7 +53,7 @@ struct Batch {
     Dense out(naive.parameters(), naive.parameters());
     for (Index s = 0; s < samples; ++s)
       for (Index i = 0; i < examples; ++i)
-        for (Index k = 0; k < seed_count(likelihood, kind); ++k) {
+        for (Index k = 0; k < seed_count(likelihood, {1, 1, kind}); ++k) {
           const Dense f = outputs(i, s, thetas), target = columns_of(y, i, 1);
           Dense seed(f.rows, 1);
           double coefficient = 0;
@@ -147,7 +147,7 @@ void curvature_is_the_sum_of_outer_products(void**) {
       assert_close("diagonal", summary.diagonal, diagonal_of(expected), 1e-12);
       const bool merged = batch.network.is_single_index();
       assert_int_equal(summary.rows,
-                       merged ? examples : examples * samples * seed_count(batch.likelihood, kind));
+                       merged ? examples : examples * samples * seed_count(batch.likelihood, {1, 1, kind}));
     }
   });
 }

@@ -133,3 +133,45 @@ def test_dtype(curve, data, dtype, expected):
     x, y = curve
     regressor = bdl.BayesianMLPRegressor(epochs=1, dtype=dtype).fit(x.astype(data), y)
     assert regressor.model_.dtype == regressor.posterior_.dtype == expected
+
+
+@pytest.fixture
+def fan():
+    """Noise of standard deviation e^x around 2 x."""
+    generator = np.random.default_rng(3)
+    x = generator.uniform(-1, 1, size=(600, 1))
+    return x, 2 * x[:, 0] + np.exp(x[:, 0]) * generator.normal(size=600)
+
+
+def test_heteroscedastic_noise_is_that_of_the_example(fan, tmp_path):
+    x, y = fan
+    regressor = bdl.BayesianMLPRegressor((10,), noise="heteroscedastic", epochs=200).fit(x[:400], y[:400])
+    ends = np.array([[-0.8], [0.8]])
+    noise = regressor.predict_uncertainty(ends).noise_variance
+    assert 0.2 < noise[0] ** 0.5 < 0.8 and 1.4 < noise[1] ** 0.5 < 3.5
+    lower, upper = regressor.predict(x[400:], interval=0.5)
+    assert 0.35 < np.mean((lower < y[400:]) & (y[400:] < upper)) < 0.65
+    mean, std = regressor.predict(ends, return_std=True)
+    assert mean.shape == (2,) and std[1] > 2 * std[0]
+    assert regressor.predict(ends, quantiles=[0.1, 0.9]).shape == (2, 2)
+    assert regressor.sample_y(ends, 7).shape == (2, 7)
+    plain = bdl.BayesianMLPRegressor((10,), epochs=200).fit(x[:400], y[:400])
+    densities = [r.log_predictive_density(x[400:], y[400:]).mean() for r in (regressor, plain)]
+    assert densities[0] > densities[1] + 0.05
+    regressor.save(tmp_path / "fan.safetensors")
+    loaded = bdl.BayesianMLPRegressor.load(tmp_path / "fan.safetensors")
+    assert loaded.noise == "heteroscedastic" and np.array_equal(loaded.predict(ends), mean)
+
+
+def test_heteroscedastic_targets_have_a_noise_each(fan):
+    x, y = fan
+    both = np.column_stack([y, 100 * x[:, 0]])
+    regressor = bdl.BayesianMLPRegressor((10,), noise="heteroscedastic", epochs=20).fit(x, both)
+    parts = regressor.predict_uncertainty(x)
+    assert parts.mean.shape == parts.noise_variance.shape == (600, 2)
+    assert regressor.model_.outputs == 4 and regressor.model_.noise_precision.shape == (2,)
+
+
+def test_unknown_noise_is_refused(curve):
+    with pytest.raises(bdl.InvalidArgumentError, match="noise is 'loud', expected one of: gaussian, heteroscedastic"):
+        bdl.BayesianMLPRegressor(noise="loud").fit(*curve)

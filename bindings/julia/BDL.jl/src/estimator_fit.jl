@@ -56,10 +56,16 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y)
     outputs = word === :categorical ? class_count(found, y) : size(y, 2)
+    if s.noise !== :gaussian
+        word in (:gaussian, s.noise) || throw(InvalidArgumentError("noise $(repr(s.noise)) is for real numbers"))
+        word = s.noise
+    end
+    word === :heteroscedastic && (outputs *= 2)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
-    s.standardize && standardize!(model, X, word === :gaussian ? y : nothing)
-    word === :gaussian && outputs > 1 && start_noise!(model, y, s)
+    real = word in (:gaussian, :heteroscedastic)
+    s.standardize && standardize!(model, X, real ? y : nothing)
+    real && size(y, 2) > 1 && start_noise!(model, y, s)
     wish = method_for(m, model, X)
     belief = belief_for(m, model, wish)
     method = something(wish, suggest_method(model, belief))

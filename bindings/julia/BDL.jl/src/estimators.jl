@@ -11,7 +11,7 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, rank = 5, method = nothing,
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = 5, method = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
@@ -20,6 +20,8 @@ predictions are in their own units: with `standardize` the network sees standard
 
 - `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
   `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
+- `noise`: of real numbers, `:gaussian` (equal everywhere) or `:heteroscedastic` (Gaussian with a variance that the network
+  learns as a function of the inputs)
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
 - `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref)) than the one that the
   method is for
@@ -38,12 +40,13 @@ predict(m, Xnew; interval = 0.9)
 """
 const BayesianMLP = BayesianNetwork{:mlp}
 
-function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, rank::Integer = 5,
-    method = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
+function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian,
+    rank::Integer = 5, method = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
     samples::Integer = 500, posterior = nothing, options...)
     return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
-        likelihood = known_likelihood(likelihood), rank = rank, method = method, epochs = epochs,
-        standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior, bias = true,
+        likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method,
+        epochs = epochs, standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior,
+        bias = true,
         options = values(options)))
 end
 
@@ -73,11 +76,14 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
     posterior = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
     samples::Integer = 500, options...)
     return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family),
-        rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
+        noise = :gaussian, rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
         samples = samples, posterior = posterior, bias = intercept, options = values(options)))
 end
 
 known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))
+known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic) ? Symbol(word) :
+    throw(InvalidArgumentError("noise is $(repr(word)); it must be :gaussian or :heteroscedastic"))
+
 known_likelihood(word::Union{Real,Nothing}) = number(LIKELIHOODS, word)  # raises
 
 estimator_name(::BayesianNetwork{:mlp}) = "BayesianMLP"

@@ -4,7 +4,8 @@
 A multilayer perceptron: `sizes` are the widths of its layers, inputs and outputs included; two of them are a
 generalised linear model. Activations: `:identity`, `:relu`, `:leaky_relu`, `:elu`, `:gelu`, `:tanh`, `:sigmoid`,
 `:softplus`, `:swish`. Likelihoods: `:gaussian`, `:bernoulli` (targets 0 or 1, outputs are logits), `:categorical` (one
-column of class numbers 0 to C - 1), `:poisson` (counts, outputs are log rates).
+column of class numbers 0 to C - 1), `:poisson` (counts, outputs are log rates), `:heteroscedastic` (real
+numbers; two outputs per target: the means, then the log noise precisions).
 
 Parameters form one vector: layer by layer the weight matrix, row by row, and then the bias ([`blocks`](@ref)).
 
@@ -83,6 +84,9 @@ ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
 """
 ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
 
+"Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."
+nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) : noutputs(model)
+
 """
     dtype(model)
     dtype(posterior)
@@ -99,7 +103,7 @@ dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
 """
     likelihood(model)
 
-`:gaussian`, `:bernoulli`, `:categorical` or `:poisson`.
+`:gaussian`, `:bernoulli`, `:categorical`, `:poisson` or `:heteroscedastic`.
 
 # Examples
 ```julia

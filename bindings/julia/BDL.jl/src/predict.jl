@@ -16,7 +16,7 @@ sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
 ```
 """
 function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
-    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
     predicted(model, q) do m, p
         LibBDL.bdl_predict(m, p, x, how, samples, seed, look(mean), look(epistemic_variance),
@@ -31,7 +31,7 @@ predicted(call, model::Model, q::Posterior) =
 """
     predict_quantiles(model, posterior, X, levels; method, samples, seed)
 
-Quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. Gaussian and Poisson likelihoods.
+Quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. Real numbers and counts.
 
 # Examples
 ```julia
@@ -40,7 +40,7 @@ predict_quantiles(model, q, X, [0.05, 0.5, 0.95])
 """
 function predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = 500,
     seed::Integer = 1)
-    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     wanted = levels isa Tuple ? collect(levels) : levels
     K = length(wanted)
     quantiles = Matrix{Float64}(undef, x.matrix.rows, C * K)
@@ -63,7 +63,7 @@ predict_interval(model, q, X, 0.5).lower
 """
 function predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
     samples::Integer = 500, seed::Integer = 1)
-    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
+    (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     lower, upper = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:2)
     predicted(model, q) do m, p
         LibBDL.bdl_predict_interval(m, p, x, how, samples, seed, probability, look(lower), look(upper))

@@ -35,7 +35,7 @@ Precision (1 / variance) of Gaussian noise: a vector of one shared value or one 
 ```
 """
 function noise_precision(model::Model)
-    each = Vector{Float64}(undef, noutputs(model))
+    each = Vector{Float64}(undef, ntargets(model))
     h = handle(model)
     # A shared precision is read into one value only, one per output into as many.
     length(each) > 1 && LibBDL.bdl_model_get_noise_precision(h, look_row(each)) == LibBDL.BDL_OK && return each
@@ -101,7 +101,7 @@ standardization(model).input_mean
 ```
 """
 function standardization(model::Model)
-    d, C = ninputs(model), noutputs(model)
+    d, C = ninputs(model), nmeans(model)
     found = (input_mean = zeros(d), input_scale = zeros(d), target_mean = zeros(C), target_scale = zeros(C))
     check(LibBDL.bdl_model_get_standardization(handle(model), map(look_row, Tuple(found))...))
     return found

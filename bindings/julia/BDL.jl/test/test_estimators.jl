@@ -108,3 +108,15 @@ let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
         prediction = :monte_carlo)
     @test_throws InvalidArgumentError describe_method("lofi")
 end
+
+# Heteroscedastic noise is that of the example.
+let x = range(-1, 1; length = 400)[:, :], y = 2 .* x[:, 1] .+ exp.(x[:, 1]) .* sin.(1:400) .* sqrt(2)
+    m = fit(BayesianMLP, x, y; noise = :heteroscedastic, hidden = (10,), epochs = 200, progress = false)
+    @test likelihood(m.model) === :heteroscedastic && noutputs(m.model) == 2
+    p = predict(m, [-0.8 0.8]'; std = true, interval = 0.9)
+    @test p.std[2] > 2 * p.std[1] && p.upper[2] - p.lower[2] > 2 * (p.upper[1] - p.lower[1])
+    @test size(predict(m, x; kind = :draws, samples = 7)) == (400, 7) && length(noise_precision(m.model)) == 1
+    @test length(BDL.standardization(m.model).target_mean) == 1
+    @test_throws InvalidArgumentError fit(BayesianMLP, x, y; noise = :loud)
+    @test_throws InvalidArgumentError fit(BayesianMLP, x, y .> 0; noise = :heteroscedastic, progress = false)
+end

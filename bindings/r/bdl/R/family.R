@@ -12,11 +12,22 @@ family_name <- function(family, y) {
     family <- family$family
   }
   if (identical(family, "binomial")) family <- "bernoulli"
-  if (!is.character(family) || length(family) != 1 || !family %in% names(likelihoods)) {
-    refuse("family must be one of ", paste0('"', c(names(likelihoods), "binomial"), '"', collapse = ", "),
+  known <- setdiff(names(likelihoods), "heteroscedastic")  # a noise
+  if (!is.character(family) || length(family) != 1 || !family %in% known) {
+    refuse("family must be one of ", paste0('"', c(known, "binomial"), '"', collapse = ", "),
            ", or a family object", call = sys.call(-2))
   }
   family
+}
+
+# The library's word for a family with its noise. What summaries say of coefficients is of the mean alone, so a model whose
+# noise has coefficients too needs hidden units.
+likelihood_name <- function(family, noise, hidden) {
+  number_of(noise, noises, "noise", up = 3)
+  if (noise == "gaussian") return(family)
+  if (family != "gaussian") refuse('noise = "', noise, '" is for the gaussian family', call = sys.call(-2))
+  if (!length(hidden)) refuse('noise = "', noise, '" needs hidden units', call = sys.call(-2))
+  noise
 }
 
 family_of_response <- function(y) {

@@ -2,13 +2,15 @@
 
 fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   family <- family_name(family, y)
+  likelihood <- likelihood_name(family, settings$noise, settings$hidden)
   response <- encode_response(y, family)
   if (nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
   settings <- complete_settings(settings, family, nrow(x), ncol(x), response$outputs)
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
-  model <- bdl_model(c(ncol(x), settings$hidden, response$outputs), settings$activation, family, settings$bias)
+  outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
+  model <- bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
   if (family == "gaussian" && response$outputs > 1) start_noise(model, response$y, settings, control)
   posterior <- posterior_for(model, settings$rank)

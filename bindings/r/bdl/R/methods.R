@@ -18,12 +18,12 @@ headline <- function(object) {
   rank <- object$settings$rank
   covariance <- if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank)
   sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior covariance %s, %d examples", what,
-          object$family, object$parameters, object$settings$method, covariance, nobs(object))
+          likelihood_name(object$family, object$settings$noise, hidden), object$parameters, object$settings$method, covariance, nobs(object))
 }
 
-# Of the noise that training has learned; NULL for other likelihoods.
+# Of the noise that training has learned; NULL for other likelihoods, and where it differs between examples.
 noise_sd <- function(object) {
-  if (object$family != "gaussian") return(NULL)
+  if (object$family != "gaussian" || object$settings$noise != "gaussian") return(NULL)
   outputs <- object$response$outputs
   covariance <- bdl_model_get_noise_covariance(handles_of(object)$model, c(outputs, outputs))
   sqrt(diag(covariance))
@@ -90,7 +90,8 @@ logLik.bdl <- function(object, ...) {
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
-  noise <- if (object$family == "gaussian") length(unique(noise_sd(object))) else 0
+  noise <- switch(likelihood_name(object$family, object$settings$noise, object$settings$hidden),
+                  gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs, 0)
   structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
 }
 

@@ -34,7 +34,7 @@ prediction_method <- function(object, type = "response") {
 
 predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {
   handles <- handles_of(object)
-  shape <- c(nrow(x), bdl_model_outputs(handles$model))
+  shape <- c(nrow(x), object$response$outputs)
   ask <- function(f, ...) f(handles$model, handles$posterior, x, method, samples, seed, ...)
   moments <- function(wanted) {
     lapply(ask(bdl_predict, shape, if (wanted) shape, if (wanted) shape), labelled, object, x)

@@ -1,0 +1,42 @@
+"""Draws README's picture: a network's prediction with what it does not know and the noise of the data apart.
+
+    python3 examples/uncertainty.py docs/uncertainty.svg     # needs the Python package and matplotlib
+"""
+
+import sys
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import bdl
+
+
+def data(count: int = 160, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """A sine whose noise grows to the right, with a gap where nothing was measured."""
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.uniform(-3, -0.3, count // 2), rng.uniform(1.2, 3, count // 2)])
+    return x[:, np.newaxis], np.sin(2 * x) + (0.05 + 0.06 * (x + 3)) * rng.normal(size=len(x))
+
+
+def main(path: str) -> None:
+    x, y = data()
+    regressor = bdl.BayesianMLPRegressor(noise="heteroscedastic", activation="tanh").fit(x, y)
+    grid = np.linspace(-4, 4, 300)[:, np.newaxis]
+    mean, epistemic, noise = (np.ravel(part) for part in regressor.predict_uncertainty(grid))
+    known, whole = 1.96 * np.sqrt(epistemic), 1.96 * np.sqrt(epistemic + noise)
+    matplotlib.rcParams.update({"svg.hashsalt": "bdl", "font.size": 9})
+    figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
+    axes.fill_between(grid[:, 0], mean - whole, mean + whole, color="#cfe2f3", label="95 %, noise included")
+    axes.fill_between(grid[:, 0], mean - known, mean + known, color="#7fb3d9", label="95 %, of the mean")
+    axes.plot(grid[:, 0], mean, color="#0b3d66", label="mean")
+    axes.plot(x[:, 0], y, ".", color="#333333", markersize=3, label="data")
+    axes.set(xlim=(-4, 4), ylim=(-3, 3), xlabel="x", ylabel="y")
+    axes.legend(loc="upper left", fontsize=7, ncols=2, frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
