@@ -272,15 +272,19 @@ BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t 
 BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 
 /**
- * Has training moved the posterior at all? Compares it with its state at initialisation (or at the
- * optimizer's creation). Since 0.1.
+ * Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
+ * good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
+ * 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
+ * at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
+ * nats above its average over the steps so far, later ones counting more. Streams are asked the first three
+ * only. Since 0.1.
  * @param optimizer       an optimizer
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
  *                        units of posterior standard deviations. Below 0.1 the mean still is its start
  * @param precision_shift receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
  *                        Below 0.1 the uncertainty still is its start
- * @param message         receives a static sentence: what is wrong and what to change, or "" if both
- *                        have moved. Any out-pointer may be NULL
+ * @param message         receives a static sentence: what is wrong and what to change, or "" if nothing
+ *                        is. Any out-pointer may be NULL
  */
 BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift,
                                           double* precision_shift, const char** message);

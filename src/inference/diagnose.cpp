@@ -1,5 +1,6 @@
 #include "inference/diagnose.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "inference/rule.hpp"
@@ -9,22 +10,93 @@ namespace {
 
 constexpr double moved = 0.1;       // posterior standard deviations
 constexpr double old_weight = 0.5;  // share of the initial precision in the present one
+constexpr double lowest_share = 0.01, highest_growth = 1e12;
+// Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
+constexpr double least_rise = 0.15, rising_share = 0.05;
 
-const char* advice(Index steps, bool mean_moved, bool precision_moved) {
-  if (steps == 0) return "no step has been taken: the posterior is its initialisation";
+const char* start_advice(bool mean_moved, bool precision_moved) {
   if (!mean_moved && !precision_moved)
     return "mean and precision still are their initialisation: train for more steps, or raise learning_rate "
-           "and "
-           "curvature_rate";
+           "and curvature_rate";
   if (!mean_moved)
     return "the mean still is its initialisation (within 0.1 posterior standard deviations): train for more "
-           "steps, "
-           "raise learning_rate, or lower initial_precision or the noise precision";
+           "steps, raise learning_rate, or lower initial_precision or the noise precision";
   if (!precision_moved)
     return "the precision still is its initialisation: the predictive uncertainty is not learned; train for "
-           "more steps "
-           "or raise curvature_rate";
+           "more steps or raise curvature_rate";
   return "";
+}
+
+/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, and that of
+/// streams may fade.
+template <class T>
+const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
+  if (static_cast<Rule>(optimizer.options().rule) == Rule::map || optimizer.method().is_online) return "";
+  const auto prior = optimizer.prior().precision(), initial = optimizer.initial_precision();
+  std::size_t lost = 0, exploded = 0;
+  for (std::size_t i = 0; i < precision.size(); ++i) {
+    lost += precision[i] < lowest_share * prior[i];
+    exploded += precision[i] > highest_growth * initial[i];
+  }
+  if (2 * lost > precision.size())
+    return "most parameters have less than a hundredth of their prior's precision: the posterior has "
+           "collapsed; lower curvature_rate, or raise initial_precision";
+  if (2 * exploded > precision.size())
+    return "the precision of most parameters has grown by more than 1e12: the posterior is a point; check "
+           "the "
+           "units of the data, standardise them, or lower the noise precision";
+  return "";
+}
+
+/// Noise in units of standardised targets cannot be of any size; in others, only the bounds of learning say
+/// so.
+template <class T>
+const char* noise_advice(const Optimizer<T>& optimizer) {
+  const Model<T>* model = optimizer.model().get();
+  const TrainingState& state = optimizer.state;
+  if (!model || !model->likelihood.has_noise_precision() || !optimizer.options().learn_noise) return "";
+  if (optimizer.method().is_online || optimizer.method().is_exact) return "";
+  if (model->likelihood.noise_covariance().given()) return "";
+  if (!state.learning_step)
+    return state.step >= state.plan.end
+               ? "the noise still is its start, as learning it has not begun: train for more steps, or lower "
+                 "learn_from"
+               : "";
+  const double far = model->standardization.has_targets() ? 1e10 : 1e29;
+  const auto noise = model->likelihood.noise_precision();
+  if (std::ranges::any_of(noise, [&](double value) { return value > far; }))
+    return "the noise has been learned to be nothing: check whether an input repeats the target, or fix it "
+           "(learn_noise = 0)";
+  if (std::ranges::any_of(noise, [&](double value) { return value < 1 / far; }))
+    return "the noise has grown beyond all bounds: training has left the data; lower learning_rate, or fix "
+           "it "
+           "(learn_noise = 0)";
+  return "";
+}
+
+bool still_rises(const TrainingState& state, Index data_size) {
+  const double rise = state.running_log_likelihood - state.arrival.average,
+               whole = std::abs(state.running_log_likelihood - state.arrival.first);
+  return state.arrival.steps > 0 && rise > least_rise * static_cast<double>(data_size) &&
+         rise > rising_share * whole;
+}
+
+template <class T>
+const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool mean_moved,
+                   bool precision_moved) {
+  const TrainingState& state = optimizer.state;
+  if (state.has_diverged)
+    return "training ran away, and this is the last good state before: lower learning_rate, or set option "
+           "guard to 1 if it is 0";
+  if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
+  const char* message = precision_advice(optimizer, precision);
+  if (!*message) message = noise_advice(optimizer);
+  if (!*message && !optimizer.method().is_online) message = start_advice(mean_moved, precision_moved);
+  if (!*message && !optimizer.method().is_exact && still_rises(state, optimizer.data_size()))
+    message =
+        "training has not arrived, as the expected log likelihood still rises: train for more epochs, or "
+        "raise learning_rate";
+  return message;
 }
 
 }  // namespace
@@ -48,7 +120,8 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   const bool precision_moved = rule == Rule::map   ? true
                                : rule == Rule::bbb ? precision_shift >= moved
                                                    : optimizer.state.start_weight < old_weight;
-  return {mean_shift, precision_shift, advice(optimizer.state.step, mean_shift >= moved, precision_moved)};
+  return {mean_shift, precision_shift,
+          advice<T>(optimizer, precision.first(q.dimension()), mean_shift >= moved, precision_moved)};
 }
 
 template Diagnosis diagnose(const Optimizer<float>&);

@@ -1,4 +1,4 @@
-// Has training moved the posterior away from its initialisation?
+// What is wrong with what training has learned, if anything is.
 #pragma once
 
 #include "inference/optimizer.hpp"
@@ -8,7 +8,7 @@ namespace bdl {
 struct Diagnosis {
   double mean_shift;       ///< root mean square of (mu - mu_0) sqrt(diag(Sigma^-1))
   double precision_shift;  ///< root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1))
-  const char* message;     ///< static; "" if both have moved
+  const char* message;     ///< static: one sentence, or "" if nothing is wrong
 };
 
 template <class T>

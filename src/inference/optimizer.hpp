@@ -33,6 +33,15 @@ struct Watch {
   double ratio() const;
 };
 
+/// Does the expected log likelihood still rise? Its average over steps, the k-th with weight k, since
+/// training last began to learn something else: well behind the present value as long as training is on its
+/// way.
+struct Arrival {
+  Index steps = 0;
+  double first = 0, average = 0;
+  void add(double value);
+};
+
 /// What a checkpoint holds beside posterior, options and prior.
 struct TrainingState {
   Index step = 0;
@@ -48,6 +57,7 @@ struct TrainingState {
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   Watch watch;
+  Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
   PrequentialSums prequential;

@@ -69,7 +69,12 @@ void Optimizer<T>::step(Index examples) {
     posterior_->reserve(options_.samples, scratch_);
   }
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
-  if (is_due(options_.heteroscedastic_from, epoch_steps)) model_->likelihood.free_log_precision(true);
+  const Index learning_step = state.learning_step;
+  bool begins_anew = false;  // what is learned changes, and with it what the expected log likelihood can be
+  if (!model_->likelihood.log_precision_is_free() && is_due(options_.heteroscedastic_from, epoch_steps)) {
+    model_->likelihood.free_log_precision(true);
+    begins_anew = true;
+  }
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (!good_.posterior) remember_good_state();
   const bool guarded = is_guarded();
@@ -86,6 +91,8 @@ void Optimizer<T>::step(Index examples) {
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
       weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
+  if (begins_anew || (state.learning_step != learning_step && learns_noise())) state.arrival = {};
+  state.arrival.add(state.running_log_likelihood);
   keep_good_state(epoch_steps);
 }
 

@@ -29,6 +29,12 @@ double Watch::ratio() const {
   return baseline > 0 ? misfit / (std::max(baseline, least_baseline) * std::max(1.0, first_ratio)) : 0;
 }
 
+void Arrival::add(double value) {
+  if (steps == 0) first = value;
+  ++steps;
+  average += 2 / static_cast<double>(steps + 1) * (value - average);
+}
+
 /// Moving averages over an epoch of the misfit at posterior samples and of that of outputs 0, at the same
 /// noise.
 template <class T>
@@ -95,6 +101,8 @@ template void Optimizer<float>::watch(ConstMatrixView<float>, Index);
 template void Optimizer<double>::watch(ConstMatrixView<double>, Index);
 template void Optimizer<float>::keep_good_state(Index);
 template void Optimizer<double>::keep_good_state(Index);
+template void Optimizer<float>::remember_good_state();
+template void Optimizer<double>::remember_good_state();
 template bool Optimizer<float>::go_back();
 template bool Optimizer<double>::go_back();
 

@@ -102,6 +102,9 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
     state.watch = {record.integer("state.watch_steps", 0, count_limit), record.sum("state.watch_misfit"),
                    record.sum("state.watch_baseline"), record.sum("state.watch_first_ratio")};
   }
+  if (record.has("state.arrival_steps"))
+    state.arrival = {record.integer("state.arrival_steps", 0, count_limit), record.sum("state.arrival_first"),
+                     record.sum("state.arrival_average")};
   state.prequential.log_density = record.sum("state.scored_log_density");
   state.prequential.error = record.sum("state.scored_error");
   state.running_log_likelihood = record.real("state.running_log_likelihood");
@@ -160,6 +163,9 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.real("state.watch_misfit", optimizer.state.watch.misfit);
   record.real("state.watch_baseline", optimizer.state.watch.baseline);
   record.real("state.watch_first_ratio", optimizer.state.watch.first_ratio);
+  record.integer("state.arrival_steps", optimizer.state.arrival.steps);
+  record.real("state.arrival_first", optimizer.state.arrival.first);
+  record.real("state.arrival_average", optimizer.state.arrival.average);
   record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
   record.real("state.scored_log_density", optimizer.state.prequential.log_density);
   record.real("state.scored_error", optimizer.state.prequential.error);

@@ -174,6 +174,76 @@ void diagnosis_measures_how_far_training_went(void**) {
   assert_string_equal(diagnosis.message, "");
 }
 
+/// What training has done to an optimizer, and what the diagnosis says of it.
+template <class Spoil>
+const char* diagnosed(Index epochs, Spoil&& spoil) {
+  const Data data;
+  const auto optimizer = make_optimizer();
+  fit(*optimizer, data.inputs(), data.targets(), epochs, silent);
+  spoil(*optimizer);
+  return diagnose(*optimizer).message;
+}
+
+/// Each of the states that training can end in has its message, the worst first; a healthy one has none.
+void diagnosis_names_what_is_wrong(void**) {
+  using O = Optimizer<double>;
+  const auto says = [](const char* message, const char* part) {
+    assert_non_null(std::strstr(message, part));
+  };
+  const auto scale = [](O& o, double factor) {
+    std::vector<double> precision(13);
+    o.posterior()->precision_diagonal(precision);
+    for (double& value : precision) value *= factor;
+    o.posterior()->set_diagonal(precision, std::nullopt);
+  };
+  assert_string_equal(diagnosed(40, [](O&) {}), "");
+  says(diagnosed(40, [](O& o) { o.state.has_diverged = true; }), "ran away");
+  says(diagnosed(40, [&](O& o) { scale(o, 1e-9); }), "less than a hundredth of their prior's precision");
+  says(diagnosed(40, [&](O& o) { scale(o, 1e15); }), "grown by more than 1e12");
+  const auto noise = [](O& o, double precision) {
+    o.model()->likelihood.learn_noise_precision(std::vector<double>{precision});
+  };
+  says(diagnosed(40, [&](O& o) { noise(o, 9e29); }), "learned to be nothing");
+  says(diagnosed(40, [&](O& o) { noise(o, 2e-30); }), "beyond all bounds");
+  says(diagnosed(40, [](O& o) { o.state.learning_step = 0; }), "lower learn_from");
+  says(diagnosed(40, [](O& o) { o.state.arrival.average -= 0.2 * static_cast<double>(o.data_size()); }),
+       "still rises");
+}
+
+/// The average that training is compared with: the k-th value has weight k.
+void arrival_is_a_weighted_average(void**) {
+  Arrival arrival;
+  double sum = 0, weights = 0;
+  for (int k = 1; k <= 9; ++k) {
+    const double value = std::sin(k) - 20;
+    arrival.add(value);
+    sum += k * value;
+    weights += k;
+    assert_near("average", arrival.average, sum / weights, 1e-14);
+  }
+  assert_near("first", arrival.first, std::sin(1) - 20, 0);
+  assert_int_equal(arrival.steps, 9);
+}
+
+/// A fit that ends on its way up says so, until it has arrived. What comes before the noise is learned says
+/// nothing.
+void short_fits_have_not_arrived(void**) {
+  const Data data;
+  const auto optimizer = make_optimizer(), learner = make_optimizer();
+  Options options = optimizer->options();
+  options.learn_noise = 0;
+  options.curvature_rate = options.learning_rate = 0.2;
+  optimizer->set_options(options);
+  optimizer->model()->likelihood.set_noise_precision(std::vector<double>{100});
+  fit(*optimizer, data.inputs(), data.targets(), 8, silent);
+  assert_non_null(std::strstr(diagnose(*optimizer).message, "still rises"));
+  fit(*optimizer, data.inputs(), data.targets(), 400, silent);
+  assert_string_equal(diagnose(*optimizer).message, "");
+  assert_int_equal(optimizer->state.arrival.steps, optimizer->state.running_steps);
+  fit(*learner, data.inputs(), data.targets(), 40, silent);
+  assert_int_equal(learner->state.arrival.steps, learner->state.step - learner->state.learning_step + 1);
+}
+
 }  // namespace
 
 int main() {
@@ -186,6 +256,9 @@ int main() {
       cmocka_unit_test(epochs_are_counted_in_32_bits),
       cmocka_unit_test(data_must_fit_the_model),
       cmocka_unit_test(diagnosis_measures_how_far_training_went),
+      cmocka_unit_test(diagnosis_names_what_is_wrong),
+      cmocka_unit_test(arrival_is_a_weighted_average),
+      cmocka_unit_test(short_fits_have_not_arrived),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -1031,8 +1031,12 @@ def bdl_optimizer_guarded_steps(optimizer):
 
 def bdl_optimizer_diagnose(optimizer):
     r"""
-    Has training moved the posterior at all? Compares it with its state at initialisation (or at the
-    optimizer's creation). Since 0.1.
+    Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
+    good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
+    1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
+    at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
+    nats above its average over the steps so far, later ones counting more. Streams are asked the first three
+    only. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:       an optimizer
     :type mean_shift: float
@@ -1042,8 +1046,8 @@ def bdl_optimizer_diagnose(optimizer):
     :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
                                Below 0.1 the uncertainty still is its start
     :type message: string
-    :param message:         receives a static sentence: what is wrong and what to change, or "" if both
-                               have moved. Any out-pointer may be NULL
+    :param message:         receives a static sentence: what is wrong and what to change, or "" if nothing
+                               is. Any out-pointer may be NULL
     """
     return _lowlevel.bdl_optimizer_diagnose(optimizer)
 

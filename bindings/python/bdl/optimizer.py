@@ -32,7 +32,7 @@ class Elbo(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """Whether training has moved mean and precision at all; ``message`` is "" if both have moved."""
+    """How far training has moved mean and precision; ``message`` says what is wrong, "" if nothing is."""
 
     mean_shift: float
     precision_shift: float

@@ -1325,8 +1325,12 @@ function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_opti
 end
 
 """
-Has training moved the posterior at all? Compares it with its state at initialisation (or at the
-optimizer's creation). Since 0.1.
+Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
+good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
+1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
+at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
+nats above its average over the steps so far, later ones counting more. Streams are asked the first three
+only. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -1334,8 +1338,8 @@ optimizer's creation). Since 0.1.
   units of posterior standard deviations. Below 0.1 the mean still is its start
 - `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
   Below 0.1 the uncertainty still is its start
-- `message`: receives a static sentence: what is wrong and what to change, or "" if both
-  have moved. Any out-pointer may be NULL
+- `message`: receives a static sentence: what is wrong and what to change, or "" if nothing
+  is. Any out-pointer may be NULL
 """
 function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, mean_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, precision_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, mean_shift, precision_shift, message)

@@ -41,7 +41,16 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
         # What has learned nothing must not tie the next fit to these data.
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end
+    say_what_is_wrong(optimizer)
     return m
+end
+
+"Masks of dropout have no moments to judge."
+function say_what_is_wrong(optimizer)
+    family(optimizer.posterior) === :dropout && return nothing
+    message = diagnose(optimizer).message
+    isempty(message) || @warn message
+    return nothing
 end
 
 function forget!(m::BayesianNetwork)

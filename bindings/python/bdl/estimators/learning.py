@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
+from ..errors import DivergedError
 from ..model import Model
 from ..optimizer import Optimizer, suggest_method
 from ..posterior import Posterior
@@ -16,7 +17,7 @@ from ..tables import describe_method
 from . import construction
 from .compat import validated_data
 from .progress import Bar
-from .training import Course, Validation
+from .training import Course, Validation, constant_score
 
 
 class Learns:
@@ -24,18 +25,33 @@ class Learns:
 
     def fit(self, X: Any, y: Any) -> Any:
         """Trains on the data: from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
-        what has been learned so far."""
+        what has been learned so far, and so does training that has run away, by a ``DivergedError``. What else is wrong
+        with the result is a ``ConvergenceWarning`` of scikit-learn."""
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
             return self._fit(X, y, goes_on)
+        except DivergedError as error:
+            self._keep_what_is_known(former, goes_on)
+            raise DivergedError(f"{error}. {self._state(former, goes_on)}") from error
         except BaseException:
-            if self._is_fitted() and self.optimizer_ is not former.get("optimizer_"):
-                raise  # with what has been learned so far
-            if "optimizer_" in former and not goes_on:  # nothing has: the former fit stays
-                vars(self).clear()
-                vars(self).update(former)
+            self._keep_what_is_known(former, goes_on)
             raise
+
+    def _keep_what_is_known(self, former: dict[str, Any], goes_on: bool) -> None:
+        """After a failure: what has been learned so far, or the former fit."""
+        has_learned = self._is_fitted() and self.optimizer_ is not former.get("optimizer_")
+        if "optimizer_" in former and not goes_on and not has_learned:
+            vars(self).clear()
+            vars(self).update(former)
+
+    def _state(self, former: dict[str, Any], goes_on: bool) -> str:
+        """Which state the estimator holds after a failure."""
+        if not self._is_fitted():
+            return "The estimator is not fitted"
+        if self.optimizer_ is former.get("optimizer_") and not goes_on:
+            return "The estimator holds its former fit"
+        return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
     def _fit(self, X: Any, y: Any, goes_on: bool) -> Any:
         x, y = validated_data(self, X, y, reset=not goes_on)
@@ -45,7 +61,14 @@ class Learns:
         else:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         self._train(x, targets)
+        self._say_what_is_wrong()
         return self
+
+    def _say_what_is_wrong(self) -> None:
+        """Masks of dropout have no moments to judge."""
+        message = "" if self.posterior_.family == "dropout" else self.optimizer_.diagnosis.message
+        if message:
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
         """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
@@ -164,7 +187,8 @@ class Learns:
         x, held, targets, held_targets = train_test_split(
             x, targets, test_size=self.validation_fraction, random_state=seed, stratify=by_class
         )
-        return x, targets, Validation(held, held_targets, self.patience)
+        constant = constant_score(targets, held_targets, None if by_class is None else len(self.classes_))
+        return x, targets, Validation(held, held_targets, self.patience, constant)
 
     def _first_counted(self) -> float:
         """Densities mean little before the noise is learned."""

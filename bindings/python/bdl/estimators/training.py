@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import DivergedError
 from ..handle import to_bytes
 from ..optimizer import Optimizer, _load_optimizer
 from ..predict import predict_log_density
+from ..tables import describe_method
 from .progress import Bar
 
 History = dict[str, list[float]]
@@ -23,11 +25,37 @@ class Validation(NamedTuple):
     x: np.ndarray
     y: np.ndarray
     patience: int
+    constant: float  # the score of predictions that do not look at x
 
     def score(self, optimizer: Optimizer) -> float:
-        """Mean log predictive density, from the same draws at every epoch."""
+        """Mean log predictive density, from the same draws at every epoch; -inf of a network that has run away."""
         handles = optimizer.model, optimizer.posterior
-        return float(np.mean(predict_log_density(*handles, self.x, self.y, samples=_VALIDATION_SAMPLES)))
+        method = "monte_carlo" if describe_method(optimizer.method).prediction == "monte_carlo" else "plug_in"
+        try:
+            density = predict_log_density(*handles, self.x, self.y, method=method, samples=_VALIDATION_SAMPLES)
+        except DivergedError:
+            return -np.inf
+        return float(np.mean(density))
+
+    def has_run_away(self, score: float, first: float) -> bool:
+        """Far below a constant's score and below that of the first epoch, where the noise is not learned yet."""
+        usual = min(self.constant, first)
+        return not score > usual - 10 * (1 + abs(usual))
+
+
+def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:
+    """Mean log density of held-out targets by the frequencies of the classes, or by a Gaussian.
+
+    >>> float(np.round(constant_score(np.array([[0], [0], [1], [1]]), np.array([[0], [1]]), 2), 3))
+    -0.693
+    """
+    if classes is not None:
+        counts = np.bincount(y[:, 0], minlength=classes)
+        return float(np.mean(np.log((counts + 1) / (len(y) + classes))[held[:, 0]]))
+    variance = np.var(y, axis=0)
+    variance = np.where(variance > 0, variance, 1.0)
+    density = -0.5 * (np.log(2 * np.pi * variance) + (held - np.mean(y, axis=0)) ** 2 / variance)
+    return float(np.mean(np.sum(density, axis=1)))
 
 
 class Course:
@@ -38,13 +66,16 @@ class Course:
         self._history, self._bar = history, bar
         self._validation, self._first_counted = validation, first_counted
         self._best, self._stale, self._state = -np.inf, 0, None
+        self._first_score, self._ran_away = None, False
 
     def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
         optimizer.fit(x, y, epochs, self._epoch_ends)
+        if self._ran_away:
+            raise DivergedError("training ran away: the score on held-out data fell far below a constant's")
 
     def best(self, optimizer: Optimizer) -> Optimizer:
         """The state to keep: the present one, or another optimizer if an earlier state was better."""
-        if self._state is None or self._stale == 0:
+        if self._state is None or (self._stale == 0 and not self._ran_away):
             return optimizer
         return _load_optimizer(self._state, True)
 
@@ -60,6 +91,11 @@ class Course:
     def _is_stale(self, optimizer: Optimizer, epoch: float) -> bool:
         score = self._validation.score(optimizer)
         self._record("validation_log_density", score)
+        if self._first_score is None:
+            self._first_score = score if np.isfinite(score) else 0.0
+        self._ran_away = self._validation.has_run_away(score, self._first_score)
+        if self._ran_away:
+            return True
         if epoch < self._first_counted:
             return False
         if score > self._best:

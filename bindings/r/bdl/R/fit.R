@@ -20,12 +20,14 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   if (!length(settings$hidden)) do.call(bdl_set_options, c(list(optimizer), linear_options))
   do.call(bdl_set_options, c(list(optimizer), control))
   history <- train(optimizer, x, response$y, settings$epochs, verbose)
+  diagnosis <- bdl_optimizer_diagnose(optimizer)
+  if (nzchar(diagnosis$message)) warning(diagnosis$message, call. = FALSE)
   response$y <- with_names(response$y, rownames(x), response$names)
   structure(class = "bdl", list(
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = bdl_optimizer_diagnose(optimizer), checkpoint = checkpoint_bytes(optimizer),
+    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
     handles = list2env(list(model = model, posterior = posterior), parent = emptyenv())
   ))
 }
