@@ -33,7 +33,7 @@ Index pair_count(const ExampleLosses<T>& losses) {
   return is_expectation(losses) ? losses.y.cols : losses.outputs.cols;
 }
 
-constexpr int most_trials = 12;
+constexpr int most_trials = 60;  // of a flat loss each takes a half
 constexpr double least_factor = 0.05, most_factor = 0.9, slack = 1.01;
 
 }  // namespace

@@ -45,7 +45,6 @@ void batch(Options& options, const MethodContext& context) {
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
   if (!is_classifier(context)) return;
   options.learning_rate = 0.05;
-  options.initial_precision = 0.1 * static_cast<double>(context.data_size);
   options.start_share = 0.0025;
   options.learn_prior = 0;
 }

@@ -84,7 +84,8 @@ void Optimizer<T>::remember_start() {
 template <class T>
 void Optimizer<T>::start_precision(ConstSpan<T> prior) {
   const bool given = options_.initial_precision >= 1e-30;  // what a float holds
-  const double isotropic = given ? options_.initial_precision : 10 * static_cast<double>(data_size_);
+  const double times = options_.start_share > 0 ? 0.1 : 10;
+  const double isotropic = given ? options_.initial_precision : times * static_cast<double>(data_size_);
   const auto start = initial_precision_.first(posterior_->dimension());
   if (!method_.is_online) {
     posterior_->set_isotropic(isotropic);
@@ -188,7 +189,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
       posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
   const Index vectors = t * dimension * 5;
   if (is_first_order() && !method_.is_online)
-    return vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +
+    return posterior_->bytes() + vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +
            FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
@@ -202,7 +203,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
           ? t * dimension * rank
           : 0;
   const Index guard = evidence_ && is_guarded() ? evidence_->guard_bytes(options_, examples, *posterior_) : 0;
-  return guard + averaged + posterior_->bytes() +
+  const Index kept = evidence_ ? posterior_->bytes() : 0;  // the last good state
+  return guard + kept + averaged + posterior_->bytes() +
          posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors + t * cost.count +
          samples;
 }

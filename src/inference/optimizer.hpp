@@ -170,6 +170,7 @@ class Optimizer {
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
+  Watch next_watch_;
   struct GoodState {
     std::unique_ptr<Posterior<T>> posterior;
     std::vector<double> prior, noise;

@@ -109,6 +109,7 @@ void Optimizer<T>::step_rows() {
   std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
   scales_.noise.clear();
+  next_watch_ = state.watch;
   {
     const StageTimer timer(Stage::sums);
     caller_rows_.sum(c, gradient_.first(dimension));
@@ -238,6 +239,7 @@ void Optimizer<T>::commit() {
   if (part_ < 1) ++state.shortened_steps;
   if (held_) ++state.guarded_steps;
   state.has_diverged = false;
+  state.watch = next_watch_;
   ++state.step;
 }
 

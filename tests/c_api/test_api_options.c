@@ -246,6 +246,7 @@ static void test_curvature_makes_the_method(void** state) {
   trained_free(&fisher);
   fisher = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   OK(bdl_optimizer_set_choice(fisher.optimizer, "curvature", "mc-ef"));
+  OK(bdl_optimizer_set_double(fisher.optimizer, "learning_rate", 0.1)); /* of empirical-Fisher regressions */
   OK(bdl_optimizer_fit(fisher.optimizer, x_of(&ggn.data), y_of(&ggn.data), 2, NULL, NULL));
   c = snapshot_of(&fisher);
   assert_same_state(&b, &c);

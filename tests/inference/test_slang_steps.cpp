@@ -37,6 +37,7 @@ Options base_options(double decay, double momentum) {
   options.prior_precision = 0.7;
   options.bias_prior_precision = 0.2;
   options.initial_precision = 1.5;
+  options.guard = 0;  // which the spec's step has none of
   return options;
 }
 
