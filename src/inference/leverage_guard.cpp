@@ -51,7 +51,7 @@ double kept_part(const Likelihood& likelihood, const double* f, const double* y,
     for (Index c = 0; c < outputs; ++c) moved[c] = f[c] - length * e[c];
     const double after = -likelihood.log_density(moved, y);
     const double a = 2 * (1 + (after - before) / promised);
-    if (a <= slack * limit || promised <= 1e-12 * std::abs(before)) break;
+    if (a <= slack * limit || promised <= 1e-12 * (1 + std::abs(before))) break;
     part *= std::isfinite(a) ? std::clamp(limit / a, least_factor, most_factor) : least_factor;
   }
   return part;

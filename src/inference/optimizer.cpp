@@ -189,8 +189,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
       posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
   const Index vectors = t * dimension * 5;
   if (is_first_order() && !method_.is_online)
-    return posterior_->bytes() + vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch + samples +
-           FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
+    return posterior_->bytes() + vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch +
+           samples + FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +

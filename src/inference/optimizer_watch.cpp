@@ -9,10 +9,9 @@
 namespace bdl {
 namespace {
 
-// Healthy fits that were logged stay below 4 times their start, those under a nearly flat prior below 15;
-// run-aways are at 50 to 1e300. Within the
-// first epoch there is no average over all examples yet.
-constexpr double limit = 30, first_limit = 1e4, good = 2;
+// Healthy fits stay below 4, or below 100 under a nearly flat prior; run-aways grow to 1e300 within an epoch
+// or two.
+constexpr double limit = 1e3, good = 2;
 constexpr double least_baseline = 0.7;  // nats: targets that are all 0
 constexpr Index least_window = 20;
 
@@ -57,8 +56,7 @@ void Optimizer<T>::watch(ConstMatrixView<T> y, Index epoch_steps) {
   watch.misfit += weight * (misfit - watch.misfit);
   watch.baseline += weight * (baseline - watch.baseline);
   if (watch.steps == 1) watch.first_ratio = misfit / std::max(baseline, least_baseline);
-  const bool whole = watch.steps >= window;
-  if (watch.ratio() > (whole ? limit : first_limit))
+  if (watch.ratio() > limit)
     fail(Status::ERROR_DIVERGED,
          "training ran away in step %lld: outputs at posterior samples fit %.3g times worse than outputs 0",
          static_cast<long long>(state.step + 1), watch.misfit / std::max(watch.baseline, least_baseline));

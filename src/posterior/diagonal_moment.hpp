@@ -30,6 +30,8 @@ class DiagonalMomentPosterior final : public Posterior<T> {
     rows.gradient_squares(z, variance(), out);
     return true;
   }
+  void reserve_leverages(Index, LeverageScratch<T>&) const override {}
+  Index leverage_bytes(Index) const override { return 0; }
   bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }

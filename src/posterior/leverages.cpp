@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "linalg/parallel.hpp"
-#include "posterior/posterior.hpp"
+#include "posterior/dense_step.hpp"
 
 namespace bdl {
 
@@ -35,7 +35,8 @@ void Posterior<T>::reserve_leverages(Index n, LeverageScratch<T>& scratch) const
 template <class T>
 Index Posterior<T>::leverage_bytes(Index n) const {
   const Index together = std::min(n, most_gradients), f64 = sizeof(double);
-  return static_cast<Index>(sizeof(T)) * dimension_ * together + f64 * together;
+  return static_cast<Index>(sizeof(T)) * dimension_ * together + f64 * together +
+         2 * f64 * dimension_ * std::min(together, most_dense_columns);
 }
 
 template <class T>

@@ -66,6 +66,7 @@ void parts_meet_the_condition_and_are_not_needlessly_small(void**) {
       const double part = kept_part(likelihood, f.values.data(), y.values.data(), e.values.data(), t, limit,
                                     moved.values.data());
       assert_true(part > 0 && part <= 1);
+      if (part * t * dot(e, e) < 1e-10) continue;  // below the rounding of the loss
       if (!(curvature_along(likelihood, f, y, e, part * t) <= 1.011 * limit))
         fail_msg("part %g of %g", part, t);
       if (part == 1) continue;
@@ -104,7 +105,7 @@ struct StepCase {
 };
 
 /// One step from precision 1 of a network: what the guard lets through, written out.
-void check_step(const StepCase& item, const Likelihood& likelihood) {
+Index check_step(const StepCase& item, const Likelihood& likelihood) {
   const NaiveNetwork naive{sizes, BDL_TANH, true};
   Random random(64);
   const Dense x = random.normal(2, examples);
@@ -151,16 +152,19 @@ void check_step(const StepCase& item, const Likelihood& likelihood) {
       held += part < 1;
       gradient = gradient + (weight / static_cast<double>(drawn) * part) * g;
     }
-  assert_true(held > 0 && held < drawn * examples);
-  assert_int_equal(optimizer.state.guarded_steps, 1);
+  assert_int_equal(optimizer.state.guarded_steps, held > 0);
   assert_close("mean", column_of(std::as_const(*q).mean()), start - 0.7 * (covariance * gradient), 1e-9);
+  return held;
 }
 
 void steps_are_those_of_the_formula(void**) {
-  for (const EstimateKind kind : {EstimateKind::mc_ef, EstimateKind::mc_ggn, EstimateKind::lin_hess})
-    for (const Index rank : {Index{-1}, Index{0}, Index{4}, dimension})
-      for (const Likelihood& likelihood : {gaussian(1, {0.05}), Likelihood(BDL_BERNOULLI, 1)})
-        check_step({kind, rank}, likelihood);
+  for (const Likelihood& likelihood : {gaussian(1, {0.05}), gaussian(1, {2}), Likelihood(BDL_BERNOULLI, 1)}) {
+    Index held = 0;
+    for (const EstimateKind kind : {EstimateKind::mc_ef, EstimateKind::mc_ggn, EstimateKind::lin_hess})
+      for (const Index rank : {Index{-1}, Index{0}, Index{4}, dimension})
+        held += check_step({kind, rank}, likelihood);
+    if (likelihood.noise_precision(0) == 2) assert_true(held > 10);
+  }
 }
 
 /// Where nothing is held back, steps are those without a guard, to rounding; and the guard can be turned off.
