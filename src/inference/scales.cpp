@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/student_t.hpp"
+
 namespace bdl {
 namespace {
 
@@ -60,8 +62,26 @@ void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrix
     scales.noise[c] = averaged(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
 }
 
-#define BDL_INSTANTIATE(T)                                                         \
-  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&); \
+template <class T>
+void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                   Scales& scales) {
+  constexpr double least = 1, most = 1000;
+  const double degrees = likelihood.degrees_of_freedom();
+  double slope = 0, square = 1e-30;
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index c = 0; c < y.rows; ++c) {
+      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
+      const double part = student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
+      slope += part;
+      square += part * part;
+    }
+  const double step = std::clamp(slope / square, -1.0, 1.0);
+  scales.degrees = std::clamp(degrees * std::exp(weight * step), least, most);
+}
+
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);                         \
+  template void learn_degrees(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&); \
   template void learn_noise(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
