@@ -65,18 +65,17 @@ void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrix
 template <class T>
 void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
                    Scales& scales) {
-  constexpr double least = 1, most = 1000;
+  constexpr double least = 1, most = 1000,
+                   information = 3.5;  // of 1 / nu where the noise is normal: the most
   const double degrees = likelihood.degrees_of_freedom();
-  double slope = 0, square = 1e-30;
+  double slope = 0;
   for (Index j = 0; j < f.cols; ++j)
     for (Index c = 0; c < y.rows; ++c) {
       const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
-      const double part = student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
-      slope += part;
-      square += part * part;
+      slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
     }
-  const double step = std::clamp(slope / square, -1.0, 1.0);
-  scales.degrees = std::clamp(degrees * std::exp(weight * step), least, most);
+  slope /= static_cast<double>(f.cols * y.rows);
+  scales.degrees = 1 / std::clamp(1 / degrees + weight * slope / information, 1 / most, 1 / least);
 }
 
 #define BDL_INSTANTIATE(T)                                                                                 \

@@ -31,7 +31,8 @@ double scale_weight(double rate, Index k);
 template <class T>
 void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales);
 
-/// One step up the mean log density of Student-t noise in log nu, by the mean square of its slopes.
+/// One step up the mean log density of Student-t noise in 1 / nu, whose slope outliers move by what they are
+/// worth.
 template <class T>
 void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
                    Scales& scales);

@@ -128,7 +128,7 @@ void predictions_are_mixtures(void**) {
 void moments_have_the_variance_that_there_is(void**) {
   const Setting light(6), heavy(1.5);
   const auto query = monte_carlo(light.model, light.b, light.x, 30);
-  const Moments got = moments(query);
+  const bdl::testing::Moments got = moments(query);
   for (Index i = 0; i < 3; ++i) assert_close(got.noise(i, 0), 9 * 6 / (4 * 5.0), 1e-13);
   Table mean = output(3, 1), noise = output(3, 1);
   const auto wide = monte_carlo(heavy.model, heavy.b, heavy.x, 30);
