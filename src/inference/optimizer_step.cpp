@@ -175,7 +175,8 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Inde
   if (samples_for_scales()) evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
   if (learns_prior()) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
   if (learns_noise()) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
-  if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T)
+  if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
+      is_due(options_.heteroscedastic_from, epoch_steps))  // once the scale fits
     learn_degrees<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
