@@ -38,7 +38,9 @@ typedef enum bdl_likelihood {
   BDL_POISSON = 4,     /**< y: C columns of counts 0, 1, 2, ..., f are log rates */
   /** y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
    * means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from". */
-  BDL_HETEROSCEDASTIC = 5
+  BDL_HETEROSCEDASTIC = 5,
+  BDL_STUDENT_T =
+      6 /**< y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom */
 } bdl_likelihood;
 
 /** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */
@@ -154,7 +156,8 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
  * like the value set here. A new model has 1. Where a model standardises targets of different scales, one
  * value is shared by the standardised targets if nobody has set it, and one value set here is a value per
  * output. Since 0.1.
- * @param model     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
+ * @param model     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
+ * BDL_ERROR_UNSUPPORTED
  * @param precision 1 x 1 or 1 x targets, positive
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
@@ -164,6 +167,22 @@ BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix pr
  * BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
  */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
+
+/**
+ * Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.
+ * Training learns them from there, between 1 and 1000, unless option "learn_degrees_of_freedom" is 0. A new
+ * model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.
+ * @param model              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+ * @param degrees_of_freedom 0.1 to 1e6
+ */
+BDL_API bdl_status bdl_model_set_degrees_of_freedom(bdl_model* model, double degrees_of_freedom);
+
+/**
+ * Reads the degrees of freedom of Student-t noise. Since 0.1.
+ * @param model              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+ * @param degrees_of_freedom receives the number
+ */
+BDL_API bdl_status bdl_model_get_degrees_of_freedom(const bdl_model* model, double* degrees_of_freedom);
 
 /**
  * Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
@@ -194,7 +213,7 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  * @param model        a network; a user's model: BDL_ERROR_UNSUPPORTED
  * @param input_mean   1 x inputs; bdl_none(): 0
  * @param input_scale  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
- * @param target_mean  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
+ * @param target_mean  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
  * @param target_scale 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
  *         BDL_ERROR_OUT_OF_MEMORY
@@ -209,7 +228,7 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
  * count: a column of nothing else has mean 0, scale 1. Since 0.1.
  * @param model a network
  * @param x     n x inputs
- * @param y     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+ * @param y     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
  * targets
  */
 BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);

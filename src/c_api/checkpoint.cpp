@@ -70,7 +70,11 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
   else if (parts.model)
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
-  if (parts.model) parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
+  if (parts.model) {
+    parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
+    parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);
+    parts.model->likelihood.learn_degrees_of_freedom(parts.noise.degrees);
+  }
   if (model) *model = m.release();
   if (posterior) *posterior = q.release();
   if (optimizer) *optimizer = o.release();

@@ -11,7 +11,7 @@ namespace bdl {
 namespace {
 
 Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
-  check_enum(kind, BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, "likelihood");
+  check_enum(kind, BDL_GAUSSIAN, BDL_STUDENT_T, "likelihood");
   if (kind == BDL_CATEGORICAL && outputs < 2)
     fail(Status::ERROR_INVALID_ARGUMENT, "a categorical model has %lld outputs, expected at least 2",
          static_cast<long long>(outputs));

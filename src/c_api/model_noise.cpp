@@ -12,7 +12,13 @@ void check_gaussian(const Likelihood& likelihood) {
 
 void check_has_precision(const Likelihood& likelihood) {
   if (!likelihood.has_noise_precision())
-    fail(Status::ERROR_UNSUPPORTED, "the likelihood is neither BDL_GAUSSIAN nor BDL_HETEROSCEDASTIC");
+    fail(Status::ERROR_UNSUPPORTED,
+         "the likelihood is not BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T");
+}
+
+void check_student_t(const Likelihood& likelihood) {
+  if (likelihood.kind() != BDL_STUDENT_T)
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood is not BDL_STUDENT_T");
 }
 
 }  // namespace
@@ -73,6 +79,28 @@ bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix cov
       check_output(covariance, outputs, outputs, "covariance");
       const std::vector<double> values = caller_noise_covariance(m.likelihood, m.standardization);
       scatter<double>({values.data(), outputs, outputs}, covariance);
+    });
+  });
+}
+
+bdl_status bdl_model_set_degrees_of_freedom(bdl_model* model, double degrees_of_freedom) {
+  return guard("bdl_model_set_degrees_of_freedom", [&] {
+    with(model, "model", [&](auto& m) {
+      check_student_t(m.likelihood);
+      if (!(degrees_of_freedom >= 0.1 && degrees_of_freedom <= 1e6))
+        fail(Status::ERROR_INVALID_ARGUMENT, "degrees_of_freedom is %g, expected 0.1 to 1e6",
+             degrees_of_freedom);
+      m.likelihood.set_degrees_of_freedom(degrees_of_freedom);
+    });
+  });
+}
+
+bdl_status bdl_model_get_degrees_of_freedom(const bdl_model* model, double* degrees_of_freedom) {
+  return guard("bdl_model_get_degrees_of_freedom", [&] {
+    with(model, "model", [&](const auto& m) {
+      check_student_t(m.likelihood);
+      not_null(degrees_of_freedom, "degrees_of_freedom");
+      *degrees_of_freedom = m.likelihood.degrees_of_freedom();
     });
   });
 }

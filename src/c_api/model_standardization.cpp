@@ -68,8 +68,7 @@ bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean
     with(model, "model", [&](auto& m) {
       check_network(m);
       if (!m.likelihood.has_noise_precision() && (given(target_mean) || given(target_scale)))
-        fail(Status::ERROR_UNSUPPORTED,
-             "%s is given, but the likelihood is neither BDL_GAUSSIAN nor BDL_HETEROSCEDASTIC",
+        fail(Status::ERROR_UNSUPPORTED, "%s is given, but the likelihood is of classes or counts",
              given(target_mean) ? "target_mean" : "target_scale");
       ColumnMoments inputs =
           checked_moments(input_mean, input_scale, m.inputs(), "input_mean", "input_scale");

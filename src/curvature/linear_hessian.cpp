@@ -72,12 +72,13 @@ template <class T>
 void LinearHessian<T>::add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) {
   const Index inputs = x_.rows;
   const auto scaled = scaled_.matrix(inputs, x_.cols);
+  const bool has_root = c == k && std::ranges::all_of(w, [](double weight) { return weight >= 0; });
   for (Index i = 0; i < x_.cols; ++i) {
-    const double weight = w[static_cast<std::size_t>(i)], factor = c == k ? std::sqrt(weight) : weight;
+    const double weight = w[static_cast<std::size_t>(i)], factor = has_root ? std::sqrt(weight) : weight;
     for (Index j = 0; j < inputs; ++j) scaled(j, i) = factor * x_(j, i);
   }
   const auto block = out.block(c * inputs, k * inputs, inputs, inputs);
-  if (c == k)
+  if (has_root)
     syrk(Op::none, scale, scaled, 1.0, block);
   else
     gemm(Op::none, Op::transpose, scale, scaled, x_, 1.0, block);

@@ -110,6 +110,7 @@ void Optimizer<T>::step_rows() {
   scales_.prior.clear();
   scales_.noise.clear();
   next_watch_ = state.watch;
+  scales_.degrees = 0;
   {
     const StageTimer timer(Stage::sums);
     caller_rows_.sum(c, gradient_.first(dimension));
@@ -217,12 +218,16 @@ template <class T>
 void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
+  scales_.degrees = 0;
   if (!is_due(options_.learn_from, epoch_steps) || !(learns_prior() || learns_noise())) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
   if (samples_for_scales()) evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
   if (learns_prior()) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
   if (learns_noise()) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
+  if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
+      is_due(options_.heteroscedastic_from, epoch_steps))  // once the scale fits
+    learn_degrees<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
 
@@ -236,6 +241,7 @@ void Optimizer<T>::commit() {
   commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
   if (!scales_.noise.empty()) model_->likelihood.learn_noise_precision(scales_.noise);
+  if (scales_.degrees > 0) model_->likelihood.learn_degrees_of_freedom(scales_.degrees);
   if (part_ < 1) ++state.shortened_steps;
   if (held_) ++state.guarded_steps;
   state.has_diverged = false;

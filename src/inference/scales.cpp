@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/student_t.hpp"
+
 namespace bdl {
 namespace {
 
@@ -60,8 +62,25 @@ void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrix
     scales.noise[c] = averaged(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
 }
 
-#define BDL_INSTANTIATE(T)                                                         \
-  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&); \
+template <class T>
+void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                   Scales& scales) {
+  constexpr double least = 1, most = 1000,
+                   information = 3.5;  // of 1 / nu where the noise is normal: the most
+  const double degrees = likelihood.degrees_of_freedom();
+  double slope = 0;
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index c = 0; c < y.rows; ++c) {
+      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
+      slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
+    }
+  slope /= static_cast<double>(f.cols * y.rows);
+  scales.degrees = 1 / std::clamp(1 / degrees + weight * slope / information, 1 / most, 1 / least);
+}
+
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);                         \
+  template void learn_degrees(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&); \
   template void learn_noise(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -13,6 +13,7 @@ struct Noise {
   NoiseOrigin origin = NoiseOrigin::none;
   NoiseCovariance covariance;
   bool log_precision_is_free = true;
+  double first_degrees = 4, degrees = 4;
 };
 
 /// What a file held; parts it lacks are null.

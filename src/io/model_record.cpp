@@ -17,7 +17,8 @@ constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
 constexpr const char* kinds[] = {"mlp", "user"};
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
-constexpr const char* likelihoods[] = {"gaussian", "bernoulli", "categorical", "poisson", "heteroscedastic"};
+constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
+                                       "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";
 constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
                                        "tanh",     "sigmoid", "softplus",   "swish"};
@@ -111,6 +112,10 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   record.vector("model.noise_precision", model.likelihood.noise_precision());
   if (model.likelihood.kind() == BDL_HETEROSCEDASTIC)
     record.integer(free_name, model.likelihood.log_precision_is_free() ? 1 : 0);
+  if (model.likelihood.kind() == BDL_STUDENT_T) {
+    record.real("model.degrees_of_freedom", model.likelihood.degrees_of_freedom());
+    record.real("model.first_degrees_of_freedom", model.likelihood.first_degrees_of_freedom());
+  }
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
@@ -145,10 +150,17 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}, true};
+  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}, true, 4, 4};
   record.positive_vector<double>("model.noise_precision", noise.precision);
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;
+  if (likelihood.kind() == BDL_STUDENT_T) {
+    noise.degrees = record.real("model.degrees_of_freedom");
+    noise.first_degrees = record.real("model.first_degrees_of_freedom");
+    if (!(noise.degrees >= 0.1 && noise.degrees <= 1e6 && noise.first_degrees >= 0.1 &&
+          noise.first_degrees <= 1e6))
+      fail(Status::ERROR_FORMAT, "field model.degrees_of_freedom is out of range");
+  }
   if (record.archive().contains(covariance_name)) {
     if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "model/heteroscedastic.hpp"
+#include "model/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -50,6 +51,7 @@ const char* label_range(bdl_likelihood kind) {
       return "a class number below the number of outputs";
     case BDL_GAUSSIAN:
     case BDL_HETEROSCEDASTIC:
+    case BDL_STUDENT_T:
       return "a finite number, or NaN where it is missing";
     default:
       return "a count 0, 1, 2, ...";
@@ -87,6 +89,7 @@ void Likelihood::learn_noise_precision(ConstSpan<double> values) {
 
 void Likelihood::forget_learned_noise() {
   constexpr double one = 1;
+  degrees_ = first_degrees_;
   if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 
@@ -110,6 +113,7 @@ void Likelihood::check_targets(const Array& y, Index rows, const char* name, boo
 template <class T>
 double Likelihood::squared_error(const T* f, const T* y, Index target) const {
   const double residual = static_cast<double>(y[target]) - static_cast<double>(f[target]);
+  if (kind_ == BDL_STUDENT_T) return student_t::weight(*this, f, y, target) * residual * residual;
   if (kind_ != BDL_HETEROSCEDASTIC) return residual * residual;
   return residual * residual * heteroscedastic::noise_precision(*this, f, target) / noise_precision(target);
 }
@@ -117,6 +121,7 @@ double Likelihood::squared_error(const T* f, const T* y, Index target) const {
 template <class T>
 double Likelihood::log_density(const T* f, const T* y) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::log_density(*this, f, y);
+  if (kind_ == BDL_STUDENT_T) return student_t::log_density(*this, f, y);
   if (kind_ == BDL_CATEGORICAL)
     return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
   if (noise_covariance_.given()) return noise_covariance_.log_density(f, y);
@@ -139,6 +144,7 @@ double Likelihood::log_density(const T* f, const T* y) const {
 template <class T>
 void Likelihood::moments(const T* f, double* mean, double* variance) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::moments(*this, f, mean, variance);
+  if (kind_ == BDL_STUDENT_T) return student_t::moments(*this, f, mean, variance);
   const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
@@ -157,6 +163,7 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
 template <class T>
 void Likelihood::gradient(const T* f, const T* y, T* seed) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::gradient(*this, f, y, seed);
+  if (kind_ == BDL_STUDENT_T) return student_t::gradient(*this, f, y, seed);
   if (noise_covariance_.given()) {
     for (Index c = 0; c < outputs_; ++c) {
       double slope = 0;
@@ -193,6 +200,7 @@ template <class T>
 void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const {
   if (kind_ == BDL_HETEROSCEDASTIC)
     return heteroscedastic::information_root(*this, f, y, k, seed, coefficient);
+  if (kind_ == BDL_STUDENT_T) return student_t::information_root(*this, f, y, k, seed, coefficient);
   const double output = static_cast<double>(f[k]);
   if (kind_ == BDL_CATEGORICAL) {  // A = diag(sqrt p) - p sqrt(p)^T, z_k = (p_k - y_k) / sqrt(p_k)
     const double normaliser = log_sum_exp(f, outputs_);
@@ -228,6 +236,7 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
 template <class T>
 void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_terms(*this, f, y, h);
+  if (kind_ == BDL_STUDENT_T) return student_t::hessian_terms(*this, f, y, h);
   const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);

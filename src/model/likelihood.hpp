@@ -23,8 +23,16 @@ class Likelihood {
   Index targets() const { return kind_ == BDL_CATEGORICAL ? 1 : means(); }
   /// Elements of E[y].
   Index means() const { return kind_ == BDL_HETEROSCEDASTIC ? outputs_ / 2 : outputs_; }
-  /// y is real, with Gaussian noise.
-  bool has_noise_precision() const { return kind_ == BDL_GAUSSIAN || kind_ == BDL_HETEROSCEDASTIC; }
+  /// y is real, with Gaussian or Student-t noise.
+  bool has_noise_precision() const {
+    return kind_ == BDL_GAUSSIAN || kind_ == BDL_HETEROSCEDASTIC || kind_ == BDL_STUDENT_T;
+  }
+
+  /// Of Student-t noise: where training starts, and as it moves them.
+  double degrees_of_freedom() const { return degrees_; }
+  double first_degrees_of_freedom() const { return first_degrees_; }
+  void set_degrees_of_freedom(double degrees) { first_degrees_ = degrees_ = degrees; }
+  void learn_degrees_of_freedom(double degrees) { degrees_ = degrees; }
 
   /// False: the log noise precisions of a heteroscedastic model count as 0.
   bool log_precision_is_free() const { return log_precision_is_free_; }
@@ -48,7 +56,8 @@ class Likelihood {
   double noise_precision(Index target) const {
     return noise_precision_[noise_precision_.size() == 1 ? 0 : static_cast<std::size_t>(target)];
   }
-  /// r^2, times e^h if heteroscedastic: its mean is 1 / noise_precision(target) where that fits.
+  /// r^2, times e^h if heteroscedastic and times student_t::weight() for Student-t noise: its mean is 1 /
+  /// noise_precision(target) where that fits.
   template <class T>
   double squared_error(const T* f, const T* y, Index target) const;
 
@@ -79,8 +88,9 @@ class Likelihood {
   template <class T>
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;
 
-  /// What the Hessian H = -d^2 log p / df^2 takes from f (and y if heteroscedastic, else not read): C values
-  /// h with H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is; see heteroscedastic.hpp.
+  /// What the Hessian H = -d^2 log p / df^2 takes from f (and y, if heteroscedastic or Student-t; else it is
+  /// not read): C values h with H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is; see
+  /// heteroscedastic.hpp.
   template <class T>
   void hessian_terms(const T* f, const T* y, double* h) const;
   /// False: H is diagonal.
@@ -98,6 +108,7 @@ class Likelihood {
   std::vector<double> noise_precision_{1.0};
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
   bool log_precision_is_free_ = true;
+  double first_degrees_ = 4, degrees_ = 4;
   NoiseCovariance noise_covariance_;
 };
 

@@ -8,6 +8,7 @@
 #include "linalg/cholesky.hpp"
 #include "model/heteroscedastic.hpp"
 #include "model/poisson_lognormal.hpp"
+#include "model/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -74,6 +75,8 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
   }
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     return heteroscedastic::log_predictive_density(likelihood, mean, covariance, target);
+  if (likelihood.kind() == BDL_STUDENT_T)
+    return student_t::log_predictive_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
     return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});

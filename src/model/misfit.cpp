@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/heteroscedastic.hpp"
+#include "model/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -18,6 +19,7 @@ double poisson_misfit(double f, double y) {
 template <class T>
 double Likelihood::misfit(const T* f, const T* y) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::misfit(*this, f, y);
+  if (kind_ == BDL_STUDENT_T) return student_t::misfit(*this, f, y);
   if (kind_ == BDL_CATEGORICAL || kind_ == BDL_BERNOULLI) return std::max(0.0, -log_density(f, y));
   double sum = 0;
   if (noise_covariance_.given()) {

@@ -6,6 +6,7 @@
 
 #include "model/heteroscedastic.hpp"
 #include "model/special_functions.hpp"
+#include "model/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -14,49 +15,66 @@ struct Point {
   double probability, density;
 };
 
+Point standard(double u, double degrees) {
+  if (degrees > 0) return {student_t::cdf(u, degrees), student_t::density(u, degrees)};
+  return {normal_cdf(u), std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi)};
+}
+
 /// Of the mixture mirrored by sign, at z.
-Point evaluate(ConstSpan<NormalComponent> components, double sign, double z) {
+Point evaluate(const Components& components, double sign, double z) {
   Point sum{0, 0};
-  for (const NormalComponent& part : components) {
-    const double u = (z - sign * part.mean) / part.deviation;
-    sum.probability += part.weight * normal_cdf(u);
-    sum.density += part.weight * std::exp(-u * u / 2) / part.deviation;
+  for (const Component& part : components.parts) {
+    const Point point = standard((z - sign * part.mean) / part.deviation, components.degrees);
+    sum.probability += part.weight * point.probability;
+    sum.density += part.weight * point.density / part.deviation;
   }
-  sum.density /= std::sqrt(2 * std::numbers::pi);
   return sum;
+}
+
+/// Not above the quantile of one component, and within a factor of 2 of it: t has the heavier tail.
+double standard_bound(double p, double degrees) {
+  double u = normal_quantile(p);
+  while (degrees > 0 && u < 0 && standard(u, degrees).probability > p) u *= 2;
+  return u;
 }
 
 }  // namespace
 
-void heteroscedastic_components(const Likelihood& likelihood, const Mixture& mixture, Index c,
-                                std::vector<NormalComponent>& out) {
-  out.clear();
+void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out) {
+  const bool student = likelihood.kind() == BDL_STUDENT_T;
+  out.parts.clear();
+  out.degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
   double total = 0;
   const auto add = [&](double mean, double variance, double weight) {
-    out.push_back({mean, std::sqrt(variance), weight});
+    if (weight < 1e-300) return;
+    out.parts.push_back({mean, std::sqrt(variance), weight});
     total += weight;
   };
-  if (mixture.is_gaussian())
+  if (mixture.is_gaussian() && student)
+    student_t::visit_components(likelihood, mixture.f.column(0), mixture.covariance, c, add);
+  else if (mixture.is_gaussian())
     heteroscedastic::visit_components(likelihood, mixture.f.column(0), mixture.covariance, c, add);
   else
     for (Index k = 0; k < mixture.components(); ++k)
-      add(mixture.f(c, k), 1 / heteroscedastic::noise_precision(likelihood, mixture.f.column_data(k), c),
+      add(mixture.f(c, k),
+          1 / (student ? likelihood.noise_precision(c)
+                       : heteroscedastic::noise_precision(likelihood, mixture.f.column_data(k), c)),
           mixture.weight(k));
-  for (NormalComponent& part : out) part.weight /= total;
+  for (Component& part : out.parts) part.weight /= total;
 }
 
 /// Newton for log P(Z <= z) = log p, in the lower tail of the mirrored mixture if need be. It lies between
 /// the smallest and the largest of the components' own quantiles; bisection where Newton leaves the bracket,
 /// or does not halve it in three steps.
-double component_quantile(ConstSpan<NormalComponent> components, Tail tail) {
+double component_quantile(const Components& components, Tail tail) {
   const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability),
-               standard = normal_quantile(tail.probability);
+               far = standard_bound(tail.probability, components.degrees),
+               near = components.degrees > 0 ? far / 2 : far;
   double low = HUGE_VAL, high = -HUGE_VAL, mean = 0;
-  for (const NormalComponent& part : components) {
-    const double own = sign * part.mean + standard * part.deviation;
-    low = std::min(low, own);
-    high = std::max(high, own);
-    mean += part.weight * own;
+  for (const Component& part : components.parts) {
+    low = std::min(low, sign * part.mean + far * part.deviation);
+    high = std::max(high, sign * part.mean + (components.degrees > 0 ? 0 : near) * part.deviation);
+    mean += part.weight * (sign * part.mean + near * part.deviation);
   }
   double z = std::clamp(mean, low, high), before = high - low;
   for (int i = 1; i < 300 && high - low > 4e-16 * std::abs(z); ++i) {

@@ -1,4 +1,4 @@
-// Quantiles of mixtures of normal distributions with variances of their own, in one dimension.
+// Quantiles of mixtures of normal or Student-t distributions with scales of their own, in one dimension.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,19 @@
 
 namespace bdl {
 
-struct NormalComponent {
+struct Component {
   double mean, deviation, weight;
 };
 
-/// p(y_c | x) of a heteroscedastic Gaussian; the weights add up to 1.
-void heteroscedastic_components(const Likelihood& likelihood, const Mixture& mixture, Index c,
-                                std::vector<NormalComponent>& out);
+/// mean_k + deviation_k Z, Z standard normal (degrees 0) or Student-t, with probability weight_k.
+struct Components {
+  std::vector<Component> parts;  // the weights add up to 1, the deviations are positive
+  double degrees = 0;
+};
 
-/// The quantile of sum_k weight_k N(mean_k, deviation_k^2), all deviations positive.
-double component_quantile(ConstSpan<NormalComponent> components, Tail tail);
+/// p(y_c | x) of a heteroscedastic or Student-t model.
+void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out);
+
+double component_quantile(const Components& components, Tail tail);
 
 }  // namespace bdl

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "model/linearized_density.hpp"
@@ -47,10 +48,23 @@ class Drawer {
   void fill_random(Index i, Index t, std::span<double> out) const {
     const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
                         static_cast<std::uint32_t>(t)};
-    if (likelihood_.has_noise_precision())
+    if (likelihood_.kind() == BDL_STUDENT_T)
+      fill_student_t(key, out);
+    else if (likelihood_.has_noise_precision())
       fill_normal(key, 0, out);
     else
       fill_uniform(key, 0, out, 0.0, 1.0);
+  }
+
+  /// Two uniform numbers each (Bailey 1994): the polar method for the normal distribution, generalised.
+  void fill_student_t(const StreamKey& key, std::span<double> out) const {
+    const double nu = likelihood_.degrees_of_freedom();
+    std::vector<double> uniform(2 * out.size());
+    fill_uniform(key, 0, std::span(uniform), 0.0, 1.0);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const double radius = std::sqrt(nu * std::expm1(-2 / nu * std::log1p(-uniform[2 * k])));
+      out[k] = radius * std::cos(2 * std::numbers::pi * uniform[2 * k + 1]);
+    }
   }
 
   /// Element t of f + L z.
@@ -66,6 +80,8 @@ class Drawer {
       case BDL_GAUSSIAN:
       case BDL_HETEROSCEDASTIC:
         return mean_[t] + std::sqrt(variance_[t]) * random;
+      case BDL_STUDENT_T:
+        return mean_[t] + random / std::sqrt(likelihood_.noise_precision(static_cast<Index>(t)));
       case BDL_BERNOULLI:
         return random < mean_[t] ? 1 : 0;
       case BDL_CATEGORICAL:

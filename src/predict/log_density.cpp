@@ -4,6 +4,7 @@
 
 #include "model/heteroscedastic.hpp"
 #include "model/linearized_density.hpp"
+#include "model/student_t.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -35,6 +36,8 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
     return heteroscedastic::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
+  if (mixture.is_gaussian() && likelihood.kind() == BDL_STUDENT_T)
+    return student_t::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k)
     sum += mixture.weight(k) * likelihood.log_density(mixture.f.column_data(k), y);

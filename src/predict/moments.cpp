@@ -48,7 +48,7 @@ void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buff
   likelihood.moments(scratch.data(), out.mean.data(), out.noise.data());
   for (std::size_t c = 0; c < out.mean.size(); ++c) {
     const double v = mixture.variance(static_cast<Index>(c));
-    if (likelihood.kind() == BDL_GAUSSIAN) {
+    if (likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_STUDENT_T) {
       out.epistemic[c] = v;
     } else if (likelihood.kind() == BDL_HETEROSCEDASTIC) {
       out.epistemic[c] = v;
@@ -82,6 +82,10 @@ void predict_moments(const Query<T>& query, const Array& mean, const Array& epis
                      const Array& noise_variance) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
+  if (given(noise_variance) && likelihood.kind() == BDL_STUDENT_T && likelihood.degrees_of_freedom() <= 2)
+    fail(Status::ERROR_UNSUPPORTED,
+         "Student-t noise with %g degrees of freedom has no variance: ask for quantiles or intervals",
+         likelihood.degrees_of_freedom());
   const Index rows = query.x.rows, outputs = likelihood.means();
   Result means(mean, rows, outputs, "mean");
   Result epistemic(epistemic_variance, rows, outputs, "epistemic_variance");

@@ -9,8 +9,7 @@ namespace {
 
 void check_kind(const Likelihood& likelihood) {
   if (has_classes(likelihood))
-    fail(Status::ERROR_UNSUPPORTED,
-         "the likelihood has no quantiles, expected BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_POISSON");
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood has no quantiles, expected one of numbers or counts");
 }
 
 void check_probability(double value, const char* name) {
@@ -28,7 +27,8 @@ class Quantiles {
   void assign(const Mixture& mixture, Index c) {
     mixture_ = &mixture;
     c_ = c;
-    if (kind() == BDL_HETEROSCEDASTIC) heteroscedastic_components(model_.likelihood, mixture, c, components_);
+    if (kind() == BDL_HETEROSCEDASTIC || kind() == BDL_STUDENT_T)
+      find_components(model_.likelihood, mixture, c, components_);
   }
   double operator()(Tail tail) const {
     if (kind() == BDL_POISSON) return poisson_quantile(*mixture_, c_, tail);
@@ -42,7 +42,7 @@ class Quantiles {
   const Model<T>& model_;
   const Mixture* mixture_ = nullptr;
   Index c_ = 0;
-  std::vector<NormalComponent> components_;
+  Components components_;
 };
 
 std::vector<Tail> checked_tails(const Array& levels) {

@@ -48,7 +48,8 @@ static inline int64_t outputs_for(bdl_likelihood likelihood) {
 static inline dataset data_for(bdl_likelihood likelihood) {
   dataset d;
   memset(&d, 0, sizeof d);
-  const int is_real = likelihood == BDL_GAUSSIAN || likelihood == BDL_HETEROSCEDASTIC;
+  const int is_real =
+      likelihood == BDL_GAUSSIAN || likelihood == BDL_HETEROSCEDASTIC || likelihood == BDL_STUDENT_T;
   d.targets = likelihood == BDL_CATEGORICAL       ? 1
               : likelihood == BDL_HETEROSCEDASTIC ? outputs_for(likelihood) / 2
                                                   : outputs_for(likelihood);

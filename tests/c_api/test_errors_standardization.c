@@ -110,7 +110,7 @@ static void test_unsupported(void** state) {
   for (int likelihood = BDL_BERNOULLI; likelihood <= BDL_POISSON; ++likelihood) {
     trained t = trained_create(BDL_F64, (bdl_likelihood)likelihood, 2);
     watch(&t);
-    REFUSED(BDL_ERROR_UNSUPPORTED, "target_mean is given, but the likelihood is neither BDL_GAUSSIAN",
+    REFUSED(BDL_ERROR_UNSUPPORTED, "target_mean is given, but the likelihood is of classes or counts",
             bdl_model_set_standardization(t.model, NONE, NONE, given(1, t.outputs), NONE));
     REFUSED(BDL_ERROR_UNSUPPORTED, "target_scale is given",
             bdl_model_set_standardization(t.model, NONE, NONE, NONE, given(1, t.outputs)));

@@ -127,6 +127,21 @@ static void example_heteroscedastic(void** state) {
   bdl_model_free(model);
 }
 
+/* Student-t noise: variance nu / (nu - 2) / precision. */
+static void example_student_t(void** state) {
+  const int64_t sizes[] = {1, 1};
+  double degrees = 0;
+  bdl_model* model;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_STUDENT_T, &model));
+  OK(bdl_model_set_degrees_of_freedom(model, 5));
+  OK(bdl_model_get_degrees_of_freedom(model, &degrees));
+  assert_true(degrees == 5);
+  assert_int_equal(bdl_model_set_degrees_of_freedom(model, 0), BDL_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(bdl_model_get_degrees_of_freedom(model, NULL), BDL_ERROR_INVALID_ARGUMENT);
+  bdl_model_free(model);
+}
+
 /* A model of one's own: exponential decay f(t) = exp(-theta t). */
 static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
   const double rate = *(const double*)parameters.data;
@@ -256,12 +271,12 @@ static void example_update(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_version),        cmocka_unit_test(example_errors),
-      cmocka_unit_test(example_arrays),         cmocka_unit_test(example_network),
-      cmocka_unit_test(example_model_values),   cmocka_unit_test(example_standardization),
-      cmocka_unit_test(example_user_model),     cmocka_unit_test(example_low_rank_posterior),
-      cmocka_unit_test(example_full_posterior), cmocka_unit_test(example_sampling),
-      cmocka_unit_test(example_divergence),     cmocka_unit_test(example_update),
-      cmocka_unit_test(example_heteroscedastic)};
+      cmocka_unit_test(example_version),         cmocka_unit_test(example_errors),
+      cmocka_unit_test(example_arrays),          cmocka_unit_test(example_network),
+      cmocka_unit_test(example_model_values),    cmocka_unit_test(example_standardization),
+      cmocka_unit_test(example_user_model),      cmocka_unit_test(example_low_rank_posterior),
+      cmocka_unit_test(example_full_posterior),  cmocka_unit_test(example_sampling),
+      cmocka_unit_test(example_divergence),      cmocka_unit_test(example_update),
+      cmocka_unit_test(example_heteroscedastic), cmocka_unit_test(example_student_t)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static void test_pinned_numbers(void** state) {
   assert_int_equal(BDL_GAUSSIAN, 1);
   assert_int_equal(BDL_POISSON, 4);
   assert_int_equal(BDL_HETEROSCEDASTIC, 5);
+  assert_int_equal(BDL_STUDENT_T, 6);
   assert_int_equal(BDL_INIT_UNIFORM_FAN_IN, 1);
   assert_int_equal(BDL_INIT_HE, 3);
   assert_int_equal(BDL_MONTE_CARLO, 1);

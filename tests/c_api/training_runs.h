@@ -26,6 +26,7 @@ static const variant variants[] = {
      "blr"},
     {"heteroscedastic", BDL_F64, BDL_HETEROSCEDASTIC, 2, "shuffle", "automatic", 0.9, "weights_biases", 0,
      "blr"},
+    {"student t", BDL_F64, BDL_STUDENT_T, 2, "shuffle", "automatic", 0.9, "weights_biases", 0, "blr"},
     {"diagonal", BDL_F64, BDL_POISSON, 0, "shuffle", "automatic", 0.9, "weights_biases", 0, "blr"},
     {"full", BDL_F64, BDL_GAUSSIAN, FULL, "shuffle", "automatic", 0.9, "weights_biases", 1, "blr"},
     {"backprop", BDL_F64, BDL_GAUSSIAN, 0, "shuffle", "automatic", 0.9, "weights_biases", 1, "bbb"},

@@ -57,6 +57,7 @@ inline Dense random_targets(const Likelihood& likelihood, Random& random) {
   for (double& value : y.values) switch (likelihood.kind()) {
       case BDL_GAUSSIAN:
       case BDL_HETEROSCEDASTIC:
+      case BDL_STUDENT_T:
         value = random.normal();
         break;
       case BDL_BERNOULLI:

@@ -140,6 +140,8 @@ r"""
      y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
     means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
     """
+BDL_STUDENT_T = _lowlevel.BDL_STUDENT_T
+r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom"""
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -259,7 +261,8 @@ def bdl_model_set_noise_precision(model, precision):
     value is shared by the standardised targets if nobody has set it, and one value set here is a value per
     output. Since 0.1.
     :type model: bdl_model
-    :param model:     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
+    :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
+        BDL_ERROR_UNSUPPORTED
     :type precision: bdl_matrix
     :param precision: 1 x 1 or 1 x targets, positive
     """
@@ -271,6 +274,28 @@ def bdl_model_get_noise_precision(model, precision):
     BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
+
+def bdl_model_set_degrees_of_freedom(model, degrees_of_freedom):
+    r"""
+    Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.
+    Training learns them from there, between 1 and 1000, unless option "learn_degrees_of_freedom" is 0. A new
+    model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.
+    :type model: bdl_model
+    :param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+    :type degrees_of_freedom: float
+    :param degrees_of_freedom: 0.1 to 1e6
+    """
+    return _lowlevel.bdl_model_set_degrees_of_freedom(model, degrees_of_freedom)
+
+def bdl_model_get_degrees_of_freedom(model):
+    r"""
+    Reads the degrees of freedom of Student-t noise. Since 0.1.
+    :type model: bdl_model
+    :param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+    :type degrees_of_freedom: float
+    :param degrees_of_freedom: receives the number
+    """
+    return _lowlevel.bdl_model_get_degrees_of_freedom(model)
 
 def bdl_model_set_noise_covariance(model, covariance):
     r"""
@@ -313,7 +338,7 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
     :type input_scale: bdl_matrix
     :param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
     :type target_mean: bdl_matrix
-    :param target_mean:  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
+    :param target_mean:  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
     :type target_scale: bdl_matrix
     :param target_scale: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
     :rtype: int
@@ -332,7 +357,7 @@ def bdl_model_standardize(model, x, y):
     :type x: bdl_matrix
     :param x:     n x inputs
     :type y: bdl_matrix
-    :param y:     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+    :param y:     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
         targets
     """
     return _lowlevel.bdl_model_standardize(model, x, y)

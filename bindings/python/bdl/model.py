@@ -166,6 +166,15 @@ class Model(Handle):
         lowlevel.bdl_model_set_noise_precision(self._handle, arrays.row(precision, "precision"))
 
     @property
+    def degrees_of_freedom(self) -> float:
+        """Of Student-t noise. Training learns them from there unless option ``learn_degrees_of_freedom`` is 0."""
+        return lowlevel.bdl_model_get_degrees_of_freedom(self._handle)
+
+    @degrees_of_freedom.setter
+    def degrees_of_freedom(self, degrees: float) -> None:
+        lowlevel.bdl_model_set_degrees_of_freedom(self._handle, degrees)
+
+    @property
     def noise_covariance(self) -> np.ndarray:
         """Covariance of Gaussian noise between the outputs, C x C."""
         covariance = arrays.empty(self.outputs, self.outputs)

@@ -35,7 +35,7 @@ def _names(title: str, words: str, prefix: str = "BDL_") -> Names:
 
 dtypes = Names("dtype", {"float32": lowlevel.BDL_F32, "float64": lowlevel.BDL_F64})
 activations = _names("activation", "identity relu leaky_relu elu gelu tanh sigmoid softplus swish")
-likelihoods = _names("likelihood", "gaussian bernoulli categorical poisson heteroscedastic")
+likelihoods = _names("likelihood", "gaussian bernoulli categorical poisson heteroscedastic student_t")
 initializations = _names("scheme", "uniform_fan_in xavier he", "BDL_INIT_")
 families = _names("family", "low_rank full full_moment diagonal_moment dropout")
 predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized")

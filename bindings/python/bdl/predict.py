@@ -53,7 +53,12 @@ def predict(
     """
     x = _inputs(model, posterior, x)
     result = Prediction(*(arrays.empty(len(x), model.means) for _ in range(3)))
-    _call(lowlevel.bdl_predict, model, posterior, x, (method, samples, seed), *result)
+    infinite = model.likelihood == "student_t" and model.degrees_of_freedom <= 2
+    mean, epistemic, noise = result
+    how = method, samples, seed
+    _call(lowlevel.bdl_predict, model, posterior, x, how, mean, epistemic, None if infinite else noise)
+    if infinite:
+        noise.fill(np.inf)
     return result
 
 

@@ -4064,6 +4064,102 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_set_degrees_of_freedom(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_degrees_of_freedom", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_degrees_of_freedom", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_degrees_of_freedom: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (double_argument(swig_obj[1], "bdl_model_set_degrees_of_freedom: degrees_of_freedom", &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_degrees_of_freedom(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_degrees_of_freedom(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double *arg2 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  double value2 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_degrees_of_freedom: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg2)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -11297,13 +11393,30 @@ static PyMethodDef SwigMethods[] = {
 		"value is shared by the standardised targets if nobody has set it, and one value set here is a value per\n"
 		"output. Since 0.1.\n"
 		":type model: bdl_model\n"
-		":param model:     a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED\n"
+		":param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:\n"
+		"    BDL_ERROR_UNSUPPORTED\n"
 		":type precision: bdl_matrix\n"
 		":param precision: 1 x 1 or 1 x targets, positive\n"
 		""},
 	 { "bdl_model_get_noise_precision", _wrap_bdl_model_get_noise_precision, METH_VARARGS, "\n"
 		"Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;\n"
 		"BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.\n"
+		""},
+	 { "bdl_model_set_degrees_of_freedom", _wrap_bdl_model_set_degrees_of_freedom, METH_VARARGS, "\n"
+		"Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.\n"
+		"Training learns them from there, between 1 and 1000, unless option \"learn_degrees_of_freedom\" is 0. A new\n"
+		"model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.\n"
+		":type model: bdl_model\n"
+		":param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED\n"
+		":type degrees_of_freedom: float\n"
+		":param degrees_of_freedom: 0.1 to 1e6\n"
+		""},
+	 { "bdl_model_get_degrees_of_freedom", _wrap_bdl_model_get_degrees_of_freedom, METH_O, "\n"
+		"Reads the degrees of freedom of Student-t noise. Since 0.1.\n"
+		":type model: bdl_model\n"
+		":param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED\n"
+		":type degrees_of_freedom: float\n"
+		":param degrees_of_freedom: receives the number\n"
 		""},
 	 { "bdl_model_set_noise_covariance", _wrap_bdl_model_set_noise_covariance, METH_VARARGS, "\n"
 		"Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,\n"
@@ -11339,7 +11452,7 @@ static PyMethodDef SwigMethods[] = {
 		":type input_scale: bdl_matrix\n"
 		":param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1\n"
 		":type target_mean: bdl_matrix\n"
-		":param target_mean:  1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0\n"
+		":param target_mean:  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0\n"
 		":type target_scale: bdl_matrix\n"
 		":param target_scale: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1\n"
 		":rtype: int\n"
@@ -11355,7 +11468,7 @@ static PyMethodDef SwigMethods[] = {
 		":type x: bdl_matrix\n"
 		":param x:     n x inputs\n"
 		":type y: bdl_matrix\n"
-		":param y:     n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the\n"
+		":param y:     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the\n"
 		"    targets\n"
 		""},
 	 { "bdl_model_get_standardization", _wrap_bdl_model_get_standardization, METH_VARARGS, "\n"
@@ -12880,6 +12993,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_CATEGORICAL",SWIG_From_int((int)(BDL_CATEGORICAL)));
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
   SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
+  SWIG_Python_SetConstant(d, "BDL_STUDENT_T",SWIG_From_int((int)(BDL_STUDENT_T)));
   SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
   SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));

@@ -173,5 +173,19 @@ def test_heteroscedastic_targets_have_a_noise_each(fan):
 
 
 def test_unknown_noise_is_refused(curve):
-    with pytest.raises(bdl.InvalidArgumentError, match="noise is 'loud', expected one of: gaussian, heteroscedastic"):
+    with pytest.raises(bdl.InvalidArgumentError, match="noise is 'loud', expected one of: gaussian, heteroscedastic, student_t"):
         bdl.BayesianMLPRegressor(noise="loud").fit(*curve)
+
+
+def test_student_t_noise_is_robust():
+    generator = np.random.default_rng(3)
+    x = generator.uniform(-2, 2, size=(400, 1))
+    y = np.sin(x[:, 0]) + 0.1 * generator.standard_t(2.5, size=400)
+    regressor = bdl.BayesianMLPRegressor((20,), noise="student_t").fit(x, y)
+    assert 1.2 < regressor.model_.degrees_of_freedom < 6
+    lower, upper = regressor.predict(x, interval=0.5)
+    assert 0.35 < np.mean((lower < y) & (y < upper)) < 0.7
+    assert np.abs(regressor.predict(x) - np.sin(x[:, 0])).max() < 0.4
+    regressor.model_.degrees_of_freedom = 2
+    mean, std = regressor.predict(x, return_std=True)
+    assert np.all(np.isfinite(mean)) and np.all(np.isinf(std))

@@ -244,6 +244,7 @@ p(y | f), f the network's outputs. C is their number.
 - `BDL_POISSON` = 4: y: C columns of counts 0, 1, 2, ..., f are log rates
 - `BDL_HETEROSCEDASTIC` = 5: y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
 means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
+- `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom
 """
 const bdl_likelihood = Cint
 const BDL_GAUSSIAN = Cint(1)
@@ -251,12 +252,14 @@ const BDL_BERNOULLI = Cint(2)
 const BDL_CATEGORICAL = Cint(3)
 const BDL_POISSON = Cint(4)
 const BDL_HETEROSCEDASTIC = Cint(5)
+const BDL_STUDENT_T = Cint(6)
 const bdl_likelihood_names = Dict{Cint,String}(
     1 => "BDL_GAUSSIAN",
     2 => "BDL_BERNOULLI",
     3 => "BDL_CATEGORICAL",
     4 => "BDL_POISSON",
     5 => "BDL_HETEROSCEDASTIC",
+    6 => "BDL_STUDENT_T",
 )
 
 """
@@ -442,7 +445,8 @@ value is shared by the standardised targets if nobody has set it, and one value 
 output. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_GAUSSIAN or BDL_HETEROSCEDASTIC; others: BDL_ERROR_UNSUPPORTED
+- `model`: a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
+  BDL_ERROR_UNSUPPORTED
 - `precision`: 1 x 1 or 1 x targets, positive
 """
 function bdl_model_set_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
@@ -455,6 +459,30 @@ BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
 """
 function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, precision)
+end
+
+"""
+Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.
+Training learns them from there, between 1 and 1000, unless option "learn_degrees_of_freedom" is 0. A new
+model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.
+
+# Arguments
+- `model`: a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+- `degrees_of_freedom`: 0.1 to 1e6
+"""
+function bdl_model_set_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees_of_freedom::Real)
+    return ccall((:bdl_model_set_degrees_of_freedom, libbdl), Cint, (Ptr{bdl_model}, Cdouble,), model, degrees_of_freedom)
+end
+
+"""
+Reads the degrees of freedom of Student-t noise. Since 0.1.
+
+# Arguments
+- `model`: a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+- `degrees_of_freedom`: receives the number
+"""
+function bdl_model_get_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees_of_freedom::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_degrees_of_freedom, libbdl), Cint, (Ptr{bdl_model}, Ptr{Cdouble},), model, degrees_of_freedom)
 end
 
 """
@@ -498,7 +526,7 @@ in the units of y. Since 0.1.
 - `model`: a network; a user's model: BDL_ERROR_UNSUPPORTED
 - `input_mean`: 1 x inputs; bdl_none(): 0
 - `input_scale`: 1 x inputs, 1e-100 to 1e100; bdl_none(): 1
-- `target_mean`: 1 x targets, for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only; bdl_none(): 0
+- `target_mean`: 1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
 - `target_scale`: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
 
 # Returns
@@ -517,7 +545,7 @@ count: a column of nothing else has mean 0, scale 1. Since 0.1.
 # Arguments
 - `model`: a network
 - `x`: n x inputs
-- `y`: n x targets; used for BDL_GAUSSIAN and BDL_HETEROSCEDASTIC only. bdl_none(): 0 and 1 for the
+- `y`: n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
   targets
 """
 function bdl_model_standardize(model::Union{bdl_model,Ptr{bdl_model}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView})

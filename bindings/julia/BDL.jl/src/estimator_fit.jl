@@ -72,7 +72,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     word === :heteroscedastic && (outputs *= 2)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
-    real = word in (:gaussian, :heteroscedastic)
+    real = word in (:gaussian, :heteroscedastic, :student_t)
     s.standardize && standardize!(model, X, real ? y : nothing)
     real && size(y, 2) > 1 && start_noise!(model, y, s)
     wish = method_for(m, model, X)

@@ -20,8 +20,8 @@ predictions are in their own units: with `standardize` the network sees standard
 
 - `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
   `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
-- `noise`: of real numbers, `:gaussian` (equal everywhere) or `:heteroscedastic` (Gaussian with a variance that the network
-  learns as a function of the inputs)
+- `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
+  learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers)
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
 - `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref)) than the one that the
   method is for
@@ -81,8 +81,8 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
 end
 
 known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))
-known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic) ? Symbol(word) :
-    throw(InvalidArgumentError("noise is $(repr(word)); it must be :gaussian or :heteroscedastic"))
+known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic, :student_t) ? Symbol(word) :
+    throw(InvalidArgumentError("noise is $(repr(word)); it must be :gaussian, :heteroscedastic or :student_t"))
 
 known_likelihood(word::Union{Real,Nothing}) = number(LIKELIHOODS, word)  # raises
 

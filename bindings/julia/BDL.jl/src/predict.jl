@@ -18,10 +18,12 @@ sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
 function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
     (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
+    infinite = likelihood(model) === :student_t && degrees_of_freedom(model) <= 2  # no variance
     predicted(model, q) do m, p
         LibBDL.bdl_predict(m, p, x, how, samples, seed, look(mean), look(epistemic_variance),
-            look(noise_variance))
+            infinite ? NO_MATRIX : look(noise_variance))
     end
+    infinite && fill!(noise_variance, Inf)
     return (mean = mean, epistemic_variance = epistemic_variance, noise_variance = noise_variance)
 end
 

@@ -67,7 +67,7 @@ def noise_factor(options: dict[str, Any], method: str, hidden: Sequence[int]) ->
 
 def start_noise(model: Model, targets: np.ndarray, factor: float) -> None:
     """Gives each target a Gaussian noise of its own, to be learned from there."""
-    if model.likelihood in ("gaussian", "heteroscedastic"):
+    if model.likelihood in ("gaussian", "heteroscedastic", "student_t"):
         variance = np.var(targets, axis=0, dtype=np.float64)
         model.noise_precision = factor / np.where(variance > 0, variance, 1.0)
 

@@ -194,7 +194,7 @@ class Learns:
         """Densities mean little before the noise is learned."""
         optimizer = self.optimizer_
         likelihood, starts = optimizer.model.likelihood, [0.0]
-        if likelihood in ("gaussian", "heteroscedastic") and optimizer["learn_noise"]:
+        if likelihood in ("gaussian", "heteroscedastic", "student_t") and optimizer["learn_noise"]:
             starts.append(optimizer["learn_from"])
         if likelihood == "heteroscedastic":
             starts.append(optimizer["heteroscedastic_from"])

@@ -16,11 +16,11 @@ from .base import PREDICTION_SEED
 from .mlp import PARAMETERS, BayesianMLP
 from .regression import PredictsNumbers
 
-_NOISES = ("gaussian", "heteroscedastic")
+_NOISES = ("gaussian", "heteroscedastic", "student_t")
 
 _NOISE = """noise : str, default="gaussian"
-        Of y around its mean: "gaussian", equal everywhere, or "heteroscedastic", Gaussian with a variance that the
-        network learns as a function of the inputs.
+        Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
+        network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers.
     """
 
 

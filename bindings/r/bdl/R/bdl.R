@@ -80,6 +80,16 @@ bdl_model_get_noise_precision <- function(model, precision)
   .Call('R_swig_bdl_model_get_noise_precision', model, precision, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_set_degrees_of_freedom <- function(model, degrees_of_freedom)
+{
+  .Call('R_swig_bdl_model_set_degrees_of_freedom', model, degrees_of_freedom, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_get_degrees_of_freedom <- function(model)
+{
+  .Call('R_swig_bdl_model_get_degrees_of_freedom', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_set_noise_covariance <- function(model, covariance)
 {
   .Call('R_swig_bdl_model_set_noise_covariance', model, covariance, FALSE, PACKAGE='bdl')

@@ -12,7 +12,7 @@ family_name <- function(family, y) {
     family <- family$family
   }
   if (identical(family, "binomial")) family <- "bernoulli"
-  known <- setdiff(names(likelihoods), "heteroscedastic")  # a noise
+  known <- setdiff(names(likelihoods), c("heteroscedastic", "student_t"))  # noises
   if (!is.character(family) || length(family) != 1 || !family %in% known) {
     refuse("family must be one of ", paste0('"', c(known, "binomial"), '"', collapse = ", "),
            ", or a family object", call = sys.call(-2))

@@ -91,7 +91,8 @@ logLik.bdl <- function(object, ...) {
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
   noise <- switch(likelihood_name(object$family, object$settings$noise, object$settings$hidden),
-                  gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs, 0)
+                  gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
+                  student_t = object$response$outputs + 1, 0)
   structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
 }
 

@@ -4,8 +4,9 @@ activations <- c(identity = BDL_IDENTITY, relu = BDL_RELU, leaky_relu = BDL_LEAK
                  gelu = BDL_GELU, tanh = BDL_TANH, sigmoid = BDL_SIGMOID, softplus = BDL_SOFTPLUS,
                  swish = BDL_SWISH)
 likelihoods <- c(gaussian = BDL_GAUSSIAN, bernoulli = BDL_BERNOULLI, categorical = BDL_CATEGORICAL,
-                 poisson = BDL_POISSON, heteroscedastic = BDL_HETEROSCEDASTIC)
-noises <- c(gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC)
+                 poisson = BDL_POISSON, heteroscedastic = BDL_HETEROSCEDASTIC,
+                 student_t = BDL_STUDENT_T)
+noises <- c(gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC, student_t = BDL_STUDENT_T)
 dtypes <- c(single = BDL_F32, double = BDL_F64)
 posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,
                         diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT)

@@ -2150,6 +2150,104 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_set_degrees_of_freedom ( SEXP model, SEXP degrees_of_freedom, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_degrees_of_freedom", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_degrees_of_freedom", "_request_stop"), "bdl_model_set_degrees_of_freedom", "model");
+  }
+  {
+    arg2 = (double)bdlr_double(degrees_of_freedom, "bdl_model_set_degrees_of_freedom", "degrees_of_freedom");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_degrees_of_freedom(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_degrees_of_freedom ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double *arg2 = (double *) 0 ;
+  SEXP given1 ;
+  double output2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_degrees_of_freedom", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_degrees_of_freedom", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "degrees_of_freedom", Rf_ScalarReal(*arg2));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_set_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -9006,6 +9104,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
+   {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
@@ -9037,6 +9136,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_brier", (DL_FUNC) &R_swig_bdl_metric_brier, 3},
    {"R_swig_bdl_model_block", (DL_FUNC) &R_swig_bdl_model_block, 3},
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
+   {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
