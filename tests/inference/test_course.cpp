@@ -228,11 +228,12 @@ void arrival_is_a_weighted_average(void**) {
 /// A fit that ends on its way up says so, until it has arrived. What comes before the noise is learned says
 /// nothing.
 void short_fits_have_not_arrived(void**) {
-  const Data data;
+  Data data;
+  for (Index i = 0; i < examples; ++i) data.y(0, i) = data.x(0, i) - data.x(1, i);
   const auto optimizer = make_optimizer(), learner = make_optimizer();
   Options options = optimizer->options();
   options.learn_noise = 0;
-  options.curvature_rate = options.learning_rate = 0.2;
+  options.curvature_rate = 0.2;
   optimizer->set_options(options);
   optimizer->model()->likelihood.set_noise_precision(std::vector<double>{100});
   fit(*optimizer, data.inputs(), data.targets(), 8, silent);
