@@ -225,7 +225,7 @@ void arrival_is_a_weighted_average(void**) {
   assert_int_equal(arrival.steps, 9);
 }
 
-/// A fit that ends on its way up says so, until it has arrived. What comes before the noise is learned says
+/// A fit that ends on its way up says so. What comes before the noise is learned says
 /// nothing.
 void short_fits_have_not_arrived(void**) {
   Data data;
@@ -236,12 +236,11 @@ void short_fits_have_not_arrived(void**) {
   options.curvature_rate = 0.2;
   optimizer->set_options(options);
   optimizer->model()->likelihood.set_noise_precision(std::vector<double>{100});
-  fit(*optimizer, data.inputs(), data.targets(), 8, silent);
+  fit(*optimizer, data.inputs(), data.targets(), 2, silent);
   assert_non_null(std::strstr(diagnose(*optimizer).message, "still rises"));
-  fit(*optimizer, data.inputs(), data.targets(), 400, silent);
-  assert_string_equal(diagnose(*optimizer).message, "");
   assert_int_equal(optimizer->state.arrival.steps, optimizer->state.running_steps);
   fit(*learner, data.inputs(), data.targets(), 40, silent);
+  assert_string_equal(diagnose(*learner).message, "");
   assert_int_equal(learner->state.arrival.steps, learner->state.step - learner->state.learning_step + 1);
 }
 

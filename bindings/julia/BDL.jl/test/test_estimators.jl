@@ -108,3 +108,12 @@ let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
         prediction = :monte_carlo)
     @test_throws InvalidArgumentError describe_method("lofi")
 end
+
+# Fits that are too short say so, and healthy ones nothing.
+disable_logging(Logging.BelowMinLevel)
+let
+    @test_logs (:warn, r"train for more") fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
+    @test_logs fit(BayesianMLP, X, y; progress = false)
+    @test_logs fit(BayesianGLM, X, y; progress = false)
+    disable_logging(Logging.Warn)
+end
