@@ -206,8 +206,13 @@ void diagnosis_names_what_is_wrong(void**) {
   says(diagnosed(40, [&](O& o) { noise(o, 9e29); }), "learned to be nothing");
   says(diagnosed(40, [&](O& o) { noise(o, 2e-30); }), "beyond all bounds");
   says(diagnosed(40, [](O& o) { o.state.learning_step = 0; }), "lower learn_from");
-  says(diagnosed(40, [](O& o) { o.state.arrival.average -= 0.2 * static_cast<double>(o.data_size()); }),
-       "still rises");
+  const auto rise = [](O& o, double first, double average) {
+    const double now = o.state.running_log_likelihood, n = static_cast<double>(o.data_size());
+    o.state.arrival = {10, now - first * n, now - average * n};
+  };
+  says(diagnosed(40, [&](O& o) { rise(o, 3, 0.16); }), "still rises");
+  assert_string_equal(diagnosed(40, [&](O& o) { rise(o, 2, 0.14); }), "");
+  assert_string_equal(diagnosed(40, [&](O& o) { rise(o, 4, 0.16); }), "");
 }
 
 /// The average that training is compared with: the k-th value has weight k.
