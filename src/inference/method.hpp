@@ -13,6 +13,7 @@ enum class Suits { any, full, diagonal, low_rank, dropout };  // any: Gaussian
 /// What a method's defaults may depend on.
 struct MethodContext {
   bool has_hidden = false;  ///< the model is a network with hidden units
+  bool is_deep = false;     ///< in two layers or more
   bdl_likelihood likelihood = BDL_GAUSSIAN;
   Index data_size = 1;
 };

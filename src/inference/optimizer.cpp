@@ -29,7 +29,9 @@ bool has_hidden(const Model<T>* model) {
 
 template <class T>
 MethodContext context_of(const Model<T>* model, Index data_size) {
-  return {has_hidden(model), model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
+  const auto* network = dynamic_cast<const Network<T>*>(model);
+  const bool is_deep = network && network->layers().size() > 2;
+  return {has_hidden(model), is_deep, model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
 }
 
 // Without a plan, scales are learned from where a course of this many epochs would begin to.

@@ -173,7 +173,8 @@ class Optimizer {
   Watch next_watch_;
   struct GoodState {
     std::unique_ptr<Posterior<T>> posterior;
-    std::vector<double> prior, noise;
+    std::vector<double> prior;
+    std::optional<Likelihood> likelihood;
     TrainingState state;
   } good_;
   double part_ = 1;    // of the step that was taken

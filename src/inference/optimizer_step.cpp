@@ -73,7 +73,7 @@ void Optimizer<T>::step(Index examples) {
   bool begins_anew = false;  // what is learned changes, and with it what the expected log likelihood can be
   if (!model_->likelihood.log_precision_is_free() && is_due(options_.heteroscedastic_from, epoch_steps)) {
     model_->likelihood.free_log_precision(true);
-    begins_anew = true;
+    begins_anew = model_->likelihood.kind() == BDL_HETEROSCEDASTIC;
   }
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (!good_.posterior) remember_good_state();

@@ -77,8 +77,7 @@ void Optimizer<T>::remember_good_state() {
   else
     good_.posterior->assign(*posterior_);
   good_.prior.assign(prior_.groups().begin(), prior_.groups().end());
-  good_.noise.assign(model_->likelihood.noise_precision().begin(),
-                     model_->likelihood.noise_precision().end());
+  good_.likelihood = model_->likelihood;
   good_.state = state;
 }
 
@@ -89,7 +88,7 @@ bool Optimizer<T>::go_back() {
   posterior_->swap(*good_.posterior);
   good_.posterior.reset();
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
-  model_->likelihood.learn_noise_precision(good_.noise);
+  model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   first_order_.forget();
   state = good_.state;

@@ -7,6 +7,11 @@ import pytest
 matplotlib.use("Agg")
 
 
+def pytest_configure(config):
+    """Most fits here are short, and say so; tests of what they say ask for it."""
+    config.addinivalue_line("filterwarnings", "ignore::sklearn.exceptions.ConvergenceWarning")
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20)

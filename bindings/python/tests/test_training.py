@@ -4,10 +4,11 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import bdl
+from bdl.estimators.training import Validation, constant_score
 
 
 def test_history(curve):
@@ -187,3 +188,53 @@ def test_one_row():
     x, y = np.ones((1, 2)), np.ones(1)
     for estimator in bdl.BayesianMLPRegressor(epochs=5), bdl.BayesianGLM():
         assert np.isfinite(estimator.fit(x, y).predict(x)).all()
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_healthy_fits_say_nothing(curve, plane, blobs):
+    for data in curve, plane:
+        bdl.BayesianMLPRegressor().fit(*data)
+        bdl.BayesianGLM().fit(*data)
+    for data in blobs, load_iris(return_X_y=True):
+        bdl.BayesianMLPClassifier().fit(*data)
+
+
+def test_fits_that_are_too_short_say_so(curve):
+    with pytest.warns(ConvergenceWarning, match="train for more") as said:
+        bdl.BayesianMLPRegressor(epochs=2).fit(*curve)
+    assert len(said) == 1 and said[0].filename == __file__
+
+
+def test_divergence_says_what_is_held(curve):
+    """Nothing is held of a first step that fails; a former fit stays."""
+    x, y = curve
+    wild = {"learning_rate": 1e6, "guard": 0, "samples": 2}
+    regressor = bdl.BayesianMLPRegressor(method="von", epochs=5, options=wild)
+    with pytest.raises(bdl.DivergedError, match="The estimator (is not fitted|holds the posterior of epoch)"):
+        regressor.fit(x, y)
+
+
+class Falling(Validation):
+    """Scores that fall out of sense after three epochs."""
+
+    def score(self, optimizer):
+        self.constant  # the field is there
+        epoch = optimizer.progress.epoch
+        return -1 / epoch if epoch < 4 else float("nan") if self.patience == 99 else -1e6
+
+
+@pytest.mark.parametrize("patience", [98, 99])
+def test_early_stopping_takes_no_run_away_for_convergence(curve, patience, monkeypatch):
+    monkeypatch.setattr("bdl.estimators.learning.Validation", Falling)
+    options = {"learn_noise": 0}
+    regressor = bdl.BayesianMLPRegressor(early_stopping=True, patience=patience, options=options)
+    with pytest.raises(bdl.DivergedError, match="far below a constant's.*holds the posterior of epoch 3"):
+        regressor.fit(*curve)
+    assert regressor.optimizer_.progress.epoch == 3 and np.isfinite(regressor.predict(curve[0])).all()
+
+
+def test_scores_of_constants():
+    y = np.array([[1.0], [3.0]])
+    assert np.isclose(constant_score(y, y, None), -0.5 * (np.log(2 * np.pi) + 1))
+    labels = np.array([[0], [1], [1]])
+    assert np.isclose(constant_score(labels, labels, 2), (np.log(0.4) + 2 * np.log(0.6)) / 3)

@@ -1,5 +1,5 @@
 # Runs by itself: JULIA_DEPOT_PATH=scratch BDL_LIBRARY=path/to/libbdl.so.0 julia --project=BDL.jl BDL.jl/test/runtests.jl
-using BDL, LinearAlgebra, Random, Serialization, Statistics, Test
+using BDL, LinearAlgebra, Logging, Random, Serialization, Statistics, Test
 
 isdefined(Base.Experimental, Symbol("@optlevel")) && @eval Base.Experimental.@optlevel 0  # compiles faster
 
@@ -9,6 +9,8 @@ const PROJECT = dirname(@__DIR__)
 const CHILD = `$(Base.julia_cmd()) --startup-file=no --project=$PROJECT`
 
 include("data.jl")
+
+disable_logging(Logging.Warn)  # most fits here are short, and say so
 
 @testset "BDL" begin
     for file in ("library", "views", "bad_calls", "callbacks", "examples", "posterior", "training", "checkpoints",

@@ -120,3 +120,12 @@ let x = range(-1, 1; length = 400)[:, :], y = 2 .* x[:, 1] .+ exp.(x[:, 1]) .* s
     @test_throws InvalidArgumentError fit(BayesianMLP, x, y; noise = :loud)
     @test_throws InvalidArgumentError fit(BayesianMLP, x, y .> 0; noise = :heteroscedastic, progress = false)
 end
+
+# Fits that are too short say so, and healthy ones nothing.
+disable_logging(Logging.BelowMinLevel)
+let
+    @test_logs (:warn, r"train for more") fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
+    @test_logs fit(BayesianMLP, X, y; progress = false)
+    @test_logs fit(BayesianGLM, X, y; progress = false)
+    disable_logging(Logging.Warn)
+end

@@ -21,7 +21,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   do.call(bdl_set_options, c(list(optimizer), control))
   history <- train(optimizer, x, response$y, settings$epochs, verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
-  if (nzchar(diagnosis$message)) warning(diagnosis$message, call. = FALSE)
+  if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   response$y <- with_names(response$y, rownames(x), response$names)
   structure(class = "bdl", list(
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,

@@ -9,10 +9,13 @@ line_data <- function(n = 60, seed = 1) {
   d
 }
 
+# Without what is said of fits that are too short.
+hushed <- function(fit) withCallingHandlers(fit, bdl_warning = function(w) invokeRestart("muffleWarning"))
+
 # bdl() with a short course. The call is made where it was written, so that it can be updated.
 quick <- function(...) {
   given <- as.list(substitute(list(...)))[-1]
-  eval(as.call(c(list(quote(bdl)), given, list(epochs = 15, samples = 50, verbose = FALSE))), parent.frame())
+  hushed(eval(as.call(c(list(quote(bdl)), given, list(epochs = 15, samples = 50, verbose = FALSE))), parent.frame()))
 }
 
 toy <- function(n = 40, method = "slang-ggn", rank = 3) {

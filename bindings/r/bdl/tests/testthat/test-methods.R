@@ -92,8 +92,8 @@ test_that("residuals, fitted values and simulations belong together", {
 test_that("update() fits again", {
   d <- line_data()
   fit <- quick(y ~ a + b, d, hidden = 3, seed = 2)
-  expect_identical(coef(update(fit)), coef(fit))
-  smaller <- update(fit, . ~ a, hidden = 2)
+  expect_identical(coef(hushed(update(fit))), coef(fit))
+  smaller <- hushed(update(fit, . ~ a, hidden = 2))
   expect_identical(formula(smaller), y ~ a, ignore_attr = TRUE)
   expect_identical(smaller$settings$hidden, 2)
   expect_identical(update(bdl_glm(y ~ a, d, verbose = FALSE), . ~ b)$settings$rank, "full")
@@ -130,4 +130,11 @@ test_that("pictures are drawn", {
   expect_silent(plot(quick(class ~ a, d, hidden = 3)))
   expect_silent(plot(quick(g ~ a, d, hidden = 3)))
   expect_silent(plot(quick(cbind(y, a) ~ b, d, hidden = 3)))
+})
+
+test_that("fits that are too short say so", {
+  d <- line_data()
+  expect_warning(bdl(y ~ a + b, d, hidden = 4, epochs = 1, verbose = FALSE), "epochs|steps", class = "bdl_warning")
+  expect_silent(bdl(y ~ a + b, d, hidden = 4, verbose = FALSE, seed = 1))
+  expect_silent(bdl_glm(y ~ a + b, d, verbose = FALSE))
 })
