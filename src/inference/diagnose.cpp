@@ -88,6 +88,9 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   if (state.has_diverged)
     return "training ran away, and this is the last good state before: lower learning_rate, or set option "
            "guard to 1 if it is 0";
+  if (state.rate_cuts > 0)
+    return "training ran away, and went on from its last good state with a lower learning rate: lower "
+           "learning_rate";
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);

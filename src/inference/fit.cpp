@@ -21,16 +21,19 @@ class Release {
   DenseRows<T>& rows_;
 };
 
-/// A step; where training has run away, the error leaves the last good state.
+/// A step. Where training has run away, it goes on from its last good state with half the learning rate; if
+/// it does so again and again, or without a guard, the error leaves that state.
 template <class T>
 void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo) {
   try {
     optimizer.step(examples);
   } catch (const Error& error) {
-    if (error.status() != Status::ERROR_DIVERGED || !optimizer.go_back()) throw;
+    if (error.status() != Status::ERROR_DIVERGED) throw;
+    const bool goes_on = optimizer.may_go_on();
+    if (!optimizer.go_back()) throw;
     undo.keep();
-    fail(Status::ERROR_DIVERGED, "%s; the posterior is that of step %lld again", error.what(),
-         static_cast<long long>(optimizer.state.step));
+    if (!goes_on)
+      fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
   }
 }
 

@@ -33,8 +33,9 @@ Index pair_count(const ExampleLosses<T>& losses) {
   return is_expectation(losses) ? losses.y.cols : losses.outputs.cols;
 }
 
-constexpr int most_trials = 60;  // of a flat loss each takes a half
-constexpr double least_factor = 0.05, most_factor = 0.9, slack = 1.01;
+constexpr int most_trials = 60;
+// A squared error is done after one trial; a flat loss takes some, each at least a half.
+constexpr double least_factor = 0.05, first_factor = 0.9, most_factor = 0.5, slack = 1.01;
 
 }  // namespace
 
@@ -52,7 +53,8 @@ double kept_part(const Likelihood& likelihood, const double* f, const double* y,
     const double after = -likelihood.log_density(moved, y);
     const double a = 2 * (1 + (after - before) / promised);
     if (a <= slack * limit || promised <= 1e-12 * (1 + std::abs(before))) break;
-    part *= std::isfinite(a) ? std::clamp(limit / a, least_factor, most_factor) : least_factor;
+    part *= std::isfinite(a) ? std::clamp(limit / a, least_factor, trial == 0 ? first_factor : most_factor)
+                             : least_factor;
   }
   return part;
 }

@@ -43,10 +43,12 @@ template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set(options, Rule::blr, kind);
   options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
-  // Weights that no example moves go to their prior: N(0, 1) ones, layer after layer, would drown the outputs
-  // of samples.
-  if (context.is_deep) options.prior_scaling = static_cast<std::int32_t>(PriorScaling::fan_in);
-  if (!is_classifier(context)) return;
+  if (!is_classifier(context)) {
+    // Weights that no example moves go to their prior: N(0, 1) ones, layer after layer, would drown the
+    // outputs of samples.
+    if (context.is_deep) options.prior_scaling = static_cast<std::int32_t>(PriorScaling::fan_in);
+    return;
+  }
   options.learning_rate = 0.05;
   options.start_share = 0.0025;
   options.learn_prior = 0;

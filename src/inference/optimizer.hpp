@@ -21,6 +21,9 @@
 
 namespace bdl {
 
+/// Later run-aways are errors.
+inline constexpr Index most_rate_cuts = 10;
+
 /// Of all fits of an optimizer together.
 inline constexpr Index most_epochs = INT32_MAX;
 
@@ -57,6 +60,7 @@ struct TrainingState {
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   Watch watch;
+  Index rate_cuts = 0;  ///< run-aways after which learning_rate was halved
   Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
@@ -104,8 +108,10 @@ class Optimizer {
   const Filter<T>& filter() const { return filter_; }
   /// Null: the optimizer's own streams.
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
-  /// After a failed step: if training has run away, everything is as in its last good state.
+  /// After a failed step: if training has run away, the belief and the scales are as in the last good state.
   bool go_back();
+  /// From there on with half the learning rate? Not without a guard, nor for ever.
+  bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
   /// One step on the rows that the caller has put into rows().
   void step_rows();
   DenseRows<T>& rows() { return caller_rows_; }
@@ -175,7 +181,8 @@ class Optimizer {
     std::unique_ptr<Posterior<T>> posterior;
     std::vector<double> prior;
     std::optional<Likelihood> likelihood;
-    TrainingState state;
+    Watch watch;
+    double running_log_likelihood = 0, start_weight = 1;
   } good_;
   double part_ = 1;    // of the step that was taken
   bool held_ = false;  // was anything of its gradient held back?

@@ -159,7 +159,7 @@ PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
                          static_cast<std::uint64_t>(state.step), 0};
   PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
   step.curvature = evidence.curvature;
-  step.mean_rate = factor * options_.learning_rate;
+  step.mean_rate = std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts));
   step.curvature_rate = factor * planned_curvature_rate(options_, state.plan);
   step.prior_precision = prior_.precision();
   return step;
@@ -172,7 +172,7 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
                             evidence.gradient,
                             penalty(),
                             static_cast<double>(data_size_),
-                            factor * options_.learning_rate,
+                            std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts)),
                             state.step + 1};
   part_ = 1;
   if (rule() == Rule::map) {

@@ -11,7 +11,7 @@ namespace {
 
 // Healthy fits stay below 4, or below 100 under a nearly flat prior; run-aways grow to 1e300 within an epoch
 // or two.
-constexpr double limit = 1e3, good = 2;
+constexpr double limit = 100, good = 2;
 constexpr double least_baseline = 0.7;  // nats: targets that are all 0
 constexpr Index least_window = 20;
 
@@ -78,22 +78,28 @@ void Optimizer<T>::remember_good_state() {
     good_.posterior->assign(*posterior_);
   good_.prior.assign(prior_.groups().begin(), prior_.groups().end());
   good_.likelihood = model_->likelihood;
-  good_.state = state;
+  good_.watch = state.watch;
+  good_.running_log_likelihood = state.running_log_likelihood;
+  good_.start_weight = state.start_weight;
 }
 
-/// Averages of gradients begin anew; whoever goes on should do so with other options.
+/// Time goes on; averages of gradients begin anew.
 template <class T>
 bool Optimizer<T>::go_back() {
   if (!good_.posterior || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
-  posterior_->swap(*good_.posterior);
-  good_.posterior.reset();
+  posterior_->assign(*good_.posterior);
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
   model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   first_order_.forget();
-  state = good_.state;
   state.momentum_steps = 0;
-  state.has_diverged = true;
+  state.running_log_likelihood = good_.running_log_likelihood;
+  state.start_weight = good_.start_weight;
+  state.watch = next_watch_ = good_.watch;
+  if (may_go_on())
+    ++state.rate_cuts;
+  else
+    state.has_diverged = true;
   return true;
 }
 

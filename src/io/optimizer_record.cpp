@@ -98,6 +98,7 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
   if (record.has("state.guarded_steps")) {  // files of 0.1 have none
     state.guarded_steps = record.integer("state.guarded_steps", 0, count_limit);
+    state.rate_cuts = record.integer("state.rate_cuts", 0, most_rate_cuts);
     state.has_diverged = record.integer("state.has_diverged", 0, 1) == 1;
     state.watch = {record.integer("state.watch_steps", 0, count_limit), record.sum("state.watch_misfit"),
                    record.sum("state.watch_baseline"), record.sum("state.watch_first_ratio")};
@@ -159,6 +160,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
   record.integer("state.guarded_steps", optimizer.state.guarded_steps);
   record.integer("state.has_diverged", optimizer.state.has_diverged ? 1 : 0);
+  record.integer("state.rate_cuts", optimizer.state.rate_cuts);
   record.integer("state.watch_steps", optimizer.state.watch.steps);
   record.real("state.watch_misfit", optimizer.state.watch.misfit);
   record.real("state.watch_baseline", optimizer.state.watch.baseline);

@@ -67,8 +67,10 @@ int32_t see(void* user_data, const bdl_optimizer* optimizer) {
   OK(bdl_optimizer_progress(optimizer, &step, nullptr, &epoch));
   OK(bdl_optimizer_running_elbo(optimizer, &likelihood, &kl));
   OK(bdl_optimizer_elbo(optimizer, x_of(&seen.t->data), y_of(&seen.t->data), 2, 1, &elbo, &kl));
+  const int64_t targets = seen.t->data.targets,
+                columns = bdl_model_likelihood(seen.t->model) == BDL_CATEGORICAL ? seen.t->outputs : targets;
   OK(bdl_predict(seen.t->model, seen.t->posterior, x_of(&seen.t->data), BDL_PLUG_IN, 1, 1,
-                 bdl_f64(prediction, ROWS, seen.t->outputs), bdl_none(), bdl_none()));
+                 bdl_f64(prediction, ROWS, columns), bdl_none(), bdl_none()));
   assert_int_equal(snapshot_of(seen.t).step, step);
   seen.steps.push_back(step);
   seen.epochs.push_back(epoch);

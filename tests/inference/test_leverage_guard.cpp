@@ -68,7 +68,8 @@ void parts_meet_the_condition_and_are_not_needlessly_small(void**) {
       assert_true(part > 0 && part <= 1);
       if (part * t * dot(e, e) < 1e-10) continue;  // below the rounding of the loss
       if (!(curvature_along(likelihood, f, y, e, part * t) <= 1.011 * limit))
-        fail_msg("part %g of %g", part, t);
+        fail_msg("likelihood %d: part %g of %g, a %g of %g, f %g y %g e %g", likelihood.kind(), part, t,
+                 curvature_along(likelihood, f, y, e, part * t), limit, f(0, 0), y(0, 0), e(0, 0));
       if (part == 1) continue;
       ++held;
       // One factor of the search earlier, the condition did not hold.
@@ -208,8 +209,9 @@ struct Course {
         120);
     Options options = optimizer->options();
     options.guard = guard;
-    options.learning_rate = 0.3;
-    options.curvature_rate = 0.002;
+    options.learning_rate = 0.8;
+    options.curvature_rate = 0.001;
+    options.prior_scaling = 0;
     optimizer->set_options(options);
   }
   void run(Index epochs) {
@@ -219,22 +221,25 @@ struct Course {
   double largest() const { return max_abs(column_of(std::as_const(*optimizer->posterior()).mean())); }
 };
 
+/// These rates are beyond what examples can be asked for one by one: where they run away together, training
+/// goes on more slowly from its last good state.
 void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
   for (const char* method : {"slang-ggn", "vogn", "von"}) {
     Course held(1, method);
-    held.run(30);
-    assert_true(held.largest() < 20 && held.optimizer->state.guarded_steps > 0);
-    assert_true(held.optimizer->state.watch.ratio() < 1);
+    held.run(60);
+    const TrainingState& state = held.optimizer->state;
+    assert_true(held.largest() < 100 && state.guarded_steps > 0 && state.rate_cuts < 5);
+    assert_true(state.watch.ratio() < 0.5 && !state.has_diverged);
   }
 }
 
 /// A run-away is an error, and leaves the last good state.
 void a_run_away_is_taken_back(void**) {
   Course free(0);
-  expect_error(Status::ERROR_DIVERGED, "again", [&] { free.run(60); });
+  expect_error(Status::ERROR_DIVERGED, "last good state", [&] { free.run(60); });
   const TrainingState& state = free.optimizer->state;
   assert_true(state.has_diverged && free.largest() < 100);
-  assert_true(state.step > 0 && state.watch.ratio() <= 2);
+  assert_true(state.step > 0 && state.rate_cuts == 0 && state.watch.ratio() <= 2);
   // Whoever goes on with other options is not marked any more.
   Options options = free.optimizer->options();
   options.guard = 1;

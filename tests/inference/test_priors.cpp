@@ -137,8 +137,8 @@ void streams_of_networks_begin_with_fan_in(void**) {
   for (const Method& method : method_table()) {
     for (const bool hidden : {false, true}) {
       Options options, of_classes;
-      method.set_defaults(options, {hidden, BDL_GAUSSIAN, 1});
-      method.set_defaults(of_classes, {hidden, BDL_CATEGORICAL, 1});
+      method.set_defaults(options, {hidden, false, BDL_GAUSSIAN, 1});
+      method.set_defaults(of_classes, {hidden, false, BDL_CATEGORICAL, 1});
       assert_int_equal(options.prior_scaling, hidden && method.is_online);
       assert_int_equal(of_classes.prior_scaling, options.prior_scaling);
       assert_int_equal(options.initialization, Options().initialization);
