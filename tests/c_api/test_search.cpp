@@ -143,6 +143,7 @@ void failing_trials_are_kept_apart(void**) {
   Learner prototype(make_mlp(BDL_F32, {INPUTS, 5, 5, 2}, BDL_GAUSSIAN, true, BDL_RELU), BDL_F32, 2, ROWS);
   prototype.set("learn_noise", 0);
   prototype.set("final_rate", 1.0);
+  prototype.set("guard", 0.0);  // which would prevent it
   const Search search = make_search(prototype);
   int64_t best = -1;
   OK(bdl_search_add_double(search.get(), "learning_rate", 1e-3, 1e6, BDL_SCALE_LOG));
