@@ -139,8 +139,8 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
 
 /**
  * Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
- * Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each layer
- * if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
+ * Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
+ * layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
  * @param optimizer an optimizer
  * @param precision 1 x 1 or 1 x D, positive
  */

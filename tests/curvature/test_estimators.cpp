@@ -195,7 +195,8 @@ void log_likelihood_and_errors_are_means_over_the_samples(void**) {
                 1e-12);
     if (batch.likelihood.kind() != BDL_GAUSSIAN) return;
     Dense errors = poison(batch.likelihood.outputs(), 1), expected(batch.likelihood.outputs(), 1);
-    sum_squared_errors<double>(batch.likelihood, estimator->outputs(), Padded<double>(batch.y).get(), errors.values);
+    sum_squared_errors<double>(batch.likelihood, estimator->outputs(), Padded<double>(batch.y).get(),
+                               errors.values);
     for (Index c = 0; c < errors.rows; ++c)
       for (Index s = 0; s < samples; ++s)
         for (Index i = 0; i < examples; ++i)
