@@ -39,8 +39,8 @@ typedef enum bdl_likelihood {
   /** y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
    * means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from". */
   BDL_HETEROSCEDASTIC = 5,
-  BDL_STUDENT_T =
-      6 /**< y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom */
+  /** y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom. */
+  BDL_STUDENT_T = 6
 } bdl_likelihood;
 
 /** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */

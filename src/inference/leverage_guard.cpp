@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/profile.hpp"
 #include "linalg/parallel.hpp"
@@ -36,6 +37,22 @@ Index pair_count(const ExampleLosses<T>& losses) {
 constexpr int most_trials = 60;
 // A squared error is done after one trial; a flat loss takes some, each at least a half.
 constexpr double least_factor = 0.05, first_factor = 0.9, most_factor = 0.5, slack = 1.01;
+
+/// Of the second derivative of the loss in any direction: a(s) is at most s t times it, so that short steps
+/// need no look at the loss.
+double curvature_bound(const Likelihood& likelihood) {
+  if (likelihood.noise_covariance().given()) return std::numeric_limits<double>::infinity();
+  switch (likelihood.kind()) {
+    case BDL_GAUSSIAN:
+      return std::ranges::max(likelihood.noise_precision());
+    case BDL_BERNOULLI:
+      return 0.25;
+    case BDL_CATEGORICAL:
+      return 0.5;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
 
 }  // namespace
 
@@ -120,25 +137,27 @@ void LeverageGuard<T>::find_parts(const ExampleLosses<T>& losses, double rate, d
 /// the quadratic that its gradient and Hessian make.
 template <class T>
 void LeverageGuard<T>::find_part(const ExampleLosses<T>& losses, Index j, double rate, double limit) {
-  const Index examples = losses.y.cols;
-  const auto k = static_cast<std::size_t>(j);
+  const Index examples = losses.y.cols, outputs = losses.likelihood.outputs();
   const double leverage = leverages_.data()[is_by_inputs(losses) ? j % examples : j], weight = losses.weight;
+  double& part = parts_.data()[j];
+  part = 1;
   if (is_expectation(losses)) {
-    const double a = rate * leverage * static_cast<double>(losses.estimate.w[k]);
-    parts_.data()[j] = a > slack * limit ? limit / a : 1;
+    const double a = rate * leverage * static_cast<double>(losses.estimate.w[static_cast<std::size_t>(j)]);
+    if (a > slack * limit) part = limit / a;
     return;
   }
-  const Index outputs = losses.likelihood.outputs();
+  const double longest = limit / curvature_bound(losses.likelihood);
+  if (is_by_inputs(losses) && rate * weight * leverage <= longest) return;
   double *f = work_.data() + 4 * outputs * j, *e = f + outputs, *moved = e + outputs, *y = moved + outputs;
   std::ranges::copy(losses.outputs.column(j), f);
   std::ranges::copy(losses.y.column(j % examples), y);
   losses.likelihood.gradient(f, y, e);
   double square = 0;
   for (Index c = 0; c < outputs; ++c) square += e[c] * e[c];
+  if (!(square > 0)) return;
   const double scale = weight * static_cast<double>(examples) / static_cast<double>(losses.outputs.cols);
-  const double kernel = is_by_inputs(losses) ? leverage : leverage / (scale * scale * square);
-  parts_.data()[j] =
-      square > 0 ? kept_part(losses.likelihood, f, y, e, rate * weight * kernel, limit, moved) : 1;
+  const double t = rate * weight * (is_by_inputs(losses) ? leverage : leverage / (scale * scale * square));
+  if (t > longest) part = kept_part(losses.likelihood, f, y, e, t, limit, moved);
 }
 
 /// Gradients some part of which was held back.
@@ -167,7 +186,11 @@ void LeverageGuard<T>::merge_scaled(const ExampleLosses<T>& losses) {
   const double scale = losses.weight * static_cast<double>(examples) / static_cast<double>(pairs);
   for (Index i = 0; i < examples; ++i) {
     double sum = 0;
-    for (Index j = i; j < pairs; j += examples) sum += parts_.data()[j] * work_.data()[4 * j + 1];
+    for (Index j = i; j < pairs; j += examples) {
+      T e = 0;
+      losses.likelihood.gradient(losses.outputs.column_data(j), losses.y.column_data(i), &e);
+      sum += parts_.data()[j] * static_cast<double>(e);
+    }
     c_.data()[i] = static_cast<T>(scale * sum);
   }
 }

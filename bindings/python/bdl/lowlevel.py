@@ -141,7 +141,7 @@ r"""
     means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
     """
 BDL_STUDENT_T = _lowlevel.BDL_STUDENT_T
-r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom"""
+r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom."""
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -889,8 +889,8 @@ def bdl_option_describe(index):
 def bdl_optimizer_set_prior(optimizer, precision):
     r"""
     Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
-    Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each layer
-    if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
+    Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
+    layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type precision: bdl_matrix

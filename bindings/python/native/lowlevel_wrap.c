@@ -11829,8 +11829,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_set_prior", _wrap_bdl_optimizer_set_prior, METH_VARARGS, "\n"
 		"Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.\n"
-		"Options \"prior_precision\" and \"bias_prior_precision\" give it by groups instead, times the inputs of each layer\n"
-		"if \"prior_scaling\" is \"fan_in\"; these values are taken as they are. Since 0.1.\n"
+		"Options \"prior_precision\" and \"bias_prior_precision\" give it by groups instead, times the inputs of each\n"
+		"layer if \"prior_scaling\" is \"fan_in\"; these values are taken as they are. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type precision: bdl_matrix\n"

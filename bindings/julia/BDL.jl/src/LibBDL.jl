@@ -244,7 +244,7 @@ p(y | f), f the network's outputs. C is their number.
 - `BDL_POISSON` = 4: y: C columns of counts 0, 1, 2, ..., f are log rates
 - `BDL_HETEROSCEDASTIC` = 5: y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
 means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
-- `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom
+- `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom.
 """
 const bdl_likelihood = Cint
 const BDL_GAUSSIAN = Cint(1)
@@ -1171,8 +1171,8 @@ end
 
 """
 Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
-Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each layer
-if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
+Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
+layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
