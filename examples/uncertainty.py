@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import bdl
 
 
-def data(count: int = 160, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def data(count: int = 400, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """A sine whose noise grows to the right, with a gap where nothing was measured."""
     rng = np.random.default_rng(seed)
     x = np.concatenate([rng.uniform(-3, -0.3, count // 2), rng.uniform(1.2, 3, count // 2)])
@@ -23,7 +23,7 @@ def data(count: int = 160, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 def main(path: str) -> None:
     x, y = data()
-    regressor = bdl.BayesianMLPRegressor(noise="heteroscedastic", activation="tanh").fit(x, y)
+    regressor = bdl.BayesianMLPRegressor(noise="heteroscedastic", epochs=400).fit(x, y)
     grid = np.linspace(-4, 4, 300)[:, np.newaxis]
     mean, epistemic, noise = (np.ravel(part) for part in regressor.predict_uncertainty(grid))
     known, whole = 1.96 * np.sqrt(epistemic), 1.96 * np.sqrt(epistemic + noise)
