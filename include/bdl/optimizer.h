@@ -157,7 +157,8 @@ BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_m
 BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 
 /**
- * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.
+ * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
+ * away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         M x inputs, 1 <= M <= N
  * @param y         M x targets
@@ -209,7 +210,9 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  *                  checkpoint) and gives the same bits as if it had never been interrupted
  * @param progress  may be NULL
  * @param user_data handed to progress
- * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step
+ * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
+ * that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
+ * without it, or after ten times, the call returns BDL_ERROR_DIVERGED
  */
 BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
                                      bdl_progress_fn progress, void* user_data);

@@ -21,15 +21,15 @@ class Release {
   DenseRows<T>& rows_;
 };
 
-/// A step. Where training has run away, it goes on from its last good state with half the learning rate; if
-/// it does so again and again, or without a guard, the error leaves that state.
+/// A step. Where training has run away, everything is taken back to the last good state; `goes_on` if
+/// training may go on from there, else the error tells.
 template <class T>
-void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo) {
+void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes_on) {
   try {
     optimizer.step(examples);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
-    const bool goes_on = optimizer.may_go_on();
+    goes_on = goes_on && optimizer.may_go_on();
     if (!optimizer.go_back()) throw;
     undo.keep();
     if (!goes_on)
@@ -46,7 +46,7 @@ void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatche
   const auto count = static_cast<Index>(examples.size());
   gather_inputs(*optimizer.model(), x, examples, optimizer.x_to_fill(count));
   gather_targets(*optimizer.model(), y, examples, optimizer.y_to_fill(count));
-  take_step(optimizer, count, undo);
+  take_step(optimizer, count, undo, true);
   ++state.batch;
 }
 
@@ -103,7 +103,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   Undo undo(optimizer);
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
   optimizer.start_noise(y);
-  take_step(optimizer, x.rows, undo);
+  take_step(optimizer, x.rows, undo, false);
   undo.keep();
 }
 

@@ -912,7 +912,8 @@ def bdl_optimizer_initialize(optimizer):
 
 def bdl_optimizer_step(optimizer, x, y):
     r"""
-    One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.
+    One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
+    away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -974,7 +975,9 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     :type user_data: void
     :param user_data: handed to progress
     :rtype: int
-    :return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step
+    :return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
+        that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
+        without it, or after ten times, the call returns BDL_ERROR_DIVERGED
     """
     return _lowlevel.bdl_optimizer_fit(optimizer, x, y, epochs, progress)
 

@@ -11843,7 +11843,8 @@ static PyMethodDef SwigMethods[] = {
 		"the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_step", _wrap_bdl_optimizer_step, METH_VARARGS, "\n"
-		"One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.\n"
+		"One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs\n"
+		"away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -11896,7 +11897,9 @@ static PyMethodDef SwigMethods[] = {
 		":type user_data: void\n"
 		":param user_data: handed to progress\n"
 		":rtype: int\n"
-		":return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step\n"
+		":return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training\n"
+		"    that runs away goes back to its last good state: with option \"guard\", to go on with half the learning rate;\n"
+		"    without it, or after ten times, the call returns BDL_ERROR_DIVERGED\n"
 		""},
 	 { "bdl_optimizer_request_stop", _wrap_bdl_optimizer_request_stop, METH_O, "\n"
 		"Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.\n"

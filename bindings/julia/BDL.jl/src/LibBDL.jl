@@ -1199,7 +1199,8 @@ function bdl_optimizer_initialize(optimizer::Union{bdl_optimizer,Ptr{bdl_optimiz
 end
 
 """
-One step on the caller's minibatch. The step is taken whole or, on any error, not at all. Since 0.1.
+One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
+away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -1273,7 +1274,9 @@ when fit is called again, to the same optimum though not with the same bits. Sin
 - `user_data`: handed to progress
 
 # Returns
-BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step
+BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
+that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
+without it, or after ten times, the call returns BDL_ERROR_DIVERGED
 """
 function bdl_optimizer_fit(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_optimizer_fit, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Int64, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, x, y, epochs, progress, user_data)
