@@ -14,9 +14,10 @@ template <class T>
 double sense_limit(const Model<T>& model, Index output) {
   constexpr double targets = 1e8, noise = 1e12;
   const Likelihood& likelihood = model.likelihood;
-  const bool has_noise = likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_HETEROSCEDASTIC;
-  if (!has_noise || model.standardization.has_targets()) return targets;
-  return noise * std::sqrt(likelihood.noise_variance(output));
+  // Outputs beyond the targets are log precisions: as log odds, they have no units.
+  const bool has_units = likelihood.has_noise_precision() && output < likelihood.means();
+  if (!has_units || model.standardization.has_targets()) return targets;
+  return noise / std::sqrt(likelihood.noise_precision(output));
 }
 
 }  // namespace
