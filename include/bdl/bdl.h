@@ -24,8 +24,9 @@
  *   bdl_optimizer_free(opt); bdl_posterior_free(q); bdl_model_free(model);
  *
  * Conventions that hold for every function:
- *  - Fallible functions return bdl_status. A failed call changes nothing, writes no out-parameter,
- *    and explains itself in bdl_last_error(): function, argument, what was given, what was expected.
+ *  - Fallible functions return bdl_status. A failed call changes nothing (but training that ran
+ *    away goes back to its last good state), writes no out-parameter, and explains itself in
+ *    bdl_last_error(): function, argument, what was given, what was expected.
  *  - Threads: distinct handles are independent. Calls that take a handle as `const` may run
  *    concurrently on it; others need it exclusively. An optimizer's steps change its posterior and
  *    its model's noise precision, so those two must not be read while a step runs.

@@ -152,10 +152,10 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
 /**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
  * targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
- * precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
- * like the value set here. A new model has 1. Where a model standardises targets of different scales, one
- * value is shared by the standardised targets if nobody has set it, and one value set here is a value per
- * output. Since 0.1.
+ * precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
+ * "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
+ * standardises targets of different scales, one value is shared by the standardised targets if nobody has
+ * set it, and one value set here is a value per output. Since 0.1.
  * @param model     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
  * BDL_ERROR_UNSUPPORTED
  * @param precision 1 x 1 or 1 x targets, positive

@@ -207,7 +207,8 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  * @param x         n x inputs; n is usually N, and must be for methods "exact-*"
  * @param y         n x targets
  * @param epochs    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
- *                  checkpoint) and gives the same bits as if it had never been interrupted
+ *                  checkpoint) and gives the same bits as if it had never been interrupted,
+ *                  unless training runs away: a checkpoint has no earlier good state to go back to
  * @param progress  may be NULL
  * @param user_data handed to progress
  * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
@@ -269,8 +270,8 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 
 /**
- * Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
- * steps mean that the rates are too high for the data. Since 0.1.
+ * Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+ * first half are usual. Since 0.1.
  */
 BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 
@@ -279,8 +280,8 @@ BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
  * good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
  * 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
  * at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
- * nats above its average over the steps so far, later ones counting more. Streams are asked the first three
- * only. Since 0.1.
+ * nats above its average over the steps so far, later ones counting more. Streams are asked the first two
+ * only, and method "map" nothing about precisions. Since 0.1.
  * @param optimizer       an optimizer
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
  *                        units of posterior standard deviations. Below 0.1 the mean still is its start

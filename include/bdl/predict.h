@@ -38,9 +38,12 @@
  *     BDL_POISSON      exactly for each output, outputs taken as independent given x
  *     BDL_HETEROSCEDASTIC  to near rounding for each target, by a one-dimensional integral over its log noise
  *                      precision, targets taken as independent given x
+ *     BDL_STUDENT_T    to near rounding for each target, as a mixture of normal distributions
  *
  * With BDL_HETEROSCEDASTIC, C below is the number of targets wherever it counts columns of y: means,
  * variances, quantiles, intervals. The outputs of bdl_predict_output_distribution() are all 2 T.
+ *
+ * Outputs of 1e8 log odds, or standard deviations of the targets, have no meaning: BDL_ERROR_DIVERGED.
  *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none() if not wanted.
  */
@@ -71,16 +74,17 @@ typedef enum bdl_predict_method {
  * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
  * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
- * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood
+ * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
+ *                           2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
  */
 BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix_out mean,
                                bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
- * Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
- * 1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
- * BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+ * predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
+ * probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param levels    1 x K probabilities in (0, 1)
  * @param quantiles receives n x (C K): column c K + k is output c at level k
  */
@@ -132,10 +136,10 @@ BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior
                                      int64_t samples, uint64_t seed, bdl_matrix_out draws);
 
 /**
- * As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
- * output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
- * draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
- * BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes
+ * from output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+ * BDL_STUDENT_T and BDL_POISSON, and draws with the probit approximation's probabilities for BDL_BERNOULLI
+ * and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param samples number of draws S
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
  */

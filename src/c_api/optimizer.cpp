@@ -167,6 +167,7 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
       const Index dimension = o.posterior()->dimension();
       o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
+      o.forget_good_state();
     });
   });
 }

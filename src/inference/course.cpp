@@ -32,6 +32,7 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
     fail(Status::ERROR_INVALID_ARGUMENT, "epochs is %lld after %lld epochs, expected at most 2^31 - 1 in all",
          static_cast<long long>(epochs), static_cast<long long>(completed));
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
+  optimizer.forget_older_good_state();
   state.epoch = completed;
   state.batch = 0;
   state.examples = examples;

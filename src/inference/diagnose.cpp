@@ -87,7 +87,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   const TrainingState& state = optimizer.state;
   if (state.has_diverged)
     return "training ran away, and this is the last good state before: lower learning_rate, or set option "
-           "guard to 1 if it is 0";
+           "guard to its default if it is 0";
   if (state.rate_cuts > 0)
     return "training ran away, and went on from its last good state with a lower learning rate: lower "
            "learning_rate";

@@ -55,6 +55,7 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   next->take(step, workspace);
   next->set_blank(false);
   q.swap(*next);
+  optimizer.forget_good_state();
 }
 
 template void check_laplace(const Optimizer<float>&, Index);

@@ -143,7 +143,7 @@ void LeverageGuard<T>::find_part(const ExampleLosses<T>& losses, Index j, double
   part = 1;
   if (is_expectation(losses)) {
     const double a = rate * leverage * static_cast<double>(losses.estimate.w[static_cast<std::size_t>(j)]);
-    if (a > slack * limit) part = limit / a;
+    if (!(a <= slack * limit)) part = std::isfinite(a) ? limit / a : 0;
     return;
   }
   const double longest = limit / curvature_bound(losses.likelihood);
@@ -157,7 +157,10 @@ void LeverageGuard<T>::find_part(const ExampleLosses<T>& losses, Index j, double
   if (!(square > 0)) return;
   const double scale = weight * static_cast<double>(examples) / static_cast<double>(losses.outputs.cols);
   const double t = rate * weight * (is_by_inputs(losses) ? leverage : leverage / (scale * scale * square));
-  if (t > longest) part = kept_part(losses.likelihood, f, y, e, t, limit, moved);
+  if (!std::isfinite(t))
+    part = 0;  // only a bound so far, or overflow
+  else if (t > longest)
+    part = kept_part(losses.likelihood, f, y, e, t, limit, moved);
 }
 
 /// Gradients some part of which was held back.

@@ -50,7 +50,8 @@ void batch(Options& options, const MethodContext& context) {
     return;
   }
   options.learning_rate = 0.05;
-  options.start_share = 0.0025;
+  options.start_share = 0.01;
+  options.minibatches = 20;
   options.learn_prior = 0;
 }
 

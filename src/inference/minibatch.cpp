@@ -8,7 +8,7 @@
 namespace bdl {
 
 Index minibatch_size(const Options& options, Index examples) {
-  const Index automatic = std::min(examples, std::clamp<Index>(examples / 200, 10, 200));
+  const Index automatic = std::min(examples, std::clamp<Index>(examples / options.minibatches, 10, 200));
   const Index size = options.minibatch > 0 ? options.minibatch : automatic;
   if (size > examples)
     fail(Status::ERROR_INVALID_ARGUMENT, "option \"minibatch\" is %lld, but there are only %lld examples",

@@ -66,7 +66,11 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
-  if (reset_prior || !same_prior(options, options_)) prior_.reset(blocks(), options);
+  if (reset_prior || !same_prior(options, options_)) {
+    prior_.reset(blocks(), options);
+    forget_good_state();
+  }
+  if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
 }
@@ -127,7 +131,7 @@ void Optimizer<T>::initialize() {
   if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   first_order_.forget();
-  good_.posterior.reset();
+  forget_good_state();
   state = {};
   state.plan = {0, options_.total_steps};
 }

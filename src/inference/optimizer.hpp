@@ -110,6 +110,9 @@ class Optimizer {
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
   /// After a failed step: if training has run away, the belief and the scales are as in the last good state.
   bool go_back();
+  /// What has changed other than by steps is not taken back.
+  void forget_good_state() noexcept { good_.is_known = false; }
+  void forget_older_good_state();
   /// From there on with half the learning rate? Not without a guard, nor for ever.
   bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
   /// One step on the rows that the caller has put into rows().
@@ -178,6 +181,7 @@ class Optimizer {
   std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
   Watch next_watch_;
   struct GoodState {
+    bool is_known = false;
     std::unique_ptr<Posterior<T>> posterior;
     std::vector<double> prior;
     std::optional<Likelihood> likelihood;

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "inference/freed_log_precision.hpp"
 #include "inference/optimizer.hpp"
 #include "inference/rule.hpp"
 #include "linalg/parallel.hpp"
@@ -70,13 +71,10 @@ void Optimizer<T>::step(Index examples) {
   }
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   const Index learning_step = state.learning_step;
-  bool begins_anew = false;  // what is learned changes, and with it what the expected log likelihood can be
-  if (!model_->likelihood.log_precision_is_free() && is_due(options_.heteroscedastic_from, epoch_steps)) {
-    model_->likelihood.free_log_precision(true);
-    begins_anew = model_->likelihood.kind() == BDL_HETEROSCEDASTIC;
-  }
+  FreedLogPrecision freed(model_->likelihood);
+  if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
   const auto kept = caller_draws_;  // the caller's callback may replace them
-  if (!good_.posterior) remember_good_state();
+  if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
   const Evidence<T> evidence =
       guarded ? evidence_->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_)
@@ -88,9 +86,12 @@ void Optimizer<T>::step(Index examples) {
     take(evidence);
   learn_scales(x, y, epoch_steps);
   commit();
+  freed.keep();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
   state.running_log_likelihood +=
       weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
+  // What is learned may have changed, and with it what the expected log likelihood can be.
+  const bool begins_anew = freed.is_new() && model_->likelihood.kind() == BDL_HETEROSCEDASTIC;
   if (begins_anew || (state.learning_step != learning_step && learns_noise())) state.arrival = {};
   state.arrival.add(state.running_log_likelihood);
   keep_good_state(epoch_steps);
@@ -117,6 +118,7 @@ void Optimizer<T>::step_rows() {
   }
   take({gradient_.first(dimension), {&caller_rows_, c, {}, {}}});
   commit();
+  forget_good_state();
 }
 
 /// Computes the step and its averages beside the current ones; nothing of the current state changes.

@@ -1,5 +1,6 @@
 // Optimizers on streams: observations and the passage of time.
 #include "base/error.hpp"
+#include "inference/freed_log_precision.hpp"
 #include "inference/optimizer.hpp"
 #include "linalg/parallel.hpp"
 
@@ -14,6 +15,8 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
          "bdl_optimizer_fit()");
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
+  FreedLogPrecision freed(model_->likelihood);
+  freed.free();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
   const PrequentialSums sums =
@@ -25,6 +28,8 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
       options_.guard > 0 &&
       stream_guard_->hold_back(prior, x, y, evidence_->points(options_, examples), next, filter_.scratch());
   posterior_->swap(next);
+  freed.keep();
+  forget_good_state();
   state.shortened_steps = shortened;
   state.guarded_steps += held_back ? 1 : 0;
   state.is_ahead = false;

@@ -26,7 +26,7 @@ double mean_misfit(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatr
 }  // namespace
 
 double Watch::ratio() const {
-  return baseline > 0 ? misfit / (std::max(baseline, least_baseline) * std::max(1.0, first_ratio)) : 0;
+  return steps > 0 ? misfit / (std::max(baseline, least_baseline) * std::max(1.0, first_ratio)) : 0;
 }
 
 void Arrival::add(double value) {
@@ -65,9 +65,17 @@ void Optimizer<T>::watch(ConstMatrixView<T> y, Index epoch_steps) {
 /// After a step, at the end of an epoch's worth of them.
 template <class T>
 void Optimizer<T>::keep_good_state(Index epoch_steps) {
-  const bool due = !good_.posterior || state.watch.steps % std::max(epoch_steps, least_window) == 0;
+  const Index steps = state.watch.steps;  // 0: expectations, whose outputs nobody watches
+  const bool due = !good_.is_known || (steps > 0 && steps % std::max(epoch_steps, least_window) == 0);
   if (!due || !(state.watch.ratio() <= good)) return;
   remember_good_state();
+}
+
+/// The caller may have changed belief and scales since: they are what to go back to, unless training is about
+/// to run away.
+template <class T>
+void Optimizer<T>::forget_older_good_state() {
+  if (state.watch.ratio() <= good) forget_good_state();
 }
 
 template <class T>
@@ -76,6 +84,7 @@ void Optimizer<T>::remember_good_state() {
     good_.posterior = posterior_->clone();
   else
     good_.posterior->assign(*posterior_);
+  good_.is_known = true;
   good_.prior.assign(prior_.groups().begin(), prior_.groups().end());
   good_.likelihood = model_->likelihood;
   good_.watch = state.watch;
@@ -86,7 +95,7 @@ void Optimizer<T>::remember_good_state() {
 /// Time goes on; averages of gradients begin anew.
 template <class T>
 bool Optimizer<T>::go_back() {
-  if (!good_.posterior || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
+  if (!good_.is_known || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
   posterior_->assign(*good_.posterior);
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
   model_->likelihood = *good_.likelihood;
@@ -107,6 +116,8 @@ template void Optimizer<float>::watch(ConstMatrixView<float>, Index);
 template void Optimizer<double>::watch(ConstMatrixView<double>, Index);
 template void Optimizer<float>::keep_good_state(Index);
 template void Optimizer<double>::keep_good_state(Index);
+template void Optimizer<float>::forget_older_good_state();
+template void Optimizer<double>::forget_older_good_state();
 template void Optimizer<float>::remember_good_state();
 template void Optimizer<double>::remember_good_state();
 template bool Optimizer<float>::go_back();

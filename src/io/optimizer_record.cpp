@@ -42,6 +42,7 @@ void write_options(RecordWriter& record, const Options& options) {
 /// Options the file does not have (of an older version) are as they were then.
 Options read_options(const RecordReader& record, Options options) {
   options.guard = options.start_share = 0;
+  options.minibatches = 200;
   options.prior_scaling = static_cast<std::int32_t>(PriorScaling::unit);
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;

@@ -1,6 +1,5 @@
 #include "model/heteroscedastic.hpp"
 
-#include <limits>
 #include <numbers>
 
 namespace bdl::heteroscedastic {
@@ -134,18 +133,7 @@ double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m,
   double result = 0;
   for (Index c = 0; c < likelihood.targets(); ++c) {
     if (std::isnan(y[c])) continue;
-    double top = -std::numeric_limits<double>::infinity(), sum = 0, total = 0;
-    visit_components(likelihood, m, s, c, [&](double mean, double variance, double weight) {
-      const double term = -(std::pow(y[c] - mean, 2) / variance + std::log(variance)) / 2;
-      total += weight;
-      if (term > top) {
-        sum = sum * std::exp(top - term) + weight;
-        top = term;
-      } else {
-        sum += weight * std::exp(term - top);
-      }
-    });
-    result += top + std::log(sum / total) - std::log(2 * std::numbers::pi) / 2;
+    result += log_normal_mixture(y[c], [&](auto&& add) { visit_components(likelihood, m, s, c, add); });
   }
   return result;
 }

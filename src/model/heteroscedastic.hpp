@@ -9,6 +9,7 @@
 
 #include "model/likelihood.hpp"
 #include "model/logistic_rule.hpp"
+#include "model/normal_mixture.hpp"
 
 namespace bdl::heteroscedastic {
 
@@ -63,9 +64,11 @@ void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMa
   const double h = m[static_cast<std::size_t>(t)], v = s(t, t), deviation = std::sqrt(std::max(v, 0.0));
   if (!(deviation > 0) || !std::isfinite(deviation)) return add(mean, s(c, c) + std::exp(-h) / tau, 1.0);
   const double slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
-  const double reach = 9 + deviation, step = 0.25 / std::clamp(deviation, 1.0, 30.0);
+  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
+      step = 0.25 / std::clamp(deviation, 1.0, 30.0);
   place_nodes(-reach, reach, step, [&](double z) {
-    add(mean + slope * z, rest + std::exp(-h - deviation * z) / tau, std::exp(-z * z / 2));
+    const double log_variance = std::min(-h - deviation * z, largest_log_variance);
+    add(mean + slope * z, rest + std::exp(log_variance) / tau, std::exp(-z * z / 2));
   });
 }
 

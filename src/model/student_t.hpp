@@ -7,6 +7,7 @@
 
 #include "model/likelihood.hpp"
 #include "model/logistic_rule.hpp"
+#include "model/normal_mixture.hpp"
 
 namespace bdl::student_t {
 
@@ -53,7 +54,8 @@ void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMa
   const double low = -80 / nu - 9 * width, high = std::log(1 + 80 / nu) + 9 * std::min(width, 0.3);
   place_nodes(low, high, step, [&](double u) {
     const double weight = std::exp(nu / 2 * (u - std::expm1(u)));
-    add(m[static_cast<std::size_t>(c)], s(c, c) + std::exp(-u) / tau, weight);
+    const double variance = s(c, c) + std::exp(std::min(-u, largest_log_variance)) / tau;
+    add(m[static_cast<std::size_t>(c)], variance, weight);
   });
 }
 

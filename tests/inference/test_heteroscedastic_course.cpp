@@ -111,6 +111,41 @@ void failed_first_steps_leave_them_as_they_are(void**) {
   assert_true(learner.model->likelihood.log_precision_is_free());
 }
 
+/// The step that would free them, but is not taken, leaves them held; the next one that is taken frees them.
+void failed_steps_leave_them_held(void**) {
+  const Data data;
+  Learner learner;
+  Options options = learner.optimizer->options();
+  options.total_steps = 4;
+  options.heteroscedastic_from = 0.5;
+  learner.optimizer->set_options(options);
+  Optimizer<double>& o = *learner.optimizer;
+  const auto step = [&](double scale) {
+    fill(o.x_to_fill(20), columns_of(data.x, 0, 20));
+    fill(o.y_to_fill(20), columns_of(data.y, 0, 20));
+    for (Index i = 0; i < 20; ++i) o.y_to_fill(20)(0, i) *= scale;
+    o.step(20);
+  };
+  while (o.state.step < 2) step(1);
+  assert_false(learner.model->likelihood.log_precision_is_free());
+  expect_error(Status::ERROR_DIVERGED, "", [&] { step(1e300); });
+  assert_int_equal(o.state.step, 2);
+  assert_false(learner.model->likelihood.log_precision_is_free());
+  step(1);
+  assert_true(learner.model->likelihood.log_precision_is_free());
+}
+
+/// Also where a method for batches observes.
+void every_observation_frees_them(void**) {
+  const Data data;
+  Learner learner;
+  std::vector<double> score(1);
+  fill(learner.optimizer->x_to_fill(1), columns_of(data.x, 0, 1));
+  fill(learner.optimizer->y_to_fill(1), columns_of(data.y, 0, 1));
+  learner.optimizer->observe(1, score);
+  assert_true(learner.model->likelihood.log_precision_is_free());
+}
+
 /// h rises by -2 per unit of x, and tau e^h is 1 at x = 0.
 void assert_learned(const char* method, const Learner& learner, double tolerance) {
   const double tau = learner.model->likelihood.noise_precision(0), low = learner.log_precision(-1),
@@ -211,6 +246,8 @@ int main() {
       cmocka_unit_test(log_precisions_are_freed_when_the_mean_fits),
       cmocka_unit_test(going_on_does_not_hold_them_again),
       cmocka_unit_test(failed_first_steps_leave_them_as_they_are),
+      cmocka_unit_test(failed_steps_leave_them_held),
+      cmocka_unit_test(every_observation_frees_them),
       cmocka_unit_test(noise_is_learned_where_it_is),
       cmocka_unit_test(deep_networks_learn<float>),
       cmocka_unit_test(deep_networks_learn<double>),

@@ -248,6 +248,35 @@ void a_run_away_is_taken_back(void**) {
   assert_false(free.optimizer->state.has_diverged);
 }
 
+/// What the caller has changed since is no part of the good state: a prior with other groups stays.
+void changes_of_the_prior_are_not_taken_back(void**) {
+  Course free(0);
+  Options options = free.optimizer->options();
+  options.prior_groups = 3;  // blocks
+  options.learning_rate = 0.01;
+  free.optimizer->set_options(options);
+  free.run(5);
+  options.prior_groups = 0;  // shared
+  options.learning_rate = 50;
+  free.optimizer->set_options(options);
+  expect_error(Status::ERROR_DIVERGED, "last good state", [&] { free.run(60); });
+  assert_int_equal(free.optimizer->prior().groups().size(), 1);
+  assert_true(free.largest() < 100);
+}
+
+/// A rate that the caller sets is taken as it is.
+void a_new_rate_ends_the_cuts(void**) {
+  Course held(1);
+  held.optimizer->state.rate_cuts = 3;
+  Options options = held.optimizer->options();
+  options.samples = 3;
+  held.optimizer->set_options(options);
+  assert_int_equal(held.optimizer->state.rate_cuts, 3);
+  options.learning_rate = 0.1;
+  held.optimizer->set_options(options);
+  assert_int_equal(held.optimizer->state.rate_cuts, 0);
+}
+
 }  // namespace
 
 int main() {
@@ -261,6 +290,8 @@ int main() {
       cmocka_unit_test(short_steps_pass),
       cmocka_unit_test(what_runs_away_without_the_guard_is_fitted_with_it),
       cmocka_unit_test(a_run_away_is_taken_back),
+      cmocka_unit_test(changes_of_the_prior_are_not_taken_back),
+      cmocka_unit_test(a_new_rate_ends_the_cuts),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

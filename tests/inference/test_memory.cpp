@@ -79,6 +79,8 @@ std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Ne
   options.descent =
       static_cast<std::int32_t>(item.rule == Rule::blr ? DescentOption::sgd : DescentOption::adam);
   options.learn_from = learn_from;
+  options.guard = 1e-6;  // so that it acts
+  if (item.rule == Rule::blr) options.learning_rate = 1;
   options.total_steps = 10;
   optimizer->set_options(options);
   return optimizer;
@@ -126,6 +128,8 @@ void later_steps_allocate_nothing(void**) {
       if (step > 2 && counting::calls != before)
         fail_msg("%s: %zu allocations in step %d", item.name, counting::calls - before, step);
     }
+    if (item.rule == Rule::blr && item.rank != -2 && optimizer->state.guarded_steps == 0)
+      fail_msg("%s: the guard held nothing back", item.name);
   }
 }
 

@@ -117,6 +117,10 @@ void sizes_are_chosen_by_the_data_or_checked(void**) {
                                        {10'000, 50},
                                        {1'000'000, 200}})
     assert_int_equal(minibatch_size(batches_of(0), examples), size);
+  Options few = batches_of(0);
+  few.minibatches = 20;
+  for (const auto& [examples, size] : {std::pair<Index, Index>{5, 5}, {100, 10}, {400, 20}, {60'000, 200}})
+    assert_int_equal(minibatch_size(few, examples), size);
   assert_int_equal(minibatch_size(batches_of(7), 7), 7);
   expect_error(Status::ERROR_INVALID_ARGUMENT, "\"minibatch\" is 8, but there are only 7 examples",
                [] { Minibatches(batches_of(8), 7); });

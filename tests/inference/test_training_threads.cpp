@@ -58,8 +58,10 @@ std::vector<double> train_and_predict(const Setting& setting, Index threads) {
   options.threads = threads;
   options.samples = 2;
   options.learn_from = 0;
+  options.guard = 1e-4;  // small enough to act
   optimizer.set_options(options);
   for (Index step = 0; step < steps; ++step) step_on(optimizer, x, y);
+  assert_true(optimizer.state.guarded_steps > 0);
 
   const ThreadLimit limit(threads);
   std::vector<double> all;

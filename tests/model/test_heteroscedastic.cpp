@@ -191,6 +191,37 @@ void predictive_densities_are_integrals_over_both_outputs(void**) {
       }
 }
 
+/// Where exp(-h) overflows within nine standard deviations of h, and where the rule would have millions of
+/// nodes. With so wide an h the density is that of a noise that is 0 or endless: half of the mass is
+/// N(y | m, 0.3), and of the other half only what is near the bend counts. The
+/// rule's nodes are then wider apart than the bend: hence the tolerance.
+void wide_log_precisions_have_densities(void**) {
+  const Likelihood likelihood = heteroscedastic_noise({2});
+  const Dense m = column_of(std::vector<double>{0.4, -0.7});
+  for (const double deviation : {30.0, 1e3, 1e6}) {
+    Dense s(2, 2);
+    s(0, 0) = 0.3;
+    s(1, 1) = deviation * deviation;
+    double p = 0, total = 0;
+    for (double h = -1400; h <= 1400; h += 0.02) {
+      const double weight = std::exp(-std::pow((h + 0.7) / deviation, 2) / 2);
+      const double variance = 0.3 + std::exp(std::min(-h, 600.0)) / 2;
+      p += 0.02 * weight * std::exp(-std::pow(1.5 - 0.4, 2) / variance / 2) / std::sqrt(variance);
+      total += 0.02 * weight;
+    }
+    // Beyond: no noise on one side, endless noise on the other.
+    const double side =
+        deviation * std::sqrt(std::numbers::pi / 2) * std::erfc(1400 / deviation / std::sqrt(2));
+    p += side * std::exp(-1.1 * 1.1 / 0.6) / std::sqrt(0.3);
+    total += 2 * side;
+    const double y = 1.5;
+    Buffer<double> scratch;
+    const double found = linearized_log_density<double>(
+        likelihood, m.values, ConstMatrixView<double>(s.values.data(), 2, 2), &y, scratch);
+    assert_near("log p", found, std::log(p / total / std::sqrt(2 * std::numbers::pi)), 0.02);
+  }
+}
+
 /// Targets are taken as independent, and a missing one has no part in it.
 void predictive_densities_of_targets_add_up(void**) {
   const Likelihood both = heteroscedastic_noise({2, 3});
@@ -224,6 +255,7 @@ int main() {
       cmocka_unit_test(roots_are_those_of_the_expected_hessian),
       cmocka_unit_test(missing_targets_say_nothing),
       cmocka_unit_test(predictive_densities_are_integrals_over_both_outputs),
+      cmocka_unit_test(wide_log_precisions_have_densities),
       cmocka_unit_test(predictive_densities_of_targets_add_up),
       cmocka_unit_test(learned_noise_is_one_value_per_target),
   };

@@ -85,7 +85,10 @@ r""" a file could not be opened, read or written"""
 BDL_ERROR_FORMAT = _lowlevel.BDL_ERROR_FORMAT
 r""" a file is not a valid checkpoint"""
 BDL_ERROR_DIVERGED = _lowlevel.BDL_ERROR_DIVERGED
-r""" training met a non-finite value; the step was not taken"""
+r"""
+    training ran away, and is in its last good state; it met a non-finite
+                                            value, and the step was not taken; or outputs have no meaning
+    """
 BDL_ERROR_CALLBACK = _lowlevel.BDL_ERROR_CALLBACK
 r""" a callback of the caller reported failure"""
 BDL_STOPPED = _lowlevel.BDL_STOPPED
@@ -256,10 +259,10 @@ def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
     targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
-    precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
-    like the value set here. A new model has 1. Where a model standardises targets of different scales, one
-    value is shared by the standardised targets if nobody has set it, and one value set here is a value per
-    output. Since 0.1.
+    precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
+    "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
+    standardises targets of different scales, one value is shared by the standardised targets if nobody has
+    set it, and one value set here is a value per output. Since 0.1.
     :type model: bdl_model
     :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
         BDL_ERROR_UNSUPPORTED
@@ -969,7 +972,8 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     :param y:         n x targets
     :type epochs: int64_t
     :param epochs:    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-                         checkpoint) and gives the same bits as if it had never been interrupted
+                         checkpoint) and gives the same bits as if it had never been interrupted,
+                         unless training runs away: a checkpoint has no earlier good state to go back to
     :type progress: int32_t
     :param progress:  may be NULL
     :type user_data: void
@@ -1052,8 +1056,8 @@ def bdl_optimizer_memory(optimizer, minibatch):
 
 def bdl_optimizer_guarded_steps(optimizer):
     r"""
-    Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
-    steps mean that the rates are too high for the data. Since 0.1.
+    Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+    first half are usual. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
 
@@ -1063,8 +1067,8 @@ def bdl_optimizer_diagnose(optimizer):
     good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
     1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
     at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
-    nats above its average over the steps so far, later ones counting more. Streams are asked the first three
-    only. Since 0.1.
+    nats above its average over the steps so far, later ones counting more. Streams are asked the first two
+    only, and method "map" nothing about precisions. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:       an optimizer
     :type mean_shift: float
@@ -1193,15 +1197,16 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
     :type epistemic_variance: bdl_matrix_out
     :param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta
     :type noise_variance: bdl_matrix_out
-    :param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood
+    :param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
+                                  2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
     """
     return _lowlevel.bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
-    1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
-    BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+    predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
+    probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
     :param levels:    1 x K probabilities in (0, 1)
     :type quantiles: bdl_matrix_out
@@ -1260,10 +1265,10 @@ def bdl_predict_draws(model, posterior, x, samples, seed, draws):
 
 def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
-    As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
-    output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
-    draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
-    BDL_ERROR_UNSUPPORTED. Since 0.1.
+    As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes
+    from output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+    BDL_STUDENT_T and BDL_POISSON, and draws with the probit approximation's probabilities for BDL_BERNOULLI
+    and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type samples: int64_t
     :param samples: number of draws S
     :type draws: bdl_matrix_out

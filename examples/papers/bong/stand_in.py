@@ -34,4 +34,5 @@ if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1])
     digits(root / "mnist", "train", 11000)
     digits(root / "mnist", "t10k", 10000)
+    digits(root / "fashion-mnist", "t10k", 1000)
     torques(root / "sarcos" / "sarcos_inv_test.csv.gz", 2200)

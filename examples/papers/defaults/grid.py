@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from datasets import Sets
 
 FIELDS = ["dataset", "method", "learning_rate", "curvature_rate", "depth", "guard", "status", "log_likelihood"]
+GUARDS = (0.0, 1.5)
 METHODS = ["slang", "slang-ggn", "vogn"]
 LEARNING_RATES, CURVATURE_RATES, DEPTHS = [0.01, 0.03, 0.1, 0.3], [0.0005, 0.005, 0.02, 0.1], [1, 2, 3]
 
@@ -48,7 +49,7 @@ def fit(split, cell, epochs):
 
 
 def cells(names):
-    return itertools.product(names, METHODS, LEARNING_RATES, CURVATURE_RATES, DEPTHS, (0.0, 1.0))
+    return itertools.product(names, METHODS, LEARNING_RATES, CURVATURE_RATES, DEPTHS, GUARDS)
 
 
 def run(path, names, epochs, budget):
@@ -72,17 +73,17 @@ def run(path, names, epochs, budget):
 def report(path):
     rows = list(csv.DictReader(path.open()))
     table = {tuple(row[field] for field in FIELDS[:6]): row for row in rows}
-    lines = ["| set | method | fits | ran away without the guard | with it | log likelihood: with less without, where both are fine |",
+    lines = ["| set | method | fits | ran away without the guard | with it | log likelihood: with less without, median and mean ± standard error of the fits that are fine both times |",
              "| --- | --- | --- | --- | --- | --- |"]
     for dataset, method in dict.fromkeys((row["dataset"], row["method"]) for row in rows):
-        pairs = [(row, table.get(key[:5] + ("1.0",))) for key, row in table.items() if key[:2] == (dataset, method) and key[5] == "0.0"]
+        pairs = [(row, table.get((*key[:5], str(GUARDS[1])))) for key, row in table.items() if key[:2] == (dataset, method) and key[5] == str(GUARDS[0])]
         pairs = [(off, on) for off, on in pairs if on]
         if not pairs:
             continue
         bad = [sum(pair[k]["status"] != "fine" for pair in pairs) for k in (0, 1)]
         gains = [float(on["log_likelihood"]) - float(off["log_likelihood"])
                  for off, on in pairs if off["status"] == on["status"] == "fine"]
-        text = f"{np.median(gains):+.3f} (median), {np.mean(gains):+.3f}" if gains else ""
+        text = f"{np.median(gains):+.3f}, {np.mean(gains):+.3f} ± {np.std(gains) / len(gains) ** 0.5:.3f}" if gains else ""
         lines.append(f"| {dataset} | {method} | {len(pairs)} | {bad[0]} | {bad[1]} | {text} |")
     return "\n".join(lines)
 
@@ -96,7 +97,8 @@ def main():
     parser.add_argument("--report", type=Path)
     arguments = parser.parse_args()
     if not arguments.report:
-        return run(arguments.results, arguments.datasets.split(","), arguments.epochs, arguments.budget)
+        run(arguments.results, arguments.datasets.split(","), arguments.epochs, arguments.budget)
+        return print(report(arguments.results))
     page = arguments.report.read_text()
     head, rest = page.split("<!-- table grid -->\n", 1)
     arguments.report.write_text(head + "<!-- table grid -->\n" + report(arguments.results) + "\n" + rest[rest.index("<!-- end -->"):])

@@ -26,7 +26,7 @@ def prepared(split, targets, seed):
     x = torch.as_tensor(split.x, dtype=torch.float32)
     y = torch.as_tensor(targets) if split.classifies else torch.as_tensor(targets, dtype=torch.float32)[:, None]
     rows = torch.utils.data.TensorDataset(x, y)
-    size = min(max(len(y) // 200, 10), 200)
+    size = min(max(len(y) // (20 if split.classifies else 200), 10), 200)
     batches = torch.utils.data.DataLoader(rows, batch_size=size, shuffle=True)
     return torch, network, batches, torch.as_tensor(split.x_test, dtype=torch.float32)
 

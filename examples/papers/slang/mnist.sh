@@ -22,9 +22,11 @@ if [ ! -x build/release/examples/mnist ]; then
   cmake --preset release
   cmake --build --preset release --parallel "$(nproc)"
 fi
-mkdir -p "$results"
 for part in train t10k; do
   gzip -dc "$data/mnist/$part-images-idx3-ubyte.gz" >"$work/$part-images"
   gzip -dc "$data/mnist/$part-labels-idx1-ubyte.gz" >"$work/$part-labels"
+done
+for kind in images-idx3 labels-idx1; do
+  gzip -dc "$data/fashion-mnist/t10k-$kind-ubyte.gz" >"$work/fashion-${kind%-*}"
 done
 build/release/examples/mnist --data "$work" --results "$results" "$@"

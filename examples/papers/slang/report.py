@@ -164,9 +164,11 @@ def mnist(folder):
     lines = []
     for r in read(folder, "mnist"):
         lines.append([r["rank"], r["recipe"], r["epochs"], f"{100 * float(r['error']):.2f} %", f"{MNIST[r['rank']]:.2f} %",
-                      f"{float(r['nll']):.4f}", f"{float(r['ece']):.4f}", f"{float(r['train_seconds']) / 60:.0f} min",
+                      f"{float(r['nll']):.4f}", f"{float(r['ece']):.4f}", f"{float(r['auroc']):.3f}", f"{float(r['elbo']):,.0f}",
+                      f"{100 * float(r['learned']):.0f} %", f"{float(r['train_seconds']) / 60:.1f} min",
                       f"{float(r['peak_megabytes']):.0f} MB"])
-    head = ["L", "recipe", "epochs", "test error", "published (400 epochs)", "test NLL", "ECE", "CPU time of training", "memory"]
+    head = ["L", "recipe", "epochs", "test error", "published (400 epochs)", "test NLL", "ECE", "AUROC", "ELBO", "learned", "CPU time of training",
+            "memory"]
     return table(head, lines)
 
 

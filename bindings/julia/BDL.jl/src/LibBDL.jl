@@ -83,7 +83,8 @@ Result of every fallible function. Numbers are pinned for ever; new ones are app
 - `BDL_ERROR_OUT_OF_MEMORY` = 7: memory could not be allocated
 - `BDL_ERROR_FILE` = 8: a file could not be opened, read or written
 - `BDL_ERROR_FORMAT` = 9: a file is not a valid checkpoint
-- `BDL_ERROR_DIVERGED` = 10: training met a non-finite value; the step was not taken
+- `BDL_ERROR_DIVERGED` = 10: training ran away, and is in its last good state; it met a non-finite
+                                         value, and the step was not taken; or outputs have no meaning
 - `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure
 - `BDL_STOPPED` = 12: ended on request (not a failure): training after a completed step
 - `BDL_ERROR_INTERNAL` = 13: a defect in libbdl; please report it
@@ -439,10 +440,10 @@ end
 """
 Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
 targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
-precision is 0. Training learns it from there unless option "learn_noise" is 0, as one value or per output
-like the value set here. A new model has 1. Where a model standardises targets of different scales, one
-value is shared by the standardised targets if nobody has set it, and one value set here is a value per
-output. Since 0.1.
+precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
+"learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
+standardises targets of different scales, one value is shared by the standardised targets if nobody has
+set it, and one value set here is a value per output. Since 0.1.
 
 # Arguments
 - `model`: a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
@@ -1269,7 +1270,8 @@ when fit is called again, to the same optimum though not with the same bits. Sin
 - `x`: n x inputs; n is usually N, and must be for methods "exact-*"
 - `y`: n x targets
 - `epochs`: passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-  checkpoint) and gives the same bits as if it had never been interrupted
+  checkpoint) and gives the same bits as if it had never been interrupted,
+  unless training runs away: a checkpoint has no earlier good state to go back to
 - `progress`: may be NULL
 - `user_data`: handed to progress
 
@@ -1348,8 +1350,8 @@ function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}
 end
 
 """
-Number of steps in which option "guard" held something back; 0 for NULL. A few per cent are usual, most
-steps mean that the rates are too high for the data. Since 0.1.
+Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+first half are usual. Since 0.1.
 """
 function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_guarded_steps, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)
@@ -1360,8 +1362,8 @@ Is anything wrong with what training has learned? In this order: it ran away and
 good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
 at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
-nats above its average over the steps so far, later ones counting more. Streams are asked the first three
-only. Since 0.1.
+nats above its average over the steps so far, later ones counting more. Streams are asked the first two
+only, and method "map" nothing about precisions. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -1535,16 +1537,17 @@ E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean o
 # Arguments
 - `mean`: receives n x C: E[y | x]
 - `epistemic_variance`: receives n x C: Var_q[E[y | x, theta]], from not knowing theta
-- `noise_variance`: receives n x C: E_q[Var[y | x, theta]], from the likelihood
+- `noise_variance`: receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
+  2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
 """
 function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, mean::Union{bdl_matrix,MatrixView}, epistemic_variance::Union{bdl_matrix,MatrixView}, noise_variance::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_predict, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix, bdl_matrix, bdl_matrix,), model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
 end
 
 """
-Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC: exact for the predictive mixture, to
-1e-10 of its scale; BDL_POISSON: the smallest count with at least that probability. Others:
-BDL_ERROR_UNSUPPORTED. Since 0.1.
+Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
+probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `levels`: 1 x K probabilities in (0, 1)
@@ -1606,10 +1609,10 @@ function bdl_predict_draws(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Un
 end
 
 """
-As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes from
-output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC and BDL_POISSON, and
-draws with the probit approximation's probabilities for BDL_BERNOULLI and BDL_CATEGORICAL. Others:
-BDL_ERROR_UNSUPPORTED. Since 0.1.
+As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes
+from output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+BDL_STUDENT_T and BDL_POISSON, and draws with the probit approximation's probabilities for BDL_BERNOULLI
+and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `samples`: number of draws S

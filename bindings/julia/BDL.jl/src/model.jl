@@ -84,13 +84,6 @@ ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
 """
 ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
 
-"Degrees of freedom of Student-t noise."
-function degrees_of_freedom(model::Model)
-    degrees = Ref{Float64}(NaN)
-    check(LibBDL.bdl_model_get_degrees_of_freedom(handle(model), degrees))
-    return degrees[]
-end
-
 "Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."
 nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) : noutputs(model)
 

@@ -25,6 +25,37 @@ function set_noise!(model::Model; precision = nothing, sd = nothing, covariance 
 end
 
 """
+    degrees_of_freedom(model)
+
+Of Student-t noise.
+
+# Examples
+```julia
+degrees_of_freedom(Model((6, 4, 1); likelihood = :student_t))
+```
+"""
+function degrees_of_freedom(model::Model)
+    degrees = Ref{Float64}(NaN)
+    check(LibBDL.bdl_model_get_degrees_of_freedom(handle(model), degrees))
+    return degrees[]
+end
+
+"""
+    set_degrees_of_freedom!(model, degrees)
+
+Of Student-t noise. Training learns them from there unless option `learn_degrees_of_freedom` is 0.
+
+# Examples
+```julia
+set_degrees_of_freedom!(Model((6, 4, 1); likelihood = :student_t), 4)
+```
+"""
+function set_degrees_of_freedom!(model::Model, degrees::Real)
+    check(LibBDL.bdl_model_set_degrees_of_freedom(unused(handle(model)), degrees))
+    return model
+end
+
+"""
     noise_precision(model)
 
 Precision (1 / variance) of Gaussian noise: a vector of one shared value or one per output.

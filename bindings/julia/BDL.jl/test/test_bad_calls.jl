@@ -52,6 +52,8 @@ bad_model_calls() = [
     ShapeError => () -> set_noise!(M; covariance = zeros(2, 2)),
     InvalidArgumentError => () -> set_noise!(M; covariance = -1),
     UnsupportedError => () -> set_noise!(CLASSIFIER; sd = 1),
+    UnsupportedError => () -> set_degrees_of_freedom!(M, 3),
+    InvalidArgumentError => () -> set_degrees_of_freedom!(Model((3, 1); likelihood = :student_t), 0.01),
     UnsupportedError => () -> noise_covariance(CLASSIFIER),
     ShapeError => () -> standardize!(M, X[:, 1:2], y),
     BDLError => () -> standardize!(own_linear_model(), X, y),

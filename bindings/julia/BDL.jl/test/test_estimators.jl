@@ -121,6 +121,19 @@ let x = range(-1, 1; length = 400)[:, :], y = 2 .* x[:, 1] .+ exp.(x[:, 1]) .* s
     @test_throws InvalidArgumentError fit(BayesianMLP, x, y .> 0; noise = :heteroscedastic, progress = false)
 end
 
+# Student-t noise is not drawn by outliers.
+let x = range(-1, 1; length = 200)[:, :], line = 2 .* x[:, 1], y = line .+ 0.1 .* sin.(1:200)
+    y[5:20:end] .+= 20
+    m, gaussian = (fit(BayesianMLP, x, y; noise = noise, hidden = (10,), progress = false) for noise in (:student_t, :gaussian))
+    @test likelihood(m.model) === :student_t && 1 <= degrees_of_freedom(m.model) < 3
+    @test 5 * rmse(predict(m, x), line) < rmse(predict(gaussian, x), line)
+    p = predict(m, x; interval = 0.5)
+    @test all(p.lower .< p.mean .< p.upper) && size(predict(m, x; kind = :draws, samples = 7)) == (200, 7)
+    fixed = fit(BayesianMLP, x, y; noise = :student_t, learn_degrees_of_freedom = 0, epochs = 1, progress = false)
+    @test degrees_of_freedom(fixed.model) == degrees_of_freedom(Model((1, 1); likelihood = :student_t))
+    @test_throws InvalidArgumentError fit(BayesianMLP, x, y .> 0; noise = :student_t, progress = false)
+end
+
 # Fits that are too short say so, and healthy ones nothing.
 disable_logging(Logging.BelowMinLevel)
 let

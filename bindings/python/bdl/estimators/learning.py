@@ -218,6 +218,7 @@ class Learns:
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
         """Of the size that fit takes, in order, nearly equal."""
-        size = self.optimizer_["minibatch"] or min(max(self.optimizer_.data_size // 200, 10), 200)
+        share = self.optimizer_.data_size // self.optimizer_["minibatches"]
+        size = self.optimizer_["minibatch"] or min(max(share, 10), 200)
         count = -(-rows // min(size, self.optimizer_.data_size))
         return (slice(i * rows // count, (i + 1) * rows // count) for i in range(count))

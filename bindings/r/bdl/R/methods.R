@@ -29,6 +29,13 @@ noise_sd <- function(object) {
   sqrt(diag(covariance))
 }
 
+# Of Student-t noise; NULL for other noises.
+degrees_of_freedom <- function(object) {
+  if (object$family == "gaussian" && object$settings$noise == "student_t") {
+    bdl_model_get_degrees_of_freedom(handles_of(object)$model)
+  }
+}
+
 summary.bdl <- function(object, level = 0.95, ...) {
   table <- NULL
   if (!length(object$settings$hidden)) {
@@ -38,7 +45,8 @@ summary.bdl <- function(object, level = 0.95, ...) {
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
-    log_lik = logLik(object), prior = prior_table(object), diagnosis = object$diagnosis$message
+    degrees_of_freedom = degrees_of_freedom(object), log_lik = logLik(object), prior = prior_table(object),
+    diagnosis = object$diagnosis$message
   ))
 }
 
@@ -60,6 +68,9 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
               attr(x$log_lik, "df")))
   if (!is.null(x$noise)) cat("Noise standard deviation:", format(x$noise, digits = digits), "\n")
+  if (!is.null(x$degrees_of_freedom)) {
+    cat("Degrees of freedom of the noise:", format(x$degrees_of_freedom, digits = digits), "\n")
+  }
   cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
   if (nzchar(x$diagnosis)) cat("Warning:", x$diagnosis, "\n")
   invisible(x)

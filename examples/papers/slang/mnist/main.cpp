@@ -2,6 +2,7 @@
 // (2018). Fills epochs.csv and mnist.csv; a run that was stopped goes on from its last epoch.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "training.hpp"
@@ -72,13 +73,15 @@ mnist::Run run_of(const Settings& settings, int rank) {
 
 int main(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
+  std::filesystem::create_directories(settings.results);
   const int64_t at_most = settings.quick ? 1200 : 60000;
   const mnist::Digits train = mnist::read_digits(settings.data, "train", at_most);
   const mnist::Digits test = mnist::read_digits(settings.data, "t10k", at_most);
+  const mnist::Digits fashion = mnist::read_digits(settings.data, "fashion", at_most);
   support::Table epochs(settings.results + "/epochs.csv", mnist::epoch_columns, 5);
   support::Table tests(settings.results + "/mnist.csv", mnist::test_columns, 4);
   for (const int rank : settings.ranks)
-    mnist::run(run_of(settings, rank), train, test, settings.results, epochs, tests);
+    mnist::run(run_of(settings, rank), train, test, fashion, settings.results, epochs, tests);
   for (const support::Row& row : support::read_csv(settings.results + "/mnist.csv")) {
     for (const std::string& field : row) std::printf("%-14s ", field.c_str());
     std::printf("\n");

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "score.hpp"
 #include "support/dataset.h"
-#include "support/handles.hpp"
 
 namespace mnist {
 namespace {
@@ -23,12 +23,6 @@ Row key_of(const Run& run) {
   return {run.recipe.name, std::to_string(run.rank), std::to_string(run.epochs),
           std::to_string(run.validation)};
 }
-
-struct Handles {
-  support::Model model;
-  support::Posterior q;
-  support::Optimizer optimizer;
-};
 
 Handles create(const Run& run, int64_t examples) {
   bdl_model* model = nullptr;
@@ -48,28 +42,6 @@ Handles load(const std::string& path) {
   bdl_optimizer* optimizer = nullptr;
   check(bdl_load(path.c_str(), nullptr, &model, &q, &optimizer));
   return {support::Model(model), support::Posterior(q), support::Optimizer(optimizer)};
-}
-
-struct Score {
-  double error = 0, nll = 0, ece = 0;  ///< error as a fraction
-};
-
-/// By the mean of softmax over posterior draws.
-Score evaluate(const Handles& handles, bdl_matrix x, bdl_matrix y, int samples) {
-  std::vector<float> probabilities(static_cast<std::size_t>(x.rows * classes));
-  const bdl_matrix p = bdl_f32(probabilities.data(), x.rows, classes);
-  check(bdl_predict_classes(handles.model.get(), handles.q.get(), x, BDL_MONTE_CARLO, samples, 1, p,
-                            bdl_none(), bdl_none()));
-  Score score;
-  check(bdl_metric_accuracy(p, y, &score.error));
-  score.error = 1 - score.error;
-  check(bdl_metric_ece(p, y, 15, &score.ece));
-  const auto* label = static_cast<const int32_t*>(y.data);
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const auto at = static_cast<std::size_t>(i * classes + label[i]);
-    score.nll -= std::log(std::max(probabilities[at], 1e-30F)) / static_cast<double>(x.rows);
-  }
-  return score;
 }
 
 /// What happens after every epoch.
@@ -94,7 +66,7 @@ int32_t after_epoch(void* context, const bdl_optimizer* optimizer) {
   row.push_back(number(epoch));
   if (!diary.epochs.done(row)) {
     const Score score =
-        diary.x.rows > 0 ? evaluate(diary.handles, diary.x, diary.y, diary.run.check_samples) : Score{};
+        diary.x.rows > 0 ? score_of(diary.handles, diary.x, diary.y, diary.run.check_samples) : Score{};
     for (double value : {diary.seconds, log_likelihood - kl, log_likelihood, kl, score.error, score.nll})
       row.push_back(number(value, 8));
     diary.epochs.add({row});
@@ -143,7 +115,8 @@ const Row epoch_columns = {"recipe",        "rank", "epochs",         "validatio
                            "seconds",       "elbo", "log_likelihood", "kl",         "validation_error",
                            "validation_nll"};
 const Row test_columns = {"recipe", "rank", "epochs",        "validation",   "error",
-                          "nll",    "ece",  "train_seconds", "test_seconds", "peak_megabytes"};
+                          "nll",    "ece",  "train_seconds", "test_seconds", "peak_megabytes",
+                          "auroc",  "elbo", "learned"};
 
 Recipe recipe_of(const std::string& name) {
   if (name == "default") return {name, {}};
@@ -157,16 +130,20 @@ Recipe recipe_of(const std::string& name) {
        "bias_prior_precision=1e-6", "learn_prior=0", "initial_precision=1", "initialization=uniform_fan_in"}};
 }
 
-void run(const Run& run, const Digits& digits, const Digits& test, const std::string& results,
-         support::Table& epochs, support::Table& tests) {
+void run(const Run& run, const Digits& digits, const Digits& test, const Digits& fashion,
+         const std::string& results, support::Table& epochs, support::Table& tests) {
   Row row = key_of(run);
   if (tests.done(row)) return;
   double train_seconds = 0;
   const Handles handles = train(run, digits, results, epochs, train_seconds);
   const double start = cpu_seconds();
-  const Score score = evaluate(handles, test.x(0, test.rows()), test.y(0, test.rows()), run.test_samples);
-  for (double value :
-       {score.error, score.nll, score.ece, train_seconds, cpu_seconds() - start, peak_megabytes()})
+  const Score score = score_of(handles, test.x(0, test.rows()), test.y(0, test.rows()), run.test_samples);
+  const double test_seconds = cpu_seconds() - start;
+  const std::vector<double> strange = entropies(handles, fashion.x(0, fashion.rows()), run.test_samples);
+  double log_likelihood = 0, kl = 0;
+  check(bdl_optimizer_running_elbo(handles.optimizer.get(), &log_likelihood, &kl));
+  for (double value : {score.error, score.nll, score.ece, train_seconds, test_seconds, peak_megabytes(),
+                       auroc(score.entropies, strange), log_likelihood - kl, learned_share(handles)})
     row.push_back(number(value, 8));
   tests.add({row});
 }

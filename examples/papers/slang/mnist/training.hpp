@@ -30,8 +30,9 @@ struct Run {
 extern const support::Row epoch_columns, test_columns;
 
 /// Trains unless `tests` holds the run, from its checkpoint in `results` if there is one, and tests.
-void run(const Run& run, const Digits& train, const Digits& test, const std::string& results,
-         support::Table& epochs, support::Table& tests);
+/// Entropies of digits are compared with those of `fashion`.
+void run(const Run& run, const Digits& train, const Digits& test, const Digits& fashion,
+         const std::string& results, support::Table& epochs, support::Table& tests);
 
 }  // namespace mnist
 
