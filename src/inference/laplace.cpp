@@ -46,7 +46,7 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   step.m = zeros.first(q.dimension());
   step.mean_rate = 0;
   step.curvature = {&rows, rows.weights(), {}, {}};
-  step.prior_precision = optimizer.prior().precision();
+  optimizer.prior().enter(step);
   step.projection = projection_options(options);
   step.projection.passes = std::max(step.projection.passes, cold_passes);
   step.random = {static_cast<std::uint64_t>(options.seed), Stream::range_finder,

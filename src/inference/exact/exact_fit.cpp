@@ -112,7 +112,7 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
   begin_course(optimizer, epochs, x.rows, 1);
   optimizer.start_noise(y);
   const ThreadLimit threads(optimizer.options().threads);
-  ExactElbo elbo(*optimizer.model(), optimizer.prior().precision(), x, y);
+  ExactElbo elbo(*optimizer.model(), optimizer.prior().widened(optimizer.posterior()->kind()), x, y);
   const std::unique_ptr<Posterior<double>> q = converted<double>(std::as_const(*optimizer.posterior()));
   Course course(optimizer, undo, progress);
   const double most_precision =
