@@ -226,13 +226,13 @@ BDL_API bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int6
  * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
  * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
  * @param posterior a posterior; it is not blank any more
- * @param names     count names as bdl_posterior_tensor_describe() gives them, each once
- * @param values    count matrices of the described shapes, finite: diagonals and variances positive,
+ * @param names     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+ * @param tensors   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
  * precisions and covariances symmetric to rounding and positive definite
- * @param count     >= 1
+ * @param tensor_count >= 1
  */
 BDL_API bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
-                                             const bdl_matrix* values, int64_t count);
+                                             const bdl_matrix* tensors, int64_t tensor_count);
 
 /** Reads diag(Sigma^-1) into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal);

@@ -101,13 +101,13 @@ bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int64_t inde
 }
 
 bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
-                                     const bdl_matrix* values, int64_t count) {
+                                     const bdl_matrix* tensors, int64_t tensor_count) {
   return guard("bdl_posterior_set_tensors", [&] {
     with(posterior, "posterior", [&](auto& q) {
       not_null(names, "names");
-      not_null(values, "values");
-      check_range(count, 1, INT32_MAX, "count");
-      set_given_tensors(q, {names, values, count});
+      not_null(tensors, "tensors");
+      check_range(tensor_count, 1, INT32_MAX, "tensor_count");
+      set_given_tensors(q, {names, tensors, tensor_count});
     });
   });
 }

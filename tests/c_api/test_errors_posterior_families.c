@@ -155,8 +155,8 @@ static void test_tensors(void** state) {
     REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_tensor_get(q, 1, bdl_f64(broken, 2, 3)));
     REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_tensors(NULL, names, values, 2));
     REFUSED(INVALID, "names is NULL", bdl_posterior_set_tensors(q, NULL, values, 2));
-    REFUSED(INVALID, "values is NULL", bdl_posterior_set_tensors(q, names, NULL, 2));
-    REFUSED(INVALID, "count is 0", bdl_posterior_set_tensors(q, names, values, 0));
+    REFUSED(INVALID, "tensors is NULL", bdl_posterior_set_tensors(q, names, NULL, 2));
+    REFUSED(INVALID, "tensor_count is 0", bdl_posterior_set_tensors(q, names, values, 0));
     values[0] = bdl_f64(mean_values, 1, D - 1);
     REFUSED(BDL_ERROR_SHAPE, "mean has 4 columns", bdl_posterior_set_tensors(q, names, values, 2));
     values[0] = bdl_f64(mean_values, 1, D);
