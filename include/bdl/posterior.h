@@ -10,11 +10,12 @@
  *                    Sigma dense or diagonal: the same Gaussians, but steps change the covariance in place
  *                    of the precision, and so are other steps (Jones, Chang, Murphy 2024).
  *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
- * what a full posterior does, for networks whose D^2 numbers are too many. dropout          no Gaussian: a
- * network's weights under random masks of its units (Gal, Ghahramani 2016). It has a mean, (co)variances and
- * draws, so Monte-Carlo predictions work, but no density, entropy, KL divergence or precision, and no
- * linearised predictions: those functions return BDL_ERROR_UNSUPPORTED, as do streams and
- * bdl_posterior_update().
+ *                    what a full posterior does, for networks whose D^2 numbers are too many.
+ *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
+ *                    2016). It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but
+ *                    no density, entropy, KL divergence or precision, and no linearised predictions:
+ *                    those functions return BDL_ERROR_UNSUPPORTED, as do streams and
+ *                    bdl_posterior_update().
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
