@@ -104,7 +104,7 @@ static void example_diagonal_moment_update(void** state) {
 static void example_layerwise_full_posterior(void** state) {
   enum { N = 30 };
   const int64_t sizes[] = {2, 3, 1}, blocks[] = {9, 4}, first[] = {0}, last[] = {12};
-  double x[2 * N], y[N], mean[N], epistemic[N], noise[N], across;
+  double x[2 * N], y[N], mean[N], epistemic[N], noise[N], across = 0;
   bdl_model* model;
   bdl_posterior *q, *same;
   bdl_optimizer* opt;
