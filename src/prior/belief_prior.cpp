@@ -22,8 +22,7 @@ void check_belief(const Posterior<T>& belief, const PosteriorKind& learned) {
          "the prior's covariance is not symmetric, as unsymmetrised gradient steps make it");
   if (learned.family == Family::dropout)
     fail(Status::ERROR_UNSUPPORTED,
-         "a posterior cannot be the prior of a dropout posterior: bdl_optimizer_set_prior() gives it "
-         "precisions");
+         "a dropout posterior takes no posterior as prior: bdl_optimizer_set_prior() gives it precisions");
   if (belief.dimension() != learned.dimension)
     fail(Status::ERROR_SHAPE, "the prior has %lld parameters, expected %lld",
          static_cast<long long>(belief.dimension()), static_cast<long long>(learned.dimension));
@@ -31,7 +30,7 @@ void check_belief(const Posterior<T>& belief, const PosteriorKind& learned) {
 
 [[noreturn]] void fail_no_room() {
   fail(Status::ERROR_UNSUPPORTED,
-       "the prior's precision is no low-rank one, which a low-rank posterior needs: use a full, "
+       "a low-rank posterior needs a low-rank or diagonal prior, which this is not: use a full, "
        "layerwise-full "
        "or diagonal posterior, or rule \"map\"");
 }

@@ -164,6 +164,36 @@ static void example_tensors(void** state) {
   bdl_posterior_free(copy);
 }
 
+/* What was learned from some data is the prior of the next: y = x with noise of variance 1, seen at x = 1 and
+ * 2, has the precision 1 + 1 + 4 from the prior N(0, 1). */
+static void example_posterior_as_prior(void** state) {
+  const int64_t sizes[] = {1, 1};
+  const double x[] = {1, 2}, y[] = {1, 2}, noise_precision = 1;
+  double mean, variance;
+  bdl_model* model;
+  bdl_posterior *first, *second;
+  bdl_optimizer* opt;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
+  OK(bdl_model_set_noise_precision(model, bdl_f64(&noise_precision, 1, 1)));
+  OK(bdl_posterior_create_full(BDL_F64, 1, &first));
+  OK(bdl_optimizer_create(model, first, "exact-full", 1, &opt));
+  OK(bdl_optimizer_fit(opt, bdl_f64(&x[0], 1, 1), bdl_f64(&y[0], 1, 1), 100, NULL, NULL));
+  bdl_optimizer_free(opt);
+
+  OK(bdl_posterior_create_full(BDL_F64, 1, &second));
+  OK(bdl_optimizer_create(model, second, "exact-full", 1, &opt));
+  OK(bdl_optimizer_set_prior_posterior(opt, first)); /* copied */
+  bdl_posterior_free(first);
+  OK(bdl_optimizer_fit(opt, bdl_f64(&x[1], 1, 1), bdl_f64(&y[1], 1, 1), 100, NULL, NULL));
+  OK(bdl_posterior_marginal_variance(second, bdl_f64(&variance, 1, 1)));
+  OK(bdl_posterior_mean(second, bdl_f64(&mean, 1, 1)));
+  assert_true(fabs(variance - 1. / 6) < 1e-9 && fabs(mean - 5. / 6) < 1e-9);
+  bdl_optimizer_free(opt);
+  bdl_posterior_free(second);
+  bdl_model_free(model);
+}
+
 /* A checkpoint holds the family. */
 static void example_moment_checkpoint(void** state) {
   const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1};
@@ -226,6 +256,7 @@ int main(void) {
                                      cmocka_unit_test(example_diagonal_moment_update),
                                      cmocka_unit_test(example_layerwise_full_posterior),
                                      cmocka_unit_test(example_tensors),
+                                     cmocka_unit_test(example_posterior_as_prior),
                                      cmocka_unit_test(example_moment_checkpoint),
                                      cmocka_unit_test(example_dropout)};
   return cmocka_run_group_tests(tests, NULL, NULL);
