@@ -233,7 +233,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
   const Index samples =
       posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
-  const Index vectors = t * dimension * 5 + prior_.bytes();
+  const Index vectors = t * dimension * 5 + prior_.bytes(cost.count, rank);
   if (is_first_order() && !method_.is_online)
     return posterior_->bytes() + vectors - t * dimension + batch + samples +
            FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +

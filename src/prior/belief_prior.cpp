@@ -105,10 +105,13 @@ RowsCost Prior<T>::entered(const RowsCost& cost) const {
 }
 
 template <class T>
-Index Prior<T>::bytes() const {
+Index Prior<T>::bytes(Index rows, Index rank) const {
   if (!belief_) return 0;
-  return belief_->bytes() + (in_family_ ? in_family_->bytes() : 0) +
-         2 * dimension_ * static_cast<Index>(sizeof(T));
+  const bool has_factor = belief_->family() == Family::low_rank && belief_->rank() > 0;
+  const Index products = has_factor ? TallScratch::bytes(dimension_, belief_->rank(), 1) : 0,
+              joined = joined_ ? JoinedRows<T>::bytes(dimension_, belief_->rank(), rows, rank) : 0,
+              vectors = 2 * dimension_ * static_cast<Index>(sizeof(T));
+  return belief_->bytes() + (in_family_ ? in_family_->bytes() : 0) + products + joined + vectors;
 }
 
 template <class T>
@@ -178,7 +181,7 @@ double Prior<T>::kl(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
   template void Prior<T>::check_enters() const;                                           \
   template void Prior<T>::enter(PosteriorStep<T>&);                                       \
   template RowsCost Prior<T>::entered(const RowsCost&) const;                             \
-  template Index Prior<T>::bytes() const;                                                 \
+  template Index Prior<T>::bytes(Index, Index) const;                                     \
   template void Prior<T>::slope(ConstSpan<T>, T, ConstSpan<T>, std::span<T>);             \
   template void Prior<T>::slope(ConstSpan<T>, ConstSpan<T>, ConstSpan<T>, std::span<T>);  \
   template void Prior<T>::add_slope(ConstSpan<T>, std::span<T>);                          \

@@ -74,6 +74,12 @@ RowsCost JoinedRows<T>::joined(RowsCost rows, Index dimension, Index columns) {
   return rows;
 }
 
+template <class T>
+Index JoinedRows<T>::bytes(Index dimension, Index columns, Index n, Index vectors) {
+  return static_cast<Index>(sizeof(T)) * (dimension * vectors + columns * n + n + columns) +
+         TallScratch::bytes(dimension, vectors, columns);
+}
+
 template class JoinedRows<float>;
 template class JoinedRows<double>;
 

@@ -55,8 +55,8 @@ class Prior {
   void enter(PosteriorStep<T>& step);
   RowsCost entered(const RowsCost& cost) const;
   double kl(const Posterior<T>& q, PosteriorScratch<T>& scratch) const;
-  /// Of what a posterior as prior holds.
-  Index bytes() const;
+  /// Of what a posterior as prior holds, with steps of so many rows, of posteriors of this rank.
+  Index bytes(Index rows, Index rank) const;
 
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);

@@ -131,7 +131,8 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   check_row_count(static_cast<double>(examples));
   const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
   const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
-  return course + beliefs + optimizer.prior().bytes() + ExactElbo::bytes(*optimizer.model(), *q, examples) +
+  return course + beliefs + optimizer.prior().bytes(examples, q->rank()) +
+         ExactElbo::bytes(*optimizer.model(), *q, examples) +
          FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
          (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
 }

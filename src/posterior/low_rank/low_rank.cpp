@@ -158,7 +158,8 @@ void LowRankPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
                                              PosteriorScratch<T>& scratch) const {
   scratch.small.reserve(rank_);
   const auto projected = scratch.small.matrix(rank_, 1);
-  tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, projected, scratch.tall);
+  if (rank_ > 0)
+    tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, projected, scratch.tall);
   const T* const d = d_.data();
   for (std::size_t i = 0; i < x.size(); ++i) out[i] = d[i] * x[i];
   for (Index k = 0; k < rank_; ++k) {
