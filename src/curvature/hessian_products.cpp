@@ -3,26 +3,10 @@
 #include <algorithm>
 
 #include "linalg/blas/blas.hpp"
+#include "network/pass_on.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
-namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
-/// to = [to +] from.
-template <class T>
-void pass_on(ConstMatrixView<T> from, bool add, MatrixView<T> to) {
-  if (from.data == to.data) return;
-  const T* in = from.data;
-  T* out = to.data;
-  for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = add ? out[i] + in[i] : in[i]; });
-}
-
-}  // namespace
-
 template <class T>
 HessianProducts<T>::HessianProducts(const Model<T>& model)
     : model_(model), graph_(*model.graph()), moved_(graph_.wires()), written_(graph_.wires()) {}

@@ -130,12 +130,8 @@ double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m
 
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y) {
-  double result = 0;
-  for (Index c = 0; c < likelihood.targets(); ++c) {
-    if (std::isnan(y[c])) continue;
-    result += log_normal_mixture(y[c], [&](auto&& add) { visit_components(likelihood, m, s, c, add); });
-  }
-  return result;
+  return log_normal_mixtures(likelihood.targets(), y,
+                             [&](Index c, auto&& add) { visit_components(likelihood, m, s, c, add); });
 }
 
 #define BDL_INSTANTIATE(T)                                                                   \

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "base/view.hpp"
+
 namespace bdl {
 
 /// Of components that are nearly flat: their weights count, their variances must not overflow.
@@ -26,6 +28,15 @@ double log_normal_mixture(double y, Visit&& visit) {
     }
   });
   return top + std::log(sum / total) - std::log(2 * std::numbers::pi) / 2;
+}
+
+/// log p(y) of independent targets with a mixture each, visit(c, add); missing ones (NaN) do not count.
+template <class Visit>
+double log_normal_mixtures(Index targets, const double* y, Visit&& visit) {
+  double result = 0;
+  for (Index c = 0; c < targets; ++c)
+    if (!std::isnan(y[c])) result += log_normal_mixture(y[c], [&](auto&& add) { visit(c, add); });
+  return result;
 }
 
 }  // namespace bdl

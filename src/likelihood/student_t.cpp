@@ -144,12 +144,8 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
 
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y) {
-  double result = 0;
-  for (Index c = 0; c < likelihood.targets(); ++c) {
-    if (std::isnan(y[c])) continue;
-    result += log_normal_mixture(y[c], [&](auto&& add) { visit_components(likelihood, m, s, c, add); });
-  }
-  return result;
+  return log_normal_mixtures(likelihood.targets(), y,
+                             [&](Index c, auto&& add) { visit_components(likelihood, m, s, c, add); });
 }
 
 double density(double z, double nu) {

@@ -13,13 +13,12 @@ template <class T>
 struct LayerKind {
   const char* word;
   std::shared_ptr<const Layer<T>> (*make)(LineReader& line, const Shape& input, const Placement& at);
-  const char* arguments;
 };
 
 template <class T>
 std::span<const LayerKind<T>> layer_kinds() {
   static constexpr LayerKind<T> kinds[] = {
-#define BDL_LAYER(word, make, arguments) {word, make, arguments},
+#define BDL_LAYER(word, make) {word, make},
 #include "network/layers.def"
 #undef BDL_LAYER
   };
@@ -28,11 +27,10 @@ std::span<const LayerKind<T>> layer_kinds() {
 
 template <class T>
 const LayerKind<T>& find_kind(const LineReader& line) {
-  std::string words;
-  for (const auto& kind : layer_kinds<T>()) {
+  for (const auto& kind : layer_kinds<T>())
     if (line.word() == kind.word) return kind;
-    words += std::string(kind.word) + ", ";
-  }
+  std::string words;
+  for (const auto& kind : layer_kinds<T>()) words += std::string(kind.word) + ", ";
   line.fail("expected one of " + words + "residual, shortcut, end");
 }
 

@@ -7,14 +7,6 @@
 #include "network/elementwise.hpp"
 
 namespace bdl {
-namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 /// An elementwise layer, and a sum, take the place of an input that nobody else reads.
 template <class T>
 void Graph<T>::assign_places() {

@@ -4,26 +4,16 @@
 #include "base/profile.hpp"
 #include "linalg/blas/blas.hpp"
 #include "network/graph.hpp"
+#include "network/pass_on.hpp"
 
 namespace bdl {
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// out = in + other; in and out may be the same.
 template <class T>
 void add_up(ConstMatrixView<T> in, ConstMatrixView<T> other, MatrixView<T> out) {
   for (Index j = 0; j < out.cols; ++j)
     for (Index i = 0; i < out.rows; ++i) out(i, j) = in(i, j) + other(i, j);
-}
-
-/// to = e, or to += e; nothing if they are the same.
-template <class T>
-void pass_on(ConstMatrixView<T> e, bool add, MatrixView<T> to) {
-  if (e.data == to.data) return;
-  for (Index i = 0; i < e.size(); ++i) to.data[i] = add ? to.data[i] + e.data[i] : e.data[i];
 }
 
 }  // namespace

@@ -7,6 +7,11 @@
 
 namespace bdl {
 
+/// For containers of the standard library.
+constexpr std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
 struct Shape {
   Index channels = 1, rows = 1, columns = 1;
   Index size() const { return channels * rows * columns; }
