@@ -93,6 +93,8 @@ documents() {
   check 'table of defaults, small run' env PYTHON="$work/python/bin/python" sh examples/papers/defaults/run.sh --quick
   check 'grid of rates, small run' "$work/python/bin/python" examples/papers/defaults/grid.py "$work/grid.csv" \
     --datasets iris --epochs 2
+  check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
+    "$work/validation.csv" --datasets iris --folds 2 --epochs 2
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"

@@ -68,20 +68,21 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
 
 /**
  * Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
- * comment. Since 0.2.
+ * comment. Since 0.1.
  *
- *     input 13                    features; or channels, rows, columns: input 3 32 32
+ *     input 13                    features; or channels, rows, columns (in this order): input 3 32 32
  *     dense OUTPUTS [nobias]
  *     relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
  *                                 sigmoid, softplus, swish
- *     dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
- *                                 else, anew for each example and sample (Srivastava et al. 2014)
- *     residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
- *                                 input. They may stand within one another
+ *     dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
+ * by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
+ * the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
+ * another
  *
  * bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
- * order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
- * parameters.
+ * order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
+ * each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28
+ * numbers an example in all.
  * @param dtype       arithmetic of the model: BDL_F32 or BDL_F64
  * @param description the text; its last layer gives the outputs
  * @param likelihood  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
@@ -93,7 +94,7 @@ BDL_API bdl_status bdl_model_create_network(bdl_dtype dtype, const char* descrip
 
 /**
  * What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
- * networks with the same text are the same function of their parameters. Since 0.2.
+ * networks with the same text are the same function of their parameters. Since 0.1.
  * @param model       a network; a user's own model: BDL_ERROR_UNSUPPORTED
  * @param description receives the text, owned by the model, which lives as long as it does
  */
@@ -166,8 +167,8 @@ BDL_API int32_t bdl_model_dtype(const bdl_model* model);
 /** The bdl_likelihood of a model; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
 
-/** The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1.
- */
+/** The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+ * for a user's model and NULL. Since 0.1. */
 BDL_API int32_t bdl_model_activation(const bdl_model* model);
 
 /**

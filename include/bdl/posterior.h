@@ -94,20 +94,22 @@ BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double i
 /**
  * New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
  * one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
- * full posteriors, each layer with its own part of the curvature. Since 0.2.
+ * full posteriors, each layer with its own part of the curvature. Since 0.1.
  * @param model      gives the layers and the dtype
  * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
- * sum of the layers' squared sizes
+ *                   sum of the layers' squared sizes
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior);
 
 /**
  * New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
- * blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+ * blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
  * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
  * @param sizes      parameters of each block, >= 1
- * @param size_count number of blocks, >= 1
+ * @param size_count number of blocks, >= 1; all sizes together are at most 2^31 - 1
  * @param posterior  receives the handle; free with bdl_posterior_free()
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes,
                                                        int32_t size_count, bdl_posterior** posterior);
@@ -189,7 +191,7 @@ BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_ma
                                           bdl_matrix_out diagonal);
 
 /**
- * Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+ * Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
  *   low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
  *   full             mean, precision (D x D), factor (its lower Cholesky factor)
  *   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
@@ -200,7 +202,7 @@ BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_ma
 BDL_API int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior);
 
 /**
- * Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+ * Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
  * @param posterior a posterior
  * @param index     0 .. bdl_posterior_tensor_count() - 1
  * @param name      receives the name, a text that lives as long as the posterior
@@ -215,7 +217,7 @@ BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior,
 
 /**
  * Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
- * symmetric. Since 0.2.
+ * symmetric. Since 0.1.
  * @param posterior a posterior
  * @param index     0 .. bdl_posterior_tensor_count() - 1
  * @param values    receives rows x cols numbers, of either floating type
@@ -225,12 +227,15 @@ BDL_API bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int6
 
 /**
  * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
- * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+ * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
  * @param posterior a posterior; it is not blank any more
  * @param names     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
  * @param tensors   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
- * precisions and covariances symmetric to rounding and positive definite
+ *                  precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
+ * (their lower triangles count), a factor that of its matrix
  * @param tensor_count >= 1
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
+ * as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
  */
 BDL_API bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
                                              const bdl_matrix* tensors, int64_t tensor_count);

@@ -114,7 +114,7 @@ bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double h
 
 /// Parameters of each layer.
 template <class T>
-std::vector<Index> layer_sizes(const Model<T>& model) {
+std::vector<Index> layer_parameters(const Model<T>& model) {
   std::vector<Index> sizes;
   Index layer = -1;
   for (const ParameterBlock& block : model.blocks()) {
@@ -266,7 +266,7 @@ bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_poste
     not_null(posterior, "posterior");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      *posterior = create_blocks<T>(layer_sizes(m));
+      *posterior = create_blocks<T>(layer_parameters(m));
     });
   });
 }

@@ -11,10 +11,6 @@ Index first_parameter(const DenseShape& layer) {
   return layer.bias_offset < 0 ? layer.weight_offset : std::min(layer.weight_offset, layer.bias_offset);
 }
 
-Index parameters_of(const DenseShape& layer) {
-  return layer.outputs * (layer.inputs + (layer.bias_offset < 0 ? 0 : 1));
-}
-
 }  // namespace
 
 template <class T>
@@ -22,9 +18,10 @@ Rows<T>* FactoredRows<T>::part(Index offset, Index size) {
   parts_.resize(std::max(parts_.size(), layers_.size()));
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const LayerRows<T>& from = layers_[l];
-    if (first_parameter(from.layer) != offset || parameters_of(from.layer) != size) continue;
+    if (first_parameter(from.layer) != offset || from.layer.parameters() != size) continue;
     if (!parts_[l]) parts_[l] = std::make_unique<FactoredRows>();
     FactoredRows& to = *parts_[l];
+    to.products_ = products_;
     DenseShape own = from.layer;
     own.weight_offset -= offset;
     if (own.bias_offset >= 0) own.bias_offset -= offset;

@@ -158,12 +158,12 @@ void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
 /// (A^T A + bias) ∘ (E^T E), summed over layers in double.
 template <class T>
 void FactoredRows<T>::gram(MatrixView<double> out) {
-  product_.reserve(2 * count_ * count_);
+  products_->product.reserve(2 * count_ * count_);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const auto& rows = layers_[l];
     const Index inputs = rows.a.cols;
-    const auto ee = product_.matrix(count_, count_);
-    const MatrixView<T> aa(product_.data() + count_ * count_, inputs, inputs);
+    const auto ee = products_->product.matrix(count_, count_);
+    const MatrixView<T> aa(products_->product.data() + count_ * count_, inputs, inputs);
     syrk(Op::transpose, T(1), rows.e, T(0), ee);
     syrk(Op::transpose, T(1), rows.a, T(0), aa);
     if (inputs < count_) mirror_lower(aa);
@@ -256,11 +256,11 @@ void FactoredRows<T>::write_row(Index r, std::span<T> out) const {
 template <class T>
 void FactoredRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   const Index most = std::min(most_outer_rows, count_);
-  product_.reserve(dimension_ * most);
+  products_->product.reserve(dimension_ * most);
   for (Index first = 0; first < count_; first += most) {
-    const auto rows = product_.matrix(dimension_, std::min(most, count_ - first));
+    const auto rows = products_->product.matrix(dimension_, std::min(most, count_ - first));
     for (Index r = 0; r < rows.cols; ++r) write_row(first + r, rows.column(r));
-    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, outer_);
+    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, products_->outer);
   }
 }
 

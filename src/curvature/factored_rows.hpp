@@ -63,8 +63,12 @@ class FactoredRows final : public ExampleRows<T> {
   std::vector<LayerRows<T>> layers_;
   Index dimension_ = 0, count_ = 0;
   RowsCost cost_;
-  Buffer<T> folded_, inputs_, product_;
-  Buffer<double> outer_;
+  Buffer<T> folded_, inputs_;
+  struct ProductScratch {
+    Buffer<T> product;
+    Buffer<double> outer;
+  };
+  std::shared_ptr<ProductScratch> products_ = std::make_shared<ProductScratch>();  // one for all parts
   std::vector<Buffer<T>> factors_;           // of gradients(): inputs and sensitivities of each layer
   std::unique_ptr<FactoredRows> gradients_;  // which point at them
   std::vector<DenseShape> shapes_;

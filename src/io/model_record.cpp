@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "model/network.hpp"
+#include "network/elementwise.hpp"
 
 namespace bdl {
 namespace {
@@ -20,9 +21,6 @@ constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";
-constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
-                                       "tanh",     "sigmoid", "softplus",   "swish"};
-
 template <class T>
 void write_network(RecordWriter& record, const Graph<T>& graph) {
   record.text("model.description", graph.description());
@@ -41,11 +39,12 @@ std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Lik
 template <class T>
 std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
   if (record.has("model.description")) return read_description<T>(record, likelihood);
+  // As files were written before networks had descriptions.
   const std::vector<Index> sizes = record.layer_sizes("model.sizes");
   if (sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
   const auto activation =
-      static_cast<bdl_activation>(record.word("model.activation", activations) + BDL_IDENTITY);
+      static_cast<bdl_activation>(record.word("model.activation", activation_words()) + BDL_IDENTITY);
   return std::make_shared<Network<T>>(sizes, activation, record.integer("model.bias", 0, 1) == 1, likelihood);
 }
 
@@ -146,6 +145,9 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
     if (user_model)
       fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
     model = read_network<T>(record, likelihood);
+    if (record.integer("model.inputs", 1, size_limit) != model->inputs() ||
+        record.integer("model.parameters", 1, size_limit) != model->parameters())
+      fail(Status::ERROR_FORMAT, "fields model.inputs and model.parameters are not those of the network");
     model->standardization = read_standardization(record, *model);
   }
   return model;

@@ -35,6 +35,7 @@ const LayerKind<T>& find_kind(const LineReader& line) {
 }
 
 constexpr int most_nested = 16;
+constexpr Index most_numbers = Index{1} << 28;  // times as many rows of a step, their bytes fit 64 bits
 
 }  // namespace
 
@@ -67,6 +68,7 @@ class Graph<T>::Builder {
   }
 
   Index add_wire(const Shape& shape, bool is_learned) {
+    if (!graph_.wires_.empty()) numbers_ += shape.size();
     graph_.wires_.push_back({shape.size(), graph_.wires_.empty(), is_learned});
     return static_cast<Index>(graph_.wires_.size()) - 1;
   }
@@ -108,6 +110,7 @@ class Graph<T>::Builder {
     line.finish();
     const bool is_learned = layer->dense() || graph_.wire(from.wire).is_learned;
     const Index out = add_wire(layer->output(), is_learned);
+    if (numbers_ > most_numbers) line.fail("the layers hold more than 268435456 numbers for an example");
     graph_.random_ += layer->random_numbers();
     if (layer->dense()) add_parameters(*layer->dense(), graph_.wire(from.wire).is_data, line);
     graph_.nodes_.push_back({layer, from.wire, -1, out, false, false, line.number()});
@@ -123,12 +126,10 @@ class Graph<T>::Builder {
     graph_.dense_nodes_.push_back(static_cast<Index>(graph_.nodes_.size()));
     graph_.blocks_.push_back(
         {name + ".weight", shape.weight_offset, shape.outputs, shape.inputs, number, false, shape.inputs});
-    graph_.parameters_ += shape.weights();
-    if (shape.has_bias()) {
+    if (shape.has_bias())
       graph_.blocks_.push_back(
           {name + ".bias", shape.bias_offset, shape.outputs, 1, number, true, shape.inputs});
-      graph_.parameters_ += shape.outputs;
-    }
+    graph_.parameters_ += shape.parameters();
     if (graph_.parameters_ > INT32_MAX) line.fail("the network has more than 2147483647 parameters");
   }
 
@@ -164,6 +165,7 @@ class Graph<T>::Builder {
   Graph& graph_;
   std::vector<LineReader> lines_;
   std::size_t next_ = 0;
+  Index numbers_ = 0;  // of an example, that all layers hold
 };
 
 template <class T>
@@ -172,6 +174,7 @@ Graph<T>::Graph(std::string_view description) {
   assign_places();
   assign_registers();
   find_first_writers();
+  find_straight_wires();
 }
 
 std::string mlp_description(ConstSpan<Index> sizes, bdl_activation activation, bool bias) {

@@ -1,6 +1,7 @@
 #include "network/elementwise.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "network/activation.hpp"
 #include "parallel/parallel.hpp"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr const char* words[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
                                  "tanh",     "sigmoid", "softplus",   "swish"};
+static_assert(std::size(words) == BDL_SWISH - BDL_IDENTITY + 1);
 
 /// The outputs' place, with the inputs in it.
 template <class T>
@@ -19,6 +21,10 @@ void move_in(ConstMatrixView<T> in, MatrixView<T> out) {
 }
 
 }  // namespace
+
+std::span<const char* const> activation_words() {
+  return words;
+}
 
 const char* activation_word(bdl_activation activation) {
   return words[activation - BDL_IDENTITY];

@@ -57,7 +57,8 @@ class DropoutLayer final : public ElementwiseLayer<T> {
   Index offset_;
 };
 
-/// Words of descriptions.
+/// Words of descriptions, from BDL_IDENTITY on.
+std::span<const char* const> activation_words();
 const char* activation_word(bdl_activation activation);
 
 template <class T, bdl_activation activation>
@@ -66,7 +67,9 @@ std::shared_ptr<const Layer<T>> make_activation(LineReader&, const Shape& input,
 }
 template <class T>
 std::shared_ptr<const Layer<T>> make_dropout(LineReader& line, const Shape& input, const Placement& at) {
-  return std::make_shared<DropoutLayer<T>>(input, line.rate("RATE"), at.random);
+  const double rate = line.rate("RATE");
+  if (static_cast<T>(rate) == 1) line.fail("RATE is too near to 1");
+  return std::make_shared<DropoutLayer<T>>(input, rate, at.random);
 }
 
 }  // namespace bdl

@@ -22,7 +22,6 @@ void Graph<T>::assign_places() {
     out.place = replaces ? wire(node.in).place : places();
     if (!replaces) place_sizes_.push_back(out.size);
   }
-  hidden_layers_ = static_cast<Index>(dense_nodes_.size()) - 1;
 }
 
 /// Predictions keep nothing: places share registers, each as long as somebody reads it.
@@ -105,16 +104,14 @@ void Graph<T>::check(Need need, const char* who) const {
            who, words[static_cast<int>(need)], node.layer->text().c_str(), static_cast<long long>(node.line));
 }
 
-/// Straight, or by sums alone.
 template <class T>
-bool Graph<T>::writes_outputs(const Node& node) const {
-  Index w = node.out;
-  for (const Node& next : nodes_) {
-    if (next.in != w && next.other != w) continue;
-    if (next.layer) return false;
-    w = next.out;
-  }
-  return w == output_;
+void Graph<T>::find_straight_wires() {
+  wires_[at(output_)].is_straight = true;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
+    if (!node->layer && wire(node->out).is_straight)
+      wires_[at(node->in)].is_straight = wires_[at(node->other)].is_straight = true;
+  hidden_layers_ =
+      std::ranges::count_if(dense_nodes_, [&](Index n) { return !wire(nodes_[at(n)].out).is_straight; });
 }
 
 template <class T>
@@ -122,7 +119,7 @@ void Graph<T>::silence_outputs(Index first, std::span<T> theta) const {
   for (const Index n : dense_nodes_) {
     const Node& node = nodes_[at(n)];
     const DenseShape& shape = *node.layer->dense();
-    if (!writes_outputs(node)) continue;
+    if (!wire(node.out).is_straight) continue;
     const Index count = shape.outputs - first;
     std::fill_n(theta.data() + shape.weight_offset + first * shape.inputs, count * shape.inputs, T(0));
     if (shape.has_bias()) std::fill_n(theta.data() + shape.bias_offset + first, count, T(0));

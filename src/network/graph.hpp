@@ -21,9 +21,10 @@ class Graph {
   /// Numbers of an example.
   struct Wire {
     Index size;
-    bool is_data;      ///< the examples themselves, the same for all samples
-    bool is_learned;   ///< depends on parameters
-    Index place = -1;  ///< of its values and sensitivities; those of is_data have none
+    bool is_data;              ///< the examples themselves, the same for all samples
+    bool is_learned;           ///< depends on parameters
+    Index place = -1;          ///< of its values and sensitivities; those of is_data have none
+    bool is_straight = false;  ///< reaches the outputs by sums alone
   };
 
   /// Fails with ERROR_INVALID_ARGUMENT, naming the line.
@@ -46,14 +47,14 @@ class Graph {
   /// Layers with weights, in the order of their parameters, and the nodes that they are.
   const std::vector<DenseShape>& dense() const { return dense_; }
   const std::vector<Index>& dense_nodes() const { return dense_nodes_; }
-  /// Layers of parameters whose outputs are not the network's: 0 for generalised linear models.
+  /// Layers of parameters whose outputs do not go straight to the network's: 0 for linear models.
   Index hidden_layers() const { return hidden_layers_; }
   /// One dense layer and nothing else.
   bool is_linear() const { return nodes_.size() == 1; }
   bool is_single_index() const { return is_linear() && outputs() == 1; }
   /// Inputs, then the outputs of each layer, if it is a sequence of dense layers; else empty.
   std::vector<Index> layer_sizes() const;
-  /// That all its hidden layers have; 0 if they differ.
+  /// That all its activations are, the identity if there are none; 0 if they differ.
   bdl_activation activation() const;
   /// Fails with ERROR_UNSUPPORTED, naming the first layer that cannot; `who` needs it.
   void check(Need need, const char* who) const;
@@ -91,7 +92,7 @@ class Graph {
   void assign_places();
   void assign_registers();
   void find_first_writers();
-  bool writes_outputs(const Node& node) const;
+  void find_straight_wires();
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   Index register_offset(Index place) const;
 

@@ -1,5 +1,6 @@
 #include "network/line.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.hpp"
@@ -8,18 +9,28 @@ namespace bdl {
 namespace {
 
 constexpr Index most_lines = 4096;
-constexpr std::size_t longest_shown = 60;
+constexpr std::size_t longest_shown = 60, longest_text = 1'000'000;
 
 std::vector<std::string> words_of(std::string_view line) {
   constexpr std::string_view blanks = " \t\r\f\v";
   std::vector<std::string> words;
-  line = line.substr(0, line.find('#'));
   for (;;) {
     const std::size_t first = line.find_first_not_of(blanks);
     if (first == std::string_view::npos) return words;
     const std::size_t last = std::min(line.find_first_of(blanks, first), line.size());
     words.emplace_back(line.substr(first, last - first));
     line.remove_prefix(last);
+  }
+}
+
+/// What separators part.
+template <class Visit>
+void for_each_part(std::string_view text, char separator, Visit&& visit) {
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    visit(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
   }
 }
 
@@ -73,21 +84,20 @@ void LineReader::finish() const {
 }
 
 std::vector<LineReader> read_lines(std::string_view text) {
+  if (text.size() > longest_text)
+    bdl::fail(Status::ERROR_INVALID_ARGUMENT, "the description has %zu characters, expected at most %zu",
+              text.size(), longest_text);
   std::vector<LineReader> lines;
   Index number = 0;
-  for (std::size_t begin = 0; begin <= text.size(); ++number) {
-    if (number == most_lines)
+  const auto read = [&](std::string_view line) {
+    if (++number > most_lines)
       bdl::fail(Status::ERROR_INVALID_ARGUMENT, "the description has more than %lld lines",
                 static_cast<long long>(most_lines));
-    // A comment ends with the line in the text, whatever else ends lines.
-    const std::size_t line_end = std::min(text.find('\n', begin), text.size());
-    const std::size_t comment = std::min(text.find('#', begin), line_end);
-    const std::size_t semicolon = std::min(text.find(';', begin), comment);
-    const std::size_t end = semicolon < comment ? semicolon : line_end;
-    std::vector<std::string> words = words_of(text.substr(begin, end - begin));
-    if (!words.empty()) lines.emplace_back(number + 1, std::move(words));
-    begin = end + 1;
-  }
+    std::vector<std::string> words = words_of(line);
+    if (!words.empty()) lines.emplace_back(number, std::move(words));
+  };
+  for_each_part(text, '\n',
+                [&](std::string_view line) { for_each_part(line.substr(0, line.find('#')), ';', read); });
   return lines;
 }
 

@@ -37,6 +37,7 @@ struct DenseShape {
   Index inputs, outputs, weight_offset, bias_offset;  // bias_offset < 0: no bias
   bool of_data = false;  ///< its inputs are the examples themselves, the same for all samples
   Index weights() const { return inputs * outputs; }
+  Index parameters() const { return weights() + (has_bias() ? outputs : 0); }
   bool has_bias() const { return bias_offset >= 0; }
 };
 

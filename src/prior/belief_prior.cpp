@@ -44,7 +44,7 @@ void Prior<T>::fix(std::shared_ptr<const Posterior<T>> belief, const PosteriorKi
              diagonal = learned.family == Family::diagonal_moment ||
                         (learned.family == Family::low_rank && !low_rank);
   std::shared_ptr<const Posterior<T>> taken;
-  if (!low_rank && !diagonal) taken = in_family(*belief, learned);
+  if (!low_rank && !diagonal) taken = is_of_kind(*belief, learned) ? belief : in_family(*belief, learned);
   take_belief(std::move(belief), std::move(taken), low_rank);
 }
 
@@ -111,7 +111,8 @@ Index Prior<T>::bytes(Index rows, Index rank) const {
   const Index products = has_factor ? TallScratch::bytes(dimension_, belief_->rank(), 1) : 0,
               joined = joined_ ? JoinedRows<T>::bytes(dimension_, belief_->rank(), rows, rank) : 0,
               vectors = 2 * dimension_ * static_cast<Index>(sizeof(T));
-  return belief_->bytes() + (in_family_ ? in_family_->bytes() : 0) + products + joined + vectors;
+  return belief_->bytes() + (in_family_ && in_family_ != belief_ ? in_family_->bytes() : 0) + products +
+         joined + vectors;
 }
 
 template <class T>

@@ -12,31 +12,30 @@
 namespace bdl {
 namespace {
 
-[[noreturn]] void fail_no_room() {
+[[noreturn]] void fail_rank(Index rank) {
   fail(Status::ERROR_UNSUPPORTED,
-       "the prior's precision has no low-rank part of as few columns as the posterior that is to begin with "
-       "it: "
-       "use a full posterior, or one of the prior's family and rank");
+       "a stream of a rank %lld posterior cannot begin with this prior, expected a diagonal prior or a "
+       "low-rank one "
+       "of no larger rank: use a full posterior, or one of the prior's family and rank",
+       static_cast<long long>(rank));
 }
 
 /// Visits column j of Sigma^-1 in double, for the parameters first .. first + size - 1.
-template <class T, class Visit>
-void for_each_column(const Posterior<T>& q, Index first, Index size, Visit&& visit) {
-  const auto wide = converted<double>(q);
+template <class Visit>
+void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&& visit) {
   Buffer<double> unit(q.dimension()), column(q.dimension());
   std::fill_n(unit.data(), q.dimension(), 0.0);
   PosteriorScratch<double> scratch;
   for (Index j = first; j < first + size; ++j) {
     unit.data()[j] = 1;
-    wide->multiply_precision(std::as_const(unit).first(q.dimension()), column.first(q.dimension()), scratch);
+    q.multiply_precision(std::as_const(unit).first(q.dimension()), column.first(q.dimension()), scratch);
     unit.data()[j] = 0;
     visit(j, std::as_const(column).first(q.dimension()));
   }
 }
 
 /// The block of Sigma^-1 of these parameters.
-template <class T>
-Buffer<double> precision_block(const Posterior<T>& q, Index first, Index size) {
+Buffer<double> precision_block(const Posterior<double>& q, Index first, Index size) {
   Buffer<double> block(size * size);
   for_each_column(q, first, size, [&](Index j, ConstSpan<double> column) {
     std::copy_n(column.data() + first, size, block.data() + (j - first) * size);
@@ -52,7 +51,7 @@ void write_low_rank(const Posterior<T>& belief, LowRankPosterior<T>& out) {
     belief.precision_diagonal(d.first(dimension));
     return out.set_precision({}, std::as_const(d).first(dimension));
   }
-  if (belief.family() != Family::low_rank || belief.rank() > out.rank()) fail_no_room();
+  if (belief.family() != Family::low_rank || belief.rank() > out.rank()) fail_rank(out.rank());
   const LowRankPosterior<T>& low_rank = as_low_rank(belief);
   out.set_precision(low_rank.u(), low_rank.d());
 }
@@ -60,11 +59,12 @@ void write_low_rank(const Posterior<T>& belief, LowRankPosterior<T>& out) {
 /// The matrices of full families, in the order of their tensors.
 template <class T>
 void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
+  const auto wide = converted<double>(belief);
   Index first = 0;
   write_tensors<T>(out, [&](const PosteriorTensor<T>& tensor) {
     if (tensor.role != TensorRole::matrix) return false;
     const Index size = tensor.rows();
-    Buffer<double> block = precision_block(belief, first, size);
+    Buffer<double> block = precision_block(*wide, first, size);
     first += size;
     const auto precision = block.matrix(size, size);
     if (!out.moves_by_former_covariance()) {
@@ -82,9 +82,15 @@ void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
 }  // namespace
 
 template <class T>
+bool is_of_kind(const Posterior<T>& belief, const PosteriorKind& kind) {
+  const PosteriorKind own = belief.kind();
+  return own.family == kind.family && own.rank == kind.rank && own.blocks == kind.blocks;
+}
+
+template <class T>
 std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const PosteriorKind& kind) {
   auto out = create_posterior<T>(kind);
-  if (belief.family() == kind.family && belief.rank() == out->rank() && belief.kind().blocks == kind.blocks) {
+  if (is_of_kind(belief, kind)) {
     out->assign(belief);
   } else if (out->takes_matrix()) {
     write_matrices(belief, *out);
@@ -104,11 +110,12 @@ void check_holds(const Posterior<T>& q, const Posterior<T>& belief) {
   if (!q.is_diagonal() && q.family() != Family::layerwise_full) return;  // in_family() has refused the others
   if (q.is_diagonal() && belief.is_diagonal()) return;
   const PosteriorKind kind = q.kind();
-  if (belief.family() == kind.family && belief.kind().blocks == kind.blocks) return;
+  if (belief.family() == kind.family && belief.rank() <= q.rank() && belief.kind().blocks == kind.blocks)
+    return;
   std::vector<Index> ends(
       kind.blocks.empty() ? std::vector<Index>(static_cast<std::size_t>(kind.dimension), 1) : kind.blocks);
   for (std::size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
-  for_each_column(belief, 0, kind.dimension, [&](Index j, ConstSpan<double> column) {
+  for_each_column(*converted<double>(belief), 0, kind.dimension, [&](Index j, ConstSpan<double> column) {
     const auto end = std::ranges::upper_bound(ends, j);
     const Index from = end == ends.begin() ? 0 : end[-1];
     for (Index i = 0; i < kind.dimension; ++i)
@@ -123,6 +130,7 @@ void check_holds(const Posterior<T>& q, const Posterior<T>& belief) {
 }
 
 #define BDL_INSTANTIATE(T)                                                                     \
+  template bool is_of_kind(const Posterior<T>&, const PosteriorKind&);                         \
   template std::unique_ptr<Posterior<T>> in_family(const Posterior<T>&, const PosteriorKind&); \
   template void check_holds(const Posterior<T>&, const Posterior<T>&);
 BDL_INSTANTIATE(float)

@@ -95,6 +95,9 @@ class Prior {
 /// only their part. Fails with ERROR_UNSUPPORTED for low-rank ones that have no room for it.
 template <class T>
 std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const PosteriorKind& kind);
+/// It is in the family already, with the same rank or blocks.
+template <class T>
+bool is_of_kind(const Posterior<T>& belief, const PosteriorKind& kind);
 
 /// Fails with ERROR_UNSUPPORTED, naming what would work, unless in_family() has the whole precision.
 template <class T>

@@ -166,7 +166,7 @@ class Model(Handle):
 
     @property
     def activation(self) -> str | None:
-        """That all hidden layers have; None if they differ, and for a model of the user's own."""
+        """Of the layers, "identity" if there is none; None if they differ, and for a model of the user's own."""
         return names.activations.word(lowlevel.bdl_model_activation(self._handle))
 
     @property

@@ -30,10 +30,13 @@ bool PositiveMatrix::accept_factor() {
 bool PositiveMatrix::accept_kept_factor() {
   const auto a = matrix(), c = lower();
   for (Index j = 0; j < size_; ++j) std::fill_n(c.column_data(j), j, 0.0);
-  for (Index i = 0; i < size_; ++i) {
-    double square = 0;
-    for (Index k = 0; k <= i; ++k) square += c(i, k) * c(i, k);
-    if (!(c(i, i) > 0 && std::abs(square - a(i, i)) <= 1e-6 * a(i, i))) return false;
+  Buffer<double> product(size_ * size_);
+  const auto square = product.matrix(size_, size_);
+  syrk(Op::none, 1.0, ConstMatrixView<double>(c), 0.0, square);
+  for (Index j = 0; j < size_; ++j) {
+    if (!(c(j, j) > 0)) return false;
+    for (Index i = j; i < size_; ++i)
+      if (!(std::abs(square(i, j) - a(i, j)) <= 1e-6 * std::sqrt(a(i, i) * a(j, j)))) return false;
   }
   return accept_factor();
 }

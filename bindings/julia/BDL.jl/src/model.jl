@@ -149,7 +149,7 @@ likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive
 """
     activation(model)
 
-The activation of all hidden layers as a symbol; `nothing` if they differ, and for a model of your own.
+The activation as a symbol, `:identity` if there is none; `nothing` if the network has several, and for a model of your own.
 
 # Examples
 ```julia
