@@ -181,6 +181,13 @@ static void test_tensors(void** state) {
     broken[0] = NAN;
     REFUSED(BDL_ERROR_NOT_FINITE, "block0.precision is not finite at row 0, column 0",
             bdl_posterior_set_tensors(q, names, values, 2));
+    double factor[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mixed[9] = {1, 2, 0, 2, 1, 0, 0, 0, 1};
+    names[0] = "block0.factor"; /* whose squares are the matrix's diagonal, and no more */
+    values[0] = bdl_f64(factor, 3, 3);
+    values[1] = bdl_f64(mixed, 3, 3);
+    REFUSED(INVALID, "do not belong together", bdl_posterior_set_tensors(q, names, values, 2));
+    factor[3] = 0.5;
+    REFUSED(INVALID, "do not belong together", bdl_posterior_set_tensors(q, names, values, 1));
     const belief after = belief_of(q);
     assert_memory_equal(&before, &after, sizeof before);
     bdl_posterior_free(q);

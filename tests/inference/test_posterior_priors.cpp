@@ -421,6 +421,11 @@ void what_cannot_be_used_is_refused(void**) {
   refuses(lo_fi, posterior_for(Kind::low_rank, BDL_F64, 2), BDL_ERROR_UNSUPPORTED,
           "one of the prior's family and rank");
   refuses(vd_ekf, given.q, BDL_ERROR_UNSUPPORTED, "joins parameters 0 and 1");
+  const Posterior rank_1 = posterior_for(Kind::low_rank, BDL_F64, 1);
+  const Vector u(inputs, 0.5), d(inputs, 2), zero(inputs, 0);
+  OK(bdl_posterior_set_low_rank(rank_1.get(), bdl_f64(zero.data(), 1, inputs), bdl_f64(u.data(), inputs, 1),
+                                bdl_f64(d.data(), 1, inputs)));
+  refuses(vd_ekf, rank_1, BDL_ERROR_UNSUPPORTED, "joins parameters 0 and 1");
   OK(bdl_optimizer_set_prior_posterior(map.optimizer.get(), given.q.get()));
   assert_int_equal(bdl_optimizer_set_int(map.optimizer.get(), "laplace", 1), BDL_ERROR_UNSUPPORTED);
   assert_int_equal(bdl_optimizer_set_prior_posterior(full.optimizer.get(), nullptr),

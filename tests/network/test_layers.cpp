@@ -200,6 +200,13 @@ void wrong_texts_are_named(void**) {
       {"input 3; residual; dense 2; end", "the main branch gives 2, the shortcut 3"},
       {"input 3 2 2; residual; dense 3; end", "the main branch gives 3, the shortcut 3 x 2 x 2"},
       {"input 100000; dense 100000", "more than 2147483647 parameters"},
+      {"input 3; dense 268435456 nobias; dense 1", "more than 268435456 numbers"},
+      {"input 20000000; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; tanh; "
+       "dense 1",
+       "more than 268435456 numbers"},
+      {"input 3; dropout 0.99999999; dense 2", "RATE is too near to 1"},
+      {std::string(1'000'001, ' '), "expected at most 1000000"},
+      {std::string(5000, ';'), "more than 4096 lines"},
       {many, "more than 4096 lines"},
       {deep, "more than 16 residuals"},
   };
@@ -207,6 +214,43 @@ void wrong_texts_are_named(void**) {
     expect_error(Status::ERROR_INVALID_ARGUMENT, item.second, [&] { Graph<float> graph(item.first); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "3 outputs, expected 2",
                [] { network_of<double>("input 2; dense 3", Likelihood(BDL_GAUSSIAN, 2)); });
+}
+
+/// Layers are hidden unless their outputs go straight to the network's; the activation is the one that all
+/// have.
+void structure_is_known(void**) {
+  const struct {
+    const char* text;
+    Index hidden;
+    int activation;
+  } cases[] = {{"input 2; dense 1", 0, BDL_IDENTITY},
+               {"input 2; residual; dense 2; end", 0, BDL_IDENTITY},
+               {"input 2; residual; dense 1; shortcut; dense 1; end", 0, BDL_IDENTITY},
+               {"input 2; dense 1; tanh", 1, BDL_TANH},
+               {"input 2; dense 3; relu; dense 1", 1, BDL_RELU},
+               {"input 2; dense 3; relu; dense 3; tanh; dense 1", 2, 0},
+               {"input 2; dense 2; residual; tanh; dense 2; end", 0, BDL_TANH}};
+  for (const auto& item : cases) {
+    const Graph<double> graph(item.text);
+    if (graph.hidden_layers() != item.hidden || graph.activation() != item.activation)
+      fail_msg("%s: %ld hidden layers, activation %d", item.text, static_cast<long>(graph.hidden_layers()),
+               static_cast<int>(graph.activation()));
+  }
+}
+
+/// Log noise precisions start at 0, along whatever branch they come straight.
+void log_precisions_start_at_zero(void**) {
+  for (const char* text :
+       {"input 3; dense 4; tanh; dense 2", "input 3; dense 2; residual; tanh; dense 2; end",
+        "input 3; residual; dense 2; shortcut; dense 2; end"}) {
+    const auto network = network_of<double>(text, Likelihood(BDL_HETEROSCEDASTIC, 2));
+    Padded<double> theta(poison(network.parameters(), 1)), f(poison(2, 4));
+    network.initialize(BDL_INIT_UNIFORM_FAN_IN, 3, theta.column());
+    Random random(3);
+    Buffer<double> scratch;
+    network.forward(theta.get().column(0), Padded<double>(random.normal(3, 4)).get(), f.view(), scratch);
+    for (Index i = 0; i < 4; ++i) assert_true(f.dense()(1, i) == 0 && f.dense()(0, i) != 0);
+  }
 }
 
 /// Masks of two layers, M examples and S samples: 0 or 1 / (1 - rate), their share of zeros within 5 standard
@@ -281,6 +325,8 @@ int main() {
       cmocka_unit_test(a_perceptron_is_its_description),
       cmocka_unit_test(texts_have_a_canonical_form),
       cmocka_unit_test(wrong_texts_are_named),
+      cmocka_unit_test(structure_is_known),
+      cmocka_unit_test(log_precisions_start_at_zero),
       cmocka_unit_test(dropout_is_a_mask_for_each_example_and_sample<float>),
       cmocka_unit_test(dropout_is_a_mask_for_each_example_and_sample<double>),
       cmocka_unit_test(gradients_know_the_masks),

@@ -178,20 +178,21 @@ def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
 def bdl_model_create_network(dtype, description, likelihood):
     r"""
     Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
-    comment. Since 0.2.
+    comment. Since 0.1.
 
-        input 13                    features; or channels, rows, columns: input 3 32 32
+        input 13                    features; or channels, rows, columns (in this order): input 3 32 32
         dense OUTPUTS [nobias]
         relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                                     sigmoid, softplus, swish
-        dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
-                                    else, anew for each example and sample (Srivastava et al. 2014)
-        residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
-                                    input. They may stand within one another
+        dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
+    by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
+    the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
+    another
 
     bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
-    order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
-    parameters.
+    order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
+    each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28
+    numbers an example in all.
     :type dtype: int
     :param dtype:       arithmetic of the model: BDL_F32 or BDL_F64
     :type description: string
@@ -208,7 +209,7 @@ def bdl_model_create_network(dtype, description, likelihood):
 def bdl_model_description(model):
     r"""
     What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
-    networks with the same text are the same function of their parameters. Since 0.2.
+    networks with the same text are the same function of their parameters. Since 0.1.
     :type model: bdl_model
     :param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED
     :type description: string
@@ -274,7 +275,10 @@ def bdl_model_likelihood(model):
     return _lowlevel.bdl_model_likelihood(model)
 
 def bdl_model_activation(model):
-    r""" The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1."""
+    r"""
+     The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+    for a user's model and NULL. Since 0.1.
+    """
     return _lowlevel.bdl_model_activation(model)
 
 def bdl_model_block(model, index):
@@ -627,27 +631,31 @@ def bdl_posterior_create_layerwise_full(model):
     r"""
     New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
     one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
-    full posteriors, each layer with its own part of the curvature. Since 0.2.
+    full posteriors, each layer with its own part of the curvature. Since 0.1.
     :type model: bdl_model
     :param model:      gives the layers and the dtype
     :type posterior: bdl_posterior
     :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
-        sum of the layers' squared sizes
+                          sum of the layers' squared sizes
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_posterior_create_layerwise_full(model)
 
 def bdl_posterior_create_blockwise_full(dtype, sizes):
     r"""
     New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
-    blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+    blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
     :type dtype: int
     :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
     :type sizes: int64_t
     :param sizes:      parameters of each block, >= 1
     :type size_count: int32_t
-    :param size_count: number of blocks, >= 1
+    :param size_count: number of blocks, >= 1; all sizes together are at most 2^31 - 1
     :type posterior: bdl_posterior
     :param posterior:  receives the handle; free with bdl_posterior_free()
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_posterior_create_blockwise_full(dtype, sizes)
 
@@ -752,7 +760,7 @@ def bdl_posterior_low_rank(posterior, low_rank, diagonal):
 
 def bdl_posterior_tensor_count(posterior):
     r"""
-    Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+    Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
       low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
       full             mean, precision (D x D), factor (its lower Cholesky factor)
       full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
@@ -764,7 +772,7 @@ def bdl_posterior_tensor_count(posterior):
 
 def bdl_posterior_tensor_describe(posterior, index):
     r"""
-    Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+    Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
@@ -784,7 +792,7 @@ def bdl_posterior_tensor_describe(posterior, index):
 def bdl_posterior_tensor_get(posterior, index, values):
     r"""
     Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-    symmetric. Since 0.2.
+    symmetric. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
@@ -797,16 +805,20 @@ def bdl_posterior_tensor_get(posterior, index, values):
 def bdl_posterior_set_tensors(posterior, names):
     r"""
     Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-    factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+    factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior; it is not blank any more
     :type names: string
     :param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
     :type tensors: bdl_matrix
     :param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
-        precisions and covariances symmetric to rounding and positive definite
+                         precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
+        (their lower triangles count), a factor that of its matrix
     :type tensor_count: int64_t
     :param tensor_count: >= 1
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
+        as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
     """
     return _lowlevel.bdl_posterior_set_tensors(posterior, names)
 
@@ -1047,11 +1059,14 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
     diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
     need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
     for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
-    Since 0.2.
+    Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type prior: bdl_posterior
     :param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,
+                BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it
     """
     return _lowlevel.bdl_optimizer_set_prior_posterior(optimizer, prior)
 

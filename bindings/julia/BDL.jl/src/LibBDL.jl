@@ -302,20 +302,21 @@ end
 
 """
 Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
-comment. Since 0.2.
+comment. Since 0.1.
 
-    input 13                    features; or channels, rows, columns: input 3 32 32
+    input 13                    features; or channels, rows, columns (in this order): input 3 32 32
     dense OUTPUTS [nobias]
     relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                                 sigmoid, softplus, swish
-    dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
-                                else, anew for each example and sample (Srivastava et al. 2014)
-    residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
-                                input. They may stand within one another
+    dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
+by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
+the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
+another
 
 bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
-order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
-parameters.
+order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
+each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28
+numbers an example in all.
 
 # Arguments
 - `dtype`: arithmetic of the model: BDL_F32 or BDL_F64
@@ -332,7 +333,7 @@ end
 
 """
 What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
-networks with the same text are the same function of their parameters. Since 0.2.
+networks with the same text are the same function of their parameters. Since 0.1.
 
 # Arguments
 - `model`: a network; a user's own model: BDL_ERROR_UNSUPPORTED
@@ -457,7 +458,8 @@ function bdl_model_likelihood(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1.
+The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+for a user's model and NULL. Since 0.1.
 """
 function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_activation, libbdl), Int32, (Ptr{bdl_model},), model)
@@ -819,12 +821,15 @@ end
 """
 New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
 one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
-full posteriors, each layer with its own part of the curvature. Since 0.2.
+full posteriors, each layer with its own part of the curvature. Since 0.1.
 
 # Arguments
 - `model`: gives the layers and the dtype
 - `posterior`: receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
   sum of the layers' squared sizes
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
 """
 function bdl_posterior_create_layerwise_full(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_layerwise_full, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{bdl_posterior}},), model, posterior)
@@ -832,13 +837,16 @@ end
 
 """
 New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
-blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
 
 # Arguments
 - `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
 - `sizes`: parameters of each block, >= 1
-- `size_count`: number of blocks, >= 1
+- `size_count`: number of blocks, >= 1; all sizes together are at most 2^31 - 1
 - `posterior`: receives the handle; free with bdl_posterior_free()
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
 """
 function bdl_posterior_create_blockwise_full(dtype::Integer, sizes::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, size_count::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_blockwise_full, libbdl), Cint, (Cint, Ptr{Int64}, Int32, Ptr{Ptr{bdl_posterior}},), dtype, sizes, size_count, posterior)
@@ -978,7 +986,7 @@ function bdl_posterior_low_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior
 end
 
 """
-Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
   low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
   full             mean, precision (D x D), factor (its lower Cholesky factor)
   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
@@ -991,7 +999,7 @@ function bdl_posterior_tensor_count(posterior::Union{bdl_posterior,Ptr{bdl_poste
 end
 
 """
-Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
@@ -1008,7 +1016,7 @@ end
 
 """
 Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-symmetric. Since 0.2.
+symmetric. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
@@ -1021,14 +1029,19 @@ end
 
 """
 Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior; it is not blank any more
 - `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
 - `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances positive,
-  precisions and covariances symmetric to rounding and positive definite
+  precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
+  (their lower triangles count), a factor that of its matrix
 - `tensor_count`: >= 1
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
+as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
 """
 function bdl_posterior_set_tensors(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, names::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, tensors::Union{Ref{bdl_matrix},DenseArray{bdl_matrix},Ptr{Cvoid}}, tensor_count::Integer)
     return ccall((:bdl_posterior_set_tensors, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{UInt8}}, Ptr{bdl_matrix}, Int64,), posterior, names, tensors, tensor_count)
@@ -1325,11 +1338,15 @@ ones maximise the ELBO with it over their own families. Low-rank posteriors of a
 diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
 need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
 for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
-Since 0.2.
+Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
 - `prior`: a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+
+# Returns
+BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,
+BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it
 """
 function bdl_optimizer_set_prior_posterior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, prior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_optimizer_set_prior_posterior, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_posterior},), optimizer, prior)
