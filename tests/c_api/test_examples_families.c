@@ -169,7 +169,7 @@ static void example_tensors(void** state) {
 static void example_posterior_as_prior(void** state) {
   const int64_t sizes[] = {1, 1};
   const double x[] = {1, 2}, y[] = {1, 2}, noise_precision = 1;
-  double mean, variance;
+  double mean = 0, variance = 0;
   bdl_model* model;
   bdl_posterior *first, *second;
   bdl_optimizer* opt;
