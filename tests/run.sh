@@ -97,6 +97,8 @@ documents() {
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"
   check 'docs/options.md is the table' diff "$work/options.md" docs/options.md
+  $release/examples/methods >"$work/methods.md"
+  check 'docs/methods.md is the table' diff "$work/methods.md" docs/methods.md
 }
 
 section 'packages'

@@ -60,7 +60,7 @@ static void example_what_methods_are_for(void** state) {
   int32_t is_stream, is_exact;
   bdl_predict_method prediction;
   (void)state;
-  OK(bdl_method_describe("lo-fi", &family, &is_stream, &is_exact, &prediction));
+  OK(bdl_method_describe("lo-fi", &family, &is_stream, &is_exact, &prediction, NULL, NULL));
   assert_string_equal(family, "low_rank");
   assert_true(is_stream && !is_exact);
   assert_int_equal(prediction, BDL_MONTE_CARLO);
