@@ -124,7 +124,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-bindings quickstarts fixtures
+bindings quickstarts fixtures defaults
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
