@@ -4,8 +4,9 @@ bdl <- function(x, ...) UseMethod("bdl")
 
 bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"),
                         activation = "relu", epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
-                        samples = bdl_default("samples"),
-                        noise = "gaussian", prior = NULL, subset, na.action, dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(), contrasts = NULL, ...) {
+                        samples = bdl_default("samples"), noise = "gaussian", prior = NULL, subset, na.action,
+                        dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(),
+                        contrasts = NULL, ...) {
   no_more(...)
   call <- match.call()
   wanted <- match(c("formula", "data", "subset", "na.action"), names(call), 0L)
