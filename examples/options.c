@@ -14,10 +14,16 @@ int main(void) {
   bdl_option_type type;
   printf(
       "# Options of an optimizer\n\n"
-      "Set with `bdl_optimizer_set_double`, `_int` or `_choice`; printed by "
-      "`build/release/examples/options`.\n\n"
+      "Set with `bdl_optimizer_set_double`, `_int` or `_choice`, several at once with "
+      "`bdl_optimizer_set_text` "
+      "(\"learning_rate=0.1\nsamples=4\"); printed by `build/release/examples/options`. After each call the "
+      "options "
+      "must go together with the method, the\nmodel and the posterior: what does not is refused there, and "
+      "not first by "
+      "a step.\n\n"
       "| option | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n");
-  for (int64_t i = 0; bdl_option_describe(i, &name, &type, &default_value, &range, &doc) == BDL_OK; ++i) {
+  for (int64_t i = 0; i < bdl_option_count(); ++i) {
+    if (bdl_option_describe(i, &name, &type, &default_value, &range, &doc) != BDL_OK) return 1;
     printf("| `%s` | %s |", name,
            type == BDL_OPTION_DOUBLE ? "double"
            : type == BDL_OPTION_INT  ? "int"

@@ -99,6 +99,8 @@ documents() {
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"
   check 'docs/options.md is the table' diff "$work/options.md" docs/options.md
+  $release/examples/methods >"$work/methods.md"
+  check 'docs/methods.md is the table' diff "$work/methods.md" docs/methods.md
 }
 
 section 'packages'
@@ -124,7 +126,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-bindings quickstarts fixtures
+bindings quickstarts fixtures defaults
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi

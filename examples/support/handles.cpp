@@ -11,20 +11,7 @@ void check(bdl_status status) {
 }
 
 void set_option(bdl_optimizer* optimizer, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos) stop("option " + assignment + " is not name=value");
-  const std::string name = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-  const char* known = nullptr;
-  bdl_option_type type = BDL_OPTION_DOUBLE;
-  for (int64_t i = 0; bdl_option_describe(i, &known, &type, nullptr, nullptr, nullptr) == BDL_OK; ++i) {
-    if (name != known) continue;
-    if (type == BDL_OPTION_DOUBLE)
-      return check(bdl_optimizer_set_double(optimizer, known, std::atof(value.c_str())));
-    if (type == BDL_OPTION_INT)
-      return check(bdl_optimizer_set_int(optimizer, known, std::atoll(value.c_str())));
-    return check(bdl_optimizer_set_choice(optimizer, known, value.c_str()));
-  }
-  check(bdl_optimizer_set_double(optimizer, name.c_str(), 0));  // says which name is nearest
+  check(bdl_optimizer_set_text(optimizer, assignment.c_str()));
 }
 
 bdl_matrix row_of(const std::vector<double>& values) {

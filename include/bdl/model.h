@@ -171,10 +171,13 @@ BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
  * for a user's model and NULL. Since 0.1. */
 BDL_API int32_t bdl_model_activation(const bdl_model* model);
 
+/** Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2. */
+BDL_API int64_t bdl_model_block_count(const bdl_model* model);
+
 /**
  * The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
  * @param model  a model
- * @param index  0 .. ; BDL_ERROR_INVALID_ARGUMENT at the end of the list ends a loop over all
+ * @param index  0 to bdl_model_block_count() - 1
  * @param name   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
  *               the model
  * @param offset receives the first position within theta

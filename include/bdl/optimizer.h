@@ -3,33 +3,11 @@
  * Optimizers: how a posterior is learned. A method is a named row of a table (rule and curvature
  * estimate with their defaults); everything else is a named option.
  *
- * Methods:
- *   "slang"      SLANG (Mishkin et al. 2018): empirical-Fisher rows at posterior samples
- *   "slang-ggn"  the same step with Gauss-Newton rows at posterior samples: the curvature does not
- *                depend on the residuals, so it needs no tuning on small data (docs/training.md)
- *   "slang-lin-hess", "slang-lin-ef"  the same step without samples: the network linearised at the mean
- *                (Jones, Chang, Murphy 2024), with Gauss-Newton or empirical-Fisher rows
- *   "slang-online-eig"  the low-rank part is a moving average of the eigenpairs of each minibatch's
- *                curvature (Mishkin et al. 2018, appendix B)
- *   "von", "vogn"  the same step with a diagonal posterior and one sample: exact Hessians, or outer
- *                products of gradients (Khan et al. 2018); "von-full", "vogn-full": with full covariance
- *   "bbb"        Bayes by Backprop (Blundell et al. 2015): Adam on mean and standard deviations of a diagonal
- *                posterior, by reparametrised gradients
- *   "map"        the posterior's mode: Adam on the mean alone; the covariance stays a point
- *                (docs/training.md)
- *   "laplace"    "map", and Laplace's approximation around it in the end (bdl_optimizer_laplace())
- *   "slang-exact-hess"  the same step with exact expectations instead of samples, for networks of one layer
- *                and one output (Bernoulli, Gaussian, Poisson): their outputs are Gaussian under q, so the
- *                expected gradient and Hessian are one-dimensional integrals
- *   "exact-full", "exact-diagonal", "exact-low-rank"  for the same models: the posterior of the family that
- *                maximises the ELBO. bdl_optimizer_fit() takes the whole data set, counts each iteration over
- *                it as an epoch and ends by itself (option "tolerance"); there are no single steps. The first
- *                two optima are unique (log-concave likelihoods), that of a low rank is a local one. The
- *                noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
- *   "mc-dropout"  Monte-Carlo dropout (Gal, Ghahramani 2016): Adam on the mean of a dropout posterior
- *                (bdl_posterior_create_dropout()) under its masks
- *
- * Those for streams ("bong", "ekf", "lo-fi", ...) are in bdl/online.h; bdl_method_name() lists all.
+ * bdl_method_name() lists the methods, bdl_method_describe() says what each is for, and docs/methods.md is
+ * the table of them. In short: "slang" and "slang-ggn" learn low-rank, diagonal and full Gaussians by
+ * minibatches (Mishkin et al. 2018), "exact-full" the best Gaussian of a generalised linear model, "bbb",
+ * "vogn", "map", "laplace" and "mc-dropout" are what others do, and "lo-fi", "vd-ekf", "ekf" and "bong" are
+ * for streams (bdl/online.h).
  */
 #ifndef BDL_OPTIMIZER_H
 #define BDL_OPTIMIZER_H
@@ -53,22 +31,42 @@ typedef enum bdl_option_type {
   BDL_OPTION_CHOICE = 3 /**< one of a list of words */
 } bdl_option_type;
 
-/** The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1. */
+/** Number of methods. Since 0.2. */
+BDL_API int64_t bdl_method_count(void);
+
+/** The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1. */
 BDL_API const char* bdl_method_name(int64_t index);
 
 /**
- * What a method is for. Any out-pointer may be NULL. Since 0.1.
+ * What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
- * @param family      receives a static word for the posteriors that it learns: "any" (every Gaussian),
- *                    "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+ * @param families    receives the posteriors that it learns, the one to take without a wish first:
+ *                    "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
+ * ("diagonal" is a low-rank posterior of rank 0), or "dropout"
  * @param is_stream   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
- * @param is_exact    receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+ * @param is_exact    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
+ * it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
+ * noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
  * @param prediction  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
  *                    for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
  *                    that of the linearised model (Immer et al. 2021)
+ * @param doc         receives a sentence
+ * @param source      receives the papers
  */
-BDL_API bdl_status bdl_method_describe(const char* name, const char** family, int32_t* is_stream,
-                                       int32_t* is_exact, bdl_predict_method* prediction);
+BDL_API bdl_status bdl_method_describe(const char* name, const char** families, int32_t* is_stream,
+                                       int32_t* is_exact, bdl_predict_method* prediction, const char** doc,
+                                       const char** source);
+
+/**
+ * How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+ * models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
+ * Since 0.2.
+ * @param name       a method's name
+ * @param model      the model
+ * @param prediction receives the method of prediction
+ */
+BDL_API bdl_status bdl_method_prediction(const char* name, const bdl_model* model,
+                                         bdl_predict_method* prediction);
 
 /**
  * The method to take where you have no wish of your own. Since 0.1.
@@ -83,12 +81,51 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
                                       int32_t is_stream, const char** name);
 
 /**
+ * What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+ * of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
+ *
+ * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
+ * with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
+ * "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
+ * rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
+ * @param model            a network
+ * @param examples         rows of the data
+ * @param in_blocks        1: the data come block by block, for bdl_optimizer_observe() by methods for streams
+ * or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+ * @param method           a method's name, or "auto"
+ * @param family           one of the words of bdl_method_describe(), or "auto"
+ * @param suggested_method receives `method`, or what suits
+ * @param suggested_family receives `family`, or what suits
+ * @param rank             receives a rank that suits a low-rank posterior; 0 for others
+ * @param options          receives options to set by bdl_optimizer_set_text() before your own: "" for
+ * networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
+ * intercepts, and learn their noise
+ */
+BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
+                                        const char* method, const char* family, const char** suggested_method,
+                                        const char** suggested_family, int64_t* rank, const char** options);
+
+/** Number of rows of bdl_default_describe(). Since 0.2. */
+BDL_API int64_t bdl_default_count(void);
+
+/**
+ * Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+ * "input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
+ * 0.2.
+ * @param index 0 to bdl_default_count() - 1
+ * @param name  receives the name
+ * @param value receives the value
+ * @param doc   receives a sentence
+ */
+BDL_API bdl_status bdl_default_describe(int64_t index, const char** name, double* value, const char** doc);
+
+/**
  * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
- * if it is learned, the model's noise precision. Since 0.1.
+ * if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
+ * refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
- * @param method     a method's name; "von", "vogn", "bbb", "exact-*", "vd-ekf", "ekf", "cm-ekf", "rvga" and
- *                   "lo-fi" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+ * @param method     a method's name; bdl_method_describe() says which posteriors it is for
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
  *                   the prior. It plays no part in streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
@@ -105,7 +142,13 @@ BDL_API const char* bdl_optimizer_method(const bdl_optimizer* optimizer);
 /** N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer);
 
-/** Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1. */
+/**
+ * Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
+ * posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
+ * bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
+ * changed. Where the way from one valid combination to another leads through one that is not,
+ * bdl_optimizer_set_text() sets several options at once. Since 0.1.
+ */
 BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value);
 
 /** Sets an integer option or switch. Since 0.1. */
@@ -113,6 +156,13 @@ BDL_API bdl_status bdl_optimizer_set_int(bdl_optimizer* optimizer, const char* n
 
 /** Sets a choice. Since 0.1. */
 BDL_API bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, const char* value);
+
+/**
+ * Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
+ * them. All are set or, on any error, which names the word, none; they need go together only in the end.
+ * Since 0.2.
+ */
+BDL_API bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text);
 
 /** Reads a real option. Since 0.1. */
 BDL_API bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value);
@@ -124,10 +174,12 @@ BDL_API bdl_status bdl_optimizer_get_int(const bdl_optimizer* optimizer, const c
 BDL_API bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* name,
                                             const char** value);
 
+/** Number of options. Since 0.2. */
+BDL_API int64_t bdl_option_count(void);
+
 /**
- * Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are
- * static; any out-pointer may be NULL. Since 0.1.
- * @param index         position in the table
+ * Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.
+ * @param index         0 to bdl_option_count() - 1
  * @param name          receives the name
  * @param type          receives the type
  * @param default_value receives the default as text
@@ -280,6 +332,22 @@ BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, do
 BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
                                       int64_t samples, uint64_t seed, double* expected_log_likelihood,
                                       double* kl);
+
+/**
+ * Lets training start from a Gaussian or Student-t noise of each target's own: option
+ * "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
+ * streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
+ * of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+ * nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
+ * Since 0.2.
+ * @param optimizer an optimizer with a model
+ * @param y         n x targets; NaN does not count
+ */
+BDL_API bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y);
+
+/** Reads the number of examples in a minibatch of fit, as options "minibatch" and "minibatches" say. Since
+ * 0.2. */
+BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* examples);
 
 /**
  * Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before

@@ -183,6 +183,12 @@ int32_t bdl_model_activation(const bdl_model* model) {
       model->object);
 }
 
+int64_t bdl_model_block_count(const bdl_model* model) {
+  return model ? std::visit([](const auto& m) { return static_cast<int64_t>(m->blocks().size()); },
+                            model->object)
+               : 0;
+}
+
 bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
                            int64_t* rows, int64_t* cols) {
   return guard("bdl_model_block", [&] {

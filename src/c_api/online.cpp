@@ -137,6 +137,9 @@ bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws,
   return guard("bdl_optimizer_set_draws", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      if (draws && !o.posterior()->is_gaussian())
+        fail(Status::ERROR_UNSUPPORTED,
+             "a dropout posterior draws its masks itself: the draws callback is for others");
       const auto source = draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr;
       if (source) source->set_destroy(destroy);  // from here on nothing can fail
       o.set_draws(source);

@@ -16,8 +16,7 @@ const Model<T>& model_of(const Optimizer<T>& optimizer) {
   return *optimizer.model();
 }
 
-constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};  // by Forecast
-
+/// Options that lead from one combination to another through one that does not go together need one call.
 template <class Value>
 bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type,
                Value value) {
@@ -27,6 +26,11 @@ bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name,
       Options options = o.options();
       const OptionInfo& info = find_option(name, type);
       set_option(options, info, value);
+      try {
+        o.check_options(options);
+      } catch (const Error& error) {
+        fail(error.status(), "%s (bdl_optimizer_set_text() sets several options at once)", error.what());
+      }
       o.set_options(options, is_prior_option(info));
     });
   });
@@ -62,35 +66,6 @@ void create_optimizer(const bdl_model* model, const std::shared_ptr<Posterior<T>
 }  // namespace bdl
 
 using namespace bdl;
-
-const char* bdl_method_name(int64_t index) {
-  const auto methods = method_table();
-  return index >= 0 && index < static_cast<Index>(methods.size())
-             ? methods[static_cast<std::size_t>(index)].name
-             : nullptr;
-}
-
-bdl_status bdl_method_describe(const char* name, const char** family, int32_t* is_stream, int32_t* is_exact,
-                               bdl_predict_method* prediction) {
-  return guard("bdl_method_describe", [&] {
-    not_null(name, "name");
-    const Method& method = find_method(name);
-    if (family) *family = family_word(method);
-    if (is_stream) *is_stream = method.is_online;
-    if (is_exact) *is_exact = method.is_exact;
-    if (prediction) *prediction = predictions[static_cast<int>(method.forecast)];
-  });
-}
-
-bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior, int32_t is_stream,
-                              const char** name) {
-  return guard("bdl_method_suggest", [&] {
-    not_null(name, "name");
-    with_both(model, posterior, [&](const auto& m, const auto& q) {
-      *name = suggested_method(m.likelihood.kind(), q.family(), q.rank(), is_stream != 0).name;
-    });
-  });
-}
 
 bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,
                                 int64_t data_size, bdl_optimizer** optimizer) {
@@ -132,6 +107,18 @@ bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, 
   return set("bdl_optimizer_set_choice", optimizer, name, OptionType::choice, value);
 }
 
+bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text) {
+  return guard("bdl_optimizer_set_text", [&] {
+    not_null(text, "text");
+    with(optimizer, "optimizer", [&](auto& o) {
+      Options options = o.options();
+      const bool has_prior = set_option_text(options, text);
+      o.check_options(options);
+      o.set_options(options, has_prior);
+    });
+  });
+}
+
 bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value) {
   return get("bdl_optimizer_get_double", optimizer, name, OptionType::real,
              [&](const Options& o, const OptionInfo& info) {
@@ -152,23 +139,8 @@ bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* 
   return get("bdl_optimizer_get_choice", optimizer, name, OptionType::choice,
              [&](const Options& o, const OptionInfo& info) {
                not_null(value, "value");
-               *value = choice_word(info, o.*info.choice);
+               *value = choice_word(info, info.choice(o));
              });
-}
-
-bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type,
-                               const char** default_value, const char** range, const char** doc) {
-  return guard("bdl_option_describe", [&] {
-    const auto table = option_table();
-    check_range(index, 0, static_cast<Index>(table.size()) - 1, "index");
-    const OptionInfo& info = table[static_cast<std::size_t>(index)];
-    const char* text = default_text(info);
-    if (name) *name = info.name;
-    if (type) *type = static_cast<bdl_option_type>(info.type);
-    if (default_value) *default_value = text;
-    if (range) *range = info.range;
-    if (doc) *doc = info.doc;
-  });
 }
 
 bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision) {
@@ -273,6 +245,23 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
         *expected_log_likelihood =
             o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
     });
+  });
+}
+
+bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
+  return guard("bdl_optimizer_start_noise", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      model_of(o).likelihood.check_targets(y, y.rows, "y", true);
+      o.start_noises(y);
+    });
+  });
+}
+
+bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* examples) {
+  return guard("bdl_optimizer_minibatch", [&] {
+    not_null(examples, "examples");
+    with(optimizer, "optimizer",
+         [&](const auto& o) { *examples = minibatch_size(o.options(), o.data_size()); });
   });
 }
 

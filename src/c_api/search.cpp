@@ -133,6 +133,7 @@ bdl_status bdl_search_apply(const bdl_search* search, int64_t trial, bdl_optimiz
       with(optimizer, "optimizer", [&](auto& o) {
         Options options = o.options();
         s.space().set(trial_of(s, trial).values, options);
+        o.check_options(options);
         o.set_options(options, s.space().has_prior_option());
       });
     });

@@ -19,7 +19,7 @@ Index minibatch_size(const Options& options, Index examples) {
 Minibatches::Minibatches(const Options& options, Index examples)
     : examples_(examples),
       size_(minibatch_size(options, examples)),
-      replacement_(options.sampling == 1),
+      replacement_(options.sampling == Sampling::replacement),
       seed_(static_cast<std::uint64_t>(options.seed)) {
   batches_ = (examples + size_ - 1) / size_;
   order_.resize(static_cast<std::size_t>(replacement_ ? size_ : examples));

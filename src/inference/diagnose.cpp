@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "inference/methods/rule.hpp"
 
@@ -31,7 +32,7 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
 /// streams may fade.
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
-  if (static_cast<Rule>(optimizer.options().rule) == Rule::map || optimizer.method().is_online) return "";
+  if (optimizer.options().rule == Rule::map || optimizer.method().is_online) return "";
   const auto prior = optimizer.prior().precision(), initial = optimizer.initial_precision();
   std::size_t lost = 0, exploded = 0;
   for (std::size_t i = 0; i < precision.size(); ++i) {
@@ -107,6 +108,10 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
 template <class T>
 Diagnosis diagnose(const Optimizer<T>& optimizer) {
   const Posterior<T>& q = *optimizer.posterior();
+  if (!q.is_gaussian()) {  // masks have no moments to judge
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    return {none, none, advice<T>(optimizer, {}, true, true)};
+  }
   Buffer<T> precision(q.dimension());
   q.precision_diagonal(precision.first(q.dimension()));
   double mean = 0, ratio = 0;
@@ -121,7 +126,7 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   // Where a posterior is the prior, its mean was learned, and may be right.
   const bool mean_moved = mean_shift >= moved || optimizer.prior().belief();
   // The mode has no precision to move, and plain gradients keep no share of the initial one.
-  const auto rule = static_cast<Rule>(optimizer.options().rule);
+  const auto rule = optimizer.options().rule;
   const bool precision_moved = rule == Rule::map   ? true
                                : rule == Rule::bbb ? precision_shift >= moved
                                                    : optimizer.state.start_weight < old_weight;

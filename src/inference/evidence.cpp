@@ -17,20 +17,10 @@ bool is_apart(EstimateKind kind) {
   return kind == EstimateKind::mc_reparam;
 }
 
-template <class T>
-void check_suits(const Posterior<T>& q, EstimateKind kind) {
-  const bool pathwise = kind == EstimateKind::mc_reparam;
-  if (pathwise && q.is_gaussian() && !q.is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED,
-         "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
-  if (!pathwise && !q.is_gaussian())
-    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
-}
-
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
-  const EstimateKind kind = estimate_kind(options);
+  const EstimateKind kind = options.curvature;
   return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind), is_apart(kind)};
 }
 
@@ -49,7 +39,7 @@ void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, Dra
 template <class T>
 void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
-  const EstimateKind kind = estimate_kind(options);
+  const EstimateKind kind = options.curvature;
   samples_ = is_exact(kind) ? 0 : batch_size(options, 1).samples;
   if (const auto* dropout = find_dropout(q)) return draw_masked(*dropout, draws, place);
   if (is_sampled(kind)) return draw(q, draws, place, scratch);
@@ -104,8 +94,7 @@ template <class T>
 Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                           const Options& options, double weight, DrawSource<T>& draws,
                                           DrawPlace place, PosteriorScratch<T>& scratch) {
-  const EstimateKind kind = estimate_kind(options);
-  check_suits(q, kind);
+  const EstimateKind kind = options.curvature;
   choose_thetas(q, options, draws, place, scratch);
   center_ = q.mean();
   if (is_exact(kind)) outputs_ = {};
@@ -134,7 +123,7 @@ template <class T>
 Index EvidenceEstimator<T>::guard_bytes(const Options& options, Index examples, const Posterior<T>& q) const {
   const BatchSize size = batch_size(options, examples);
   const RowsCost rows = rows_->cost(size);
-  const Index pairs = is_exact(estimate_kind(options)) ? examples : examples * size.samples;
+  const Index pairs = is_exact(options.curvature) ? examples : examples * size.samples;
   return LeverageGuard<T>::bytes(q, model_.outputs(), pairs, rows.count) +
          rows_->gradient_bytes(std::min({pairs, rows.count, most_gradients}));
 }
@@ -142,7 +131,7 @@ Index EvidenceEstimator<T>::guard_bytes(const Options& options, Index examples, 
 template <class T>
 Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                            const Options& options, double weight, DrawPlace place) {
-  const EstimateKind kind = estimate_kind(options);
+  const EstimateKind kind = options.curvature;
   if (!is_exact(kind)) {
     const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
                           static_cast<std::uint64_t>(place.step), 0};
@@ -168,9 +157,6 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
     hessian_->dense(thetas(), x, y, scale, matrix);
     return {nullptr, {}, matrix, {}};
   }
-  if (q.rank() > 0)
-    fail(Status::ERROR_UNSUPPORTED,
-         "curvature \"mc-hess\" does not give the factor that a low-rank posterior needs");
   diagonal_.reserve(dimension_);
   const auto diagonal = diagonal_.first(dimension_);
   if (options.probes > 0) {
@@ -186,7 +172,7 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
 
 template <class T>
 EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index examples) const {
-  const EstimateKind kind = estimate_kind(options);
+  const EstimateKind kind = options.curvature;
   if (is_exact(kind)) return {{}, center_, exact_->variances(examples), {}};
   if (is_linearized(kind)) return {{}, center_, {}, outputs_};
   return {thetas(), center_, {}, {}};
@@ -197,13 +183,13 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const 
   const BatchSize size = batch_size(options, examples);
   const bool is_full = q.takes_matrix();
   const Index t = sizeof(T);
-  if (is_exact(estimate_kind(options)) && model_.is_single_index())
+  if (is_exact(options.curvature) && has_exact_expectations(model_))
     return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
   const auto* const dropout = find_dropout(q);
   const Index vectors = !size.apart ? 1 : dropout ? 2 : 3;
   Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + vectors);
   if (dropout) bytes += t * dropout->units() * size.samples;
-  if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
+  if (options.curvature != EstimateKind::mc_hess) return bytes;
   const HessianForm form = is_full              ? HessianForm::dense
                            : options.probes > 0 ? HessianForm::probes
                                                 : HessianForm::diagonal;

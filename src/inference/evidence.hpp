@@ -12,16 +12,6 @@
 
 namespace bdl {
 
-enum class EstimateKind {
-  mc_ef = 0,
-  mc_ggn = 1,
-  mc_hess = 2,
-  lin_hess = 3,
-  lin_ef = 4,
-  exact_hess = 5,
-  mc_reparam = 6
-};  // words of "curvature"
-
 /// At the mean, without samples.
 inline bool is_linearized(EstimateKind kind) {
   return kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
@@ -35,10 +25,6 @@ inline bool is_exact(EstimateKind kind) {
 /// At samples of q.
 inline bool is_sampled(EstimateKind kind) {
   return !is_linearized(kind) && !is_exact(kind);
-}
-
-inline EstimateKind estimate_kind(const Options& options) {
-  return static_cast<EstimateKind>(options.curvature);
 }
 
 /// Examples of a step with its samples and seeds.

@@ -17,9 +17,7 @@ constexpr Index cold_passes = 12;
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples) {
   const Posterior<T>& q = *optimizer.posterior();
-  if (!q.is_gaussian() || q.moves_by_former_covariance())
-    fail(Status::ERROR_UNSUPPORTED,
-         "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors");
+  check_laplace_family(q.family());
   const EigenMethod method = projection_options(optimizer.options()).method;
   if (q.family() == Family::low_rank && q.rank() > 0 && method == EigenMethod::gram &&
       !DataRows<T>::has_gram(*optimizer.model(), examples))

@@ -6,6 +6,7 @@
 
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
+#include "inference/methods/suggestion.hpp"
 #include "linalg/tall/woodbury.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
@@ -18,46 +19,36 @@ bool same_prior(const Options& a, const Options& b) {
          a.prior_groups == b.prior_groups && a.prior_scaling == b.prior_scaling;
 }
 
+bdl_initialization scheme_of(Initialization word) {
+  return word == Initialization::he       ? BDL_INIT_HE
+         : word == Initialization::xavier ? BDL_INIT_XAVIER
+                                          : BDL_INIT_UNIFORM_FAN_IN;
+}
+
 // A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
 // to lose, and the empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
 constexpr double optimistic = 100, neutral = 1;
 
-template <class T>
-bool has_hidden(const Model<T>* model) {
-  return model && model->graph() && model->graph()->hidden_layers() > 0;
-}
-
-template <class T>
-MethodContext context_of(const Model<T>* model, Index data_size) {
-  const bool is_deep = has_hidden(model) && model->graph()->hidden_layers() > 1;
-  return {has_hidden(model), is_deep, model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
-}
-
-/// What the layers cannot give is refused before the first step.
-template <class T>
-void check_layers(const Model<T>* model, const Method& method, const Options& options) {
-  const Graph<T>* graph = model ? model->graph() : nullptr;
-  if (!graph) return;
-  const EstimateKind kind = estimate_kind(options);
-  const std::string who = std::string("method \"") + method.name + "\"";
-  if (kind == EstimateKind::mc_hess) graph->check(Need::second_derivatives, who.c_str());
-  const bool is_linear = is_linearized(kind) && static_cast<Rule>(options.rule) != Rule::map;
-  if (method.is_online || is_linear || is_exact(kind)) graph->check(Need::one_function, who.c_str());
+double noise_precision(double factor, double variance) {
+  return std::clamp(factor / variance, 1e-30, 1e30);
 }
 
 // Without a plan, scales are learned from where a course of this many epochs would begin to.
-constexpr double unplanned_epochs = 120;
+constexpr auto unplanned_epochs = static_cast<double>(usual_epochs);
 
 }  // namespace
 
 template <class T>
 Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior,
                         const Method& method, Index data_size)
-    : model_(std::move(model)), posterior_(std::move(posterior)), method_(method), data_size_(data_size) {
-  check_suits(method, posterior_->family(), posterior_->rank());
+    : model_(std::move(model)),
+      posterior_(std::move(posterior)),
+      method_(method),
+      data_size_(data_size),
+      context_(context_of(model_.get(), data_size)) {
+  method.set_defaults(options_, context_);
+  check_options(options_);
   if (model_) check_masks_fit(*model_, *posterior_);
-  method.set_defaults(options_, context_of(model_.get(), data_size));
-  check_layers(model_.get(), method, options_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
@@ -78,7 +69,6 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
-  check_layers(model_.get(), method_, options);
   const bool starts_anew = reset_prior || !same_prior(options, options_);
   if (!starts_anew) check_prior(prior_, options);
   if (starts_anew) {
@@ -94,7 +84,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
-  if (static_cast<Rule>(options.rule) != Rule::map || options.laplace) prior.check_enters();
+  if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
 template <class T>
@@ -141,7 +131,7 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
   const auto precision = slope_.first(posterior_->dimension());
   std::ranges::copy(prior.precision(), precision.begin());
   if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
-  const bool plain = descent_of(static_cast<Rule>(options_.rule)) == Descent::plain;
+  const bool plain = descent_of(options_.rule) == Descent::plain;
   const auto belief = posterior_->clone();
   belief->set_diagonal(precision,
                        plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
@@ -156,9 +146,8 @@ void Optimizer<T>::initialize() {
   std::ranges::fill(mean, T(0));
   if (prior_.belief())
     std::ranges::copy(prior_.belief()->mean(), mean.begin());
-  else if (model_)
-    model_->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
-                       static_cast<std::uint64_t>(options_.seed), mean);
+  else if (model_ && options_.initialization != Initialization::zero)
+    model_->initialize(scheme_of(options_.initialization), static_cast<std::uint64_t>(options_.seed), mean);
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
   start_precision(prior ? *prior : prior_);
@@ -186,13 +175,29 @@ void Optimizer<T>::forget_start() noexcept {
 template <class T>
 void Optimizer<T>::start_noise(const Array& y) {
   Likelihood& likelihood = model_->likelihood;
-  const double option = options_.initial_noise_precision;
-  if (!likelihood.has_noise_precision() || likelihood.noise_is_set()) return;
-  if (!options_.learn_noise && option == 0) return;
-  const double variance = target_variance(y, model_->standardization.targets());
-  const double automatic = has_hidden(model_.get()) ? optimistic : neutral;
-  const double precision = std::clamp((option > 0 ? option : automatic) / variance, 1e-30, 1e30);
+  if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
+  const double precision =
+      noise_precision(first_noise_factor(), target_variance(y, model_->standardization.targets()));
   likelihood.learn_noise_precision({&precision, 1});
+}
+
+/// In units of 1 / Var(y); 0: as the model has it.
+template <class T>
+double Optimizer<T>::first_noise_factor() const {
+  if (options_.initial_noise_precision > 0) return options_.initial_noise_precision;
+  if (!options_.learn_noise) return method_.is_online ? neutral : 0;
+  return context_.has_hidden && !method_.is_online ? optimistic : neutral;
+}
+
+template <class T>
+void Optimizer<T>::start_noises(const Array& y) {
+  Likelihood& likelihood = model_->likelihood;
+  if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
+  std::vector<double> precision;
+  for (Index c = 0; c < y.cols; ++c)
+    precision.push_back(
+        noise_precision(first_noise_factor(), column_variance(y, c, model_->standardization.targets())));
+  likelihood.set_noise_precision(precision);
 }
 
 template <class T>
@@ -240,14 +245,12 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
-           (evidence_ && options_.score == 2 ? prequential_->bytes(*posterior_, examples) : 0) +
-           (evidence_ && options_.guard > 0
-                ? stream_guard_->bytes(examples, is_sampled(estimate_kind(options_)))
-                : 0);
+           (evidence_ && options_.score == ScoreKind::linearized ? prequential_->bytes(*posterior_, examples)
+                                                                 : 0) +
+           (evidence_ && options_.guard > 0 ? stream_guard_->bytes(examples, is_sampled(options_.curvature))
+                                            : 0);
   const Index averaged =  // eigenvectors of the minibatch beside U
-      options_.low_rank_update == static_cast<std::int32_t>(LowRankUpdate::moving_average)
-          ? t * dimension * rank
-          : 0;
+      options_.low_rank_update == LowRankUpdate::moving_average ? t * dimension * rank : 0;
   const Index guard = evidence_ && is_guarded() ? evidence_->guard_bytes(options_, examples, *posterior_) : 0;
   const Index kept = evidence_ ? posterior_->bytes() : 0;  // the last good state
   return guard + kept + averaged + posterior_->bytes() +

@@ -10,7 +10,7 @@
 #include "inference/batch/first_order.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/evidence.hpp"
-#include "inference/methods/method.hpp"
+#include "inference/methods/combination.hpp"
 #include "inference/methods/schedule.hpp"
 #include "inference/stream/filter.hpp"
 #include "inference/stream/prequential.hpp"
@@ -83,6 +83,16 @@ class Optimizer {
   /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the
   /// caller ends.
   void set_options(const Options& options, bool reset_prior = false);
+  /// What check_combination() is asked of this optimizer with these options.
+  Combination combination(const Options& options) const {
+    return {options, method_, context_, posterior_->family(), posterior_->rank()};
+  }
+  /// Fails unless these options go together here, for what the optimizer is there for.
+  void check_options(const Options& options) const {
+    check_combination(combination(options), intended_use(combination(options)));
+  }
+  /// Fails unless this optimizer can be used so.
+  void check_use(Use use) const { check_combination(combination(options_), use); }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
   /// From now on the prior, fixed: its mean and whole precision. A blank posterior will start from it.
@@ -93,6 +103,8 @@ class Optimizer {
   /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
   /// unless the caller has set it.
   void start_noise(const Array& y);
+  /// The same for a noise of each target's own, which streams have as well; for Gaussian and Student-t noise.
+  void start_noises(const Array& y);
   /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example
   /// per column. Taken whole or not at all.
   void step(Index examples);
@@ -145,12 +157,12 @@ class Optimizer {
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior);
-  Rule rule() const { return static_cast<Rule>(options_.rule); }
+  Rule rule() const { return options_.rule; }
   bool is_first_order() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;
-  void check_batch_rule() const;
+  double first_noise_factor() const;
   void take(const Evidence<T>& evidence);
   bool is_guarded() const;
   PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
@@ -171,6 +183,7 @@ class Optimizer {
   std::shared_ptr<Posterior<T>> posterior_;
   const Method& method_;
   Index data_size_;
+  MethodContext context_;
   Options options_;
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block when there is no model

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
 #include "base/profile.hpp"
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/methods/rule.hpp"
@@ -10,21 +9,6 @@
 #include "parallel/parallel.hpp"
 
 namespace bdl {
-
-/// Without a fixed prior in its loss, a data set seen again would count again.
-template <class T>
-void Optimizer<T>::check_batch_rule() const {
-  if (rule() == Rule::bong || rule() == Rule::bog)
-    fail(Status::ERROR_UNSUPPORTED,
-         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
-         "bdl_optimizer_observe()",
-         rule() == Rule::bong ? "bong" : "bog");
-  if (rule() != Rule::map) check_gaussian(*posterior_, "steps but by rule \"map\"");
-  if (rule() == Rule::bbb && options_.descent == static_cast<std::int32_t>(DescentOption::adam) &&
-      !posterior_->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED,
-         "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
-}
 
 /// By SGD or Adam in place of the family's own steps.
 template <class T>
@@ -52,14 +36,14 @@ bool Optimizer<T>::learns_noise() const {
 /// Do they need samples that the estimate of gradient and curvature does not make?
 template <class T>
 bool Optimizer<T>::samples_for_scales() const {
-  const EstimateKind kind = estimate_kind(options_);
+  const EstimateKind kind = options_.curvature;
   return (learns_prior() || learns_noise()) && !is_sampled(kind) &&
          !(rule() == Rule::map && is_linearized(kind));
 }
 
 template <class T>
 void Optimizer<T>::step(Index examples) {
-  check_batch_rule();
+  check_use(Use::step);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
@@ -99,8 +83,7 @@ void Optimizer<T>::step(Index examples) {
 
 template <class T>
 void Optimizer<T>::step_rows() {
-  check_batch_rule();
-  check_gaussian(*posterior_, "steps on rows");  // whose masks it would have to know
+  check_use(Use::rows);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = caller_rows_.count(), dimension = posterior_->dimension();

@@ -1,5 +1,4 @@
 // Optimizers on streams: observations and the passage of time.
-#include "base/error.hpp"
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/optimizer.hpp"
 #include "parallel/parallel.hpp"
@@ -8,19 +7,14 @@ namespace bdl {
 
 template <class T>
 void Optimizer<T>::observe(Index examples, std::span<double> scores) {
-  check_gaussian(*posterior_, "place in a stream");
-  if (rule() == Rule::map)
-    fail(Status::ERROR_UNSUPPORTED,
-         "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
-         "bdl_optimizer_fit()");
+  check_use(Use::stream);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   FreedLogPrecision freed(model_->likelihood);
   freed.free();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
-  const PrequentialSums sums =
-      prequential_->score(prior, x, y, static_cast<ScoreKind>(options_.score), scores);
+  const PrequentialSums sums = prequential_->score(prior, x, y, options_.score, scores);
   Index shortened = state.shortened_steps;
   const auto kept = caller_draws_;
   Posterior<T>& next = filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
@@ -40,7 +34,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
 
 template <class T>
 void Optimizer<T>::forecast(Index steps) {
-  check_gaussian(*posterior_, "place in a stream");
+  check_use(Use::stream);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   Posterior<T>& later = filter_.predict(*posterior_, steps, options_);

@@ -35,7 +35,7 @@ void write_options(RecordWriter& record, const Options& options) {
     else if (info.type == OptionType::integer)
       record.integer(key, options.*info.integer);
     else
-      record.text(key, choice_word(info, options.*info.choice));
+      record.text(key, choice_word(info, info.choice(options)));
   }
 }
 
@@ -43,7 +43,7 @@ void write_options(RecordWriter& record, const Options& options) {
 Options read_options(const RecordReader& record, Options options) {
   options.guard = options.start_share = 0;
   options.minibatches = 200;
-  options.prior_scaling = static_cast<std::int32_t>(PriorScaling::unit);
+  options.prior_scaling = PriorScaling::unit;
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;

@@ -17,6 +17,7 @@ class UserModel final : public Model<T> {
   UserModel(Index inputs, Index parameters, Likelihood density, const UserCallbacks& callbacks);
   std::unique_ptr<Model<T>> clone() const override { return std::make_unique<UserModel>(*this); }
 
+  bool has_gradients() const { return callbacks_.gradients != nullptr; }
   /// Called with user_data when the last clone is destroyed.
   void set_destroy(void (*destroy)(void*)) { data_->destroy = destroy; }
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;

@@ -95,13 +95,11 @@ bdl_activation Graph<T>::activation() const {
 }
 
 template <class T>
-void Graph<T>::check(Need need, const char* who) const {
-  constexpr const char* words[] = {"exact second derivatives",
-                                   "the same outputs whenever it is asked for them"};
+std::string Graph<T>::first_without(Need need) const {
   for (const Node& node : nodes_)
     if (node.layer && !node.layer->can(need))
-      fail(Status::ERROR_UNSUPPORTED, "%s needs %s, which the network's layer \"%s\" (line %lld) has not",
-           who, words[static_cast<int>(need)], node.layer->text().c_str(), static_cast<long long>(node.line));
+      return "layer \"" + node.layer->text() + "\" (line " + std::to_string(node.line) + ")";
+  return {};
 }
 
 template <class T>

@@ -56,8 +56,8 @@ class Graph {
   std::vector<Index> layer_sizes() const;
   /// That all its activations are, the identity if there are none; 0 if they differ.
   bdl_activation activation() const;
-  /// Fails with ERROR_UNSUPPORTED, naming the first layer that cannot; `who` needs it.
-  void check(Need need, const char* who) const;
+  /// `layer "dropout 0.1" (line 3)`, the first that has not what is needed; empty: all have.
+  std::string first_without(Need need) const;
 
   /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M).
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const;

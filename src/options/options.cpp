@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +14,22 @@ namespace {
 
 constexpr OptionInfo all_options[] = {
 #define BDL_DOUBLE(name, value, low, high, range, doc) \
-  {#name, OptionType::real, #value, range, doc, low, high, &Options::name, nullptr, nullptr},
-#define BDL_INT(name, value, low, high, range, doc)                                                       \
-  {#name,   OptionType::integer, #value, range, doc, static_cast<double>(low), static_cast<double>(high), \
-   nullptr, &Options::name,      nullptr},
-#define BDL_CHOICE(name, value, words, doc) \
-  {#name, OptionType::choice, nullptr, words, doc, 0, 0, nullptr, nullptr, &Options::name},
+  {#name, OptionType::real, #value, range, doc, low, high, &Options::name, nullptr, nullptr, nullptr},
+#define BDL_INT(name, value, low, high, range, doc)                                                         \
+  {#name,   OptionType::integer, #value,  range,  doc, static_cast<double>(low), static_cast<double>(high), \
+   nullptr, &Options::name,      nullptr, nullptr},
+#define BDL_CHOICE(Type, name, value, words, doc)                      \
+  {#name,                                                              \
+   OptionType::choice,                                                 \
+   nullptr,                                                            \
+   words,                                                              \
+   doc,                                                                \
+   0,                                                                  \
+   0,                                                                  \
+   nullptr,                                                            \
+   nullptr,                                                            \
+   [](const Options& o) { return static_cast<std::int32_t>(o.name); }, \
+   [](Options& o, std::int32_t word) { o.name = static_cast<Type>(word); }},
 #include "options/options.def"
 #undef BDL_DOUBLE
 #undef BDL_INT
@@ -72,19 +82,22 @@ std::span<const OptionInfo> option_table() {
   return all_options;
 }
 
-const OptionInfo& find_option(const char* name, OptionType type) {
+const OptionInfo& find_option(std::string_view name) {
   const auto infos = option_table();
-  for (const OptionInfo& info : infos) {
-    if (std::strcmp(info.name, name) != 0) continue;
-    if (info.type != type)
-      fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %s, not %s", info.name, type_name(info.type),
-           type_name(type));
-    return info;
-  }
-  const std::string_view wanted = std::string_view(name).substr(0, 60);
+  const auto found = std::ranges::find(infos, name, &OptionInfo::name);
+  if (found != infos.end()) return *found;
+  const std::string wanted(name.substr(0, 60));
   const auto nearest = std::ranges::min_element(
       infos, {}, [&](const OptionInfo& info) { return distance(wanted, info.name); });
-  fail(Status::ERROR_UNKNOWN_OPTION, "no option \"%.60s\", did you mean \"%s\"?", name, nearest->name);
+  fail(Status::ERROR_UNKNOWN_OPTION, "no option \"%s\", did you mean \"%s\"?", wanted.c_str(), nearest->name);
+}
+
+const OptionInfo& find_option(const char* name, OptionType type) {
+  const OptionInfo& info = find_option(name);
+  if (info.type != type)
+    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is %s, not %s", info.name, type_name(info.type),
+         type_name(type));
+  return info;
 }
 
 void set_option(Options& options, const OptionInfo& info, double value) {
@@ -107,16 +120,64 @@ void set_option(Options& options, const OptionInfo& info, const char* word) {
   if (found == words.end())
     fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is \"%.60s\", expected %s", info.name, word,
          info.range);
-  options.*info.choice = static_cast<std::int32_t>(found - words.begin());
+  info.choose(options, static_cast<std::int32_t>(found - words.begin()));
+}
+
+namespace {
+
+/// In the C locale whatever the host's is; the whole word or nothing.
+template <class Number>
+Number parsed(const OptionInfo& info, const std::string& word) {
+  Number value{};
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc() || stop != end)
+    fail(Status::ERROR_INVALID_ARGUMENT, "option \"%s\" is \"%.60s\", expected %s, %s", info.name,
+         word.c_str(), type_name(info.type), info.range);
+  return value;
+}
+
+void set_word(Options& options, const OptionInfo& info, const std::string& word) {
+  if (info.type == OptionType::real)
+    set_option(options, info, parsed<double>(info, word));
+  else if (info.type == OptionType::integer)
+    set_option(options, info, parsed<std::int64_t>(info, word));
+  else
+    set_option(options, info, word.c_str());
+}
+
+constexpr std::string_view blanks = " \t\r\n";
+
+}  // namespace
+
+bool set_option_text(Options& options, const char* text) {
+  Options changed = options;
+  bool has_prior = false;
+  for (std::string_view rest = text;;) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+    if (rest.empty()) break;
+    const std::string_view word = rest.substr(0, rest.find_first_of(blanks));
+    const std::size_t sign = word.find('=');
+    if (sign == word.npos || sign == 0)
+      fail(Status::ERROR_INVALID_ARGUMENT, "\"%.60s\" is not of the form name=value",
+           std::string(word).c_str());
+    const OptionInfo& info = find_option(word.substr(0, sign));
+    set_word(changed, info, std::string(word.substr(sign + 1)));
+    has_prior = has_prior || is_prior_option(info);
+    rest.remove_prefix(word.size());
+  }
+  options = changed;
+  return has_prior;
 }
 
 bool is_prior_option(const OptionInfo& info) {
-  return info.real == &Options::prior_precision || info.real == &Options::bias_prior_precision ||
-         info.choice == &Options::prior_groups || info.choice == &Options::prior_scaling;
+  constexpr std::string_view names[] = {"prior_precision", "bias_prior_precision", "prior_groups",
+                                        "prior_scaling"};
+  return std::ranges::find(names, info.name) != std::end(names);
 }
 
 const char* default_text(const OptionInfo& info) {
-  return info.type == OptionType::choice ? choice_word(info, Options{}.*info.choice) : info.default_text;
+  return info.type == OptionType::choice ? choice_word(info, info.choice(Options{})) : info.default_text;
 }
 
 const char* choice_word(const OptionInfo& info, std::int32_t index) {

@@ -2,23 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/view.hpp"
+#include "options/choices.hpp"
 
 namespace bdl {
 
 struct Options {
 #define BDL_DOUBLE(name, value, low, high, range, doc) double name = value;
 #define BDL_INT(name, value, low, high, range, doc) std::int64_t name = value;
-#define BDL_CHOICE(name, value, words, doc) std::int32_t name = value;
+#define BDL_CHOICE(Type, name, value, words, doc) Type name = Type::value;
 #include "options/options.def"
 #undef BDL_DOUBLE
 #undef BDL_INT
 #undef BDL_CHOICE
 };
-
-enum class PriorScaling { unit = 0, fan_in = 1 };                               // words of "prior_scaling"
-enum class MeanUpdateOption { automatic = 0, projected = 1, unprojected = 2 };  // words of "mean_update"
 
 enum class OptionType { real = 1, integer = 2, choice = 3 };
 
@@ -31,7 +30,8 @@ struct OptionInfo {
   double low, high;
   double Options::*real;
   std::int64_t Options::*integer;
-  std::int32_t Options::*choice;
+  std::int32_t (*choice)(const Options&);  // the number of the word, from 0
+  void (*choose)(Options&, std::int32_t word);
 };
 
 std::span<const OptionInfo> option_table();
@@ -40,9 +40,15 @@ std::span<const OptionInfo> option_table();
 /// another.
 const OptionInfo& find_option(const char* name, OptionType type);
 
+/// Whatever its type is.
+const OptionInfo& find_option(std::string_view name);
+
 void set_option(Options& options, const OptionInfo& info, double value);
 void set_option(Options& options, const OptionInfo& info, std::int64_t value);
 void set_option(Options& options, const OptionInfo& info, const char* word);
+/// Sets what "name=value name=value" says, whole or, on any error, not at all; the error names the word.
+/// Returns whether an option was among them that defines the prior.
+bool set_option_text(Options& options, const char* text);
 /// Options that define the prior's groups and precisions.
 bool is_prior_option(const OptionInfo& info);
 /// The default as text, a static string.

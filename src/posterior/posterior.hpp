@@ -9,6 +9,7 @@
 #include "linalg/dense/positive_matrix.hpp"
 #include "linalg/tall/low_rank_projection.hpp"
 #include "linalg/tall/tall.hpp"
+#include "options/choices.hpp"
 #include "posterior/kind.hpp"
 #include "posterior/tensors.hpp"
 #include "rng/philox.hpp"
@@ -30,10 +31,6 @@ enum class Descent { natural, plain };
 /// the family, or by the one before it (docs/mathematics/natural-gradients.md, "Which covariance moves the
 /// mean").
 enum class MeanUpdate { projected, unprojected };
-
-/// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
-/// average of those of each curvature alone (docs/mathematics/natural-gradients.md, "SLANG-OnlineEig").
-enum class LowRankUpdate { projected = 0, moving_average = 1 };  // words of option "low_rank_update"
 
 /// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
 /// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2

@@ -5,15 +5,13 @@
 namespace bdl {
 namespace {
 
-enum Grouping : std::int32_t { shared = 0, weights_biases = 1, layers = 2, blocks = 3 };
-
-std::size_t group_of(const ParameterBlock& block, std::size_t index, std::int32_t grouping) {
+std::size_t group_of(const ParameterBlock& block, std::size_t index, PriorGroups grouping) {
   switch (grouping) {
-    case shared:
+    case PriorGroups::shared:
       return 0;
-    case weights_biases:
+    case PriorGroups::weights_biases:
       return block.is_bias ? 1 : 0;
-    case layers:
+    case PriorGroups::layers:
       return static_cast<std::size_t>(block.layer);
     default:
       return index;
@@ -24,8 +22,9 @@ std::size_t group_of(const ParameterBlock& block, std::size_t index, std::int32_
 
 template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
-  const bool biases_apart = options.prior_groups == weights_biases || options.prior_groups == blocks;
-  const bool by_fan_in = options.prior_scaling == static_cast<std::int32_t>(PriorScaling::fan_in);
+  const bool biases_apart =
+      options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
+  const bool by_fan_in = options.prior_scaling == PriorScaling::fan_in;
   for (std::size_t b = 0; b < blocks_of_theta.size(); ++b) {
     const ParameterBlock& block = blocks_of_theta[b];
     const std::size_t group = group_of(block, b, options.prior_groups);

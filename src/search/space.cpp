@@ -94,9 +94,9 @@ void Space::add_choice(const char* name, const char* words) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
     Options options;
     set_option(options, info, std::string(trimmed(rest.substr(0, bar))).c_str());
-    if (std::ranges::find(numbers, options.*info.choice) != numbers.end())
-      fail(Status::ERROR_INVALID_ARGUMENT, "words has \"%s\" twice", choice_word(info, options.*info.choice));
-    numbers.push_back(options.*info.choice);
+    if (std::ranges::find(numbers, info.choice(options)) != numbers.end())
+      fail(Status::ERROR_INVALID_ARGUMENT, "words has \"%s\" twice", choice_word(info, info.choice(options)));
+    numbers.push_back(info.choice(options));
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }
   if (numbers.size() < 2)
@@ -130,7 +130,7 @@ void Space::set(ConstSpan<double> values, Options& options) const {
     else if (info.type == OptionType::integer)
       set_option(changed, info, static_cast<std::int64_t>(values[k]));
     else
-      changed.*info.choice = ranges_[k].words[static_cast<std::size_t>(values[k])];
+      info.choose(changed, ranges_[k].words[static_cast<std::size_t>(values[k])]);
   }
   options = changed;
 }

@@ -43,5 +43,11 @@ case $step in
   fixtures)
     sh "$root/tests/fixtures/run.sh" "$build" "python=$python $root/tests/fixtures/fixtures.py" \
       "r=Rscript $root/tests/fixtures/fixtures.R" "julia=$julia $root/tests/fixtures/fixtures.jl" ;;
+  defaults) # what the estimators take where nothing is said is the same in every language, and so is what comes of it
+    cd "$work"
+    "$python" "$root/tests/defaults/defaults.py" >defaults.py.txt
+    Rscript "$root/tests/defaults/defaults.R" | sed 's/ *$//' >defaults.R.txt
+    $julia "$root/tests/defaults/defaults.jl" >defaults.jl.txt
+    for language in R jl; do diff defaults.py.txt "defaults.$language.txt"; done ;;
   *) echo "unknown step $step" >&2; exit 2 ;;
 esac

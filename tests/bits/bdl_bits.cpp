@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "bits/cases.hpp"
 #include "bits/learned.hpp"
@@ -27,34 +26,6 @@ bool is_refusal(bdl_status status) {
   return status == BDL_ERROR_UNSUPPORTED || status == BDL_ERROR_INVALID_ARGUMENT;
 }
 
-bdl_option_type type_of(const std::string& option) {
-  const char* name = nullptr;
-  bdl_option_type type = BDL_OPTION_DOUBLE;
-  for (std::int64_t i = 0; bdl_option_describe(i, &name, &type, nullptr, nullptr, nullptr) == BDL_OK; ++i)
-    if (option == name) break;
-  return type;
-}
-
-bdl_status set_option(bdl_optimizer* optimizer, const std::string& setting) {
-  const std::size_t sign = setting.find('=');
-  const std::string name = setting.substr(0, sign), value = setting.substr(sign + 1);
-  switch (type_of(name)) {
-    case BDL_OPTION_INT:
-      return bdl_optimizer_set_int(optimizer, name.c_str(), std::stoll(value));
-    case BDL_OPTION_CHOICE:
-      return bdl_optimizer_set_choice(optimizer, name.c_str(), value.c_str());
-    default:
-      return bdl_optimizer_set_double(optimizer, name.c_str(), std::stod(value));
-  }
-}
-
-bdl_status set_options(bdl_optimizer* optimizer, const std::string& settings) {
-  std::istringstream words(settings);
-  for (std::string setting; words >> setting;)
-    if (const bdl_status status = set_option(optimizer, setting); status != BDL_OK) return status;
-  return BDL_OK;
-}
-
 /// What observe says of each row counts too.
 bdl_status observe(Hash& hash, const Problem& problem, bdl_optimizer* optimizer) {
   std::vector<double> scores(static_cast<std::size_t>(problem.x.rows));
@@ -66,7 +37,7 @@ bdl_status observe(Hash& hash, const Problem& problem, bdl_optimizer* optimizer)
 
 bdl_status train(Hash& hash, const Case& c, Learner& learner) {
   std::int32_t is_stream = 0, is_exact = 0;
-  (void)bdl_method_describe(c.method, nullptr, &is_stream, &is_exact, nullptr);
+  (void)bdl_method_describe(c.method, nullptr, &is_stream, &is_exact, nullptr, nullptr, nullptr);
   if (is_stream) return observe(hash, *c.problem, learner.optimizer.get());
   return bdl_optimizer_fit(learner.optimizer.get(), c.problem->x.all(), c.problem->y.all(), is_exact ? 20 : 3,
                            nullptr, nullptr);
@@ -77,7 +48,8 @@ bdl_status prepare(const Case& c, bdl_dtype dtype, int threads, Learner& learner
   if (status == BDL_OK && c.problem->standardize)
     status = bdl_model_standardize(learner.model.get(), c.problem->x.all(), c.problem->y.all());
   const std::string common = "seed=7 minibatch=8 threads=" + std::to_string(threads) + " ";
-  return status == BDL_OK ? set_options(learner.optimizer.get(), common + c.options) : status;
+  return status == BDL_OK ? bdl_optimizer_set_text(learner.optimizer.get(), (common + c.options).c_str())
+                          : status;
 }
 
 Outcome run(const Case& c, bdl_dtype dtype, int threads) {

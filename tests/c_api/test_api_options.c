@@ -39,31 +39,42 @@ static void check_default(const char* name, bdl_option_type type, const char* te
 static void test_table(void** state) {
   const char *name, *text, *range, *doc, *again;
   bdl_option_type type;
-  int64_t count = 0;
   (void)state;
-  while (bdl_option_describe(count, &name, &type, &text, &range, &doc) == BDL_OK) {
+  for (int64_t i = 0; i < bdl_option_count(); ++i) {
+    OK(bdl_option_describe(i, &name, &type, &text, &range, &doc));
     assert_true(strlen(name) > 2 && strlen(text) > 0 && strlen(range) > 2 && strlen(doc) > 10);
     assert_in_range(type, BDL_OPTION_DOUBLE, BDL_OPTION_CHOICE);
     check_default(name, type, text, range);
-    OK(bdl_option_describe(count, &again, NULL, NULL, NULL, NULL));
+    OK(bdl_option_describe(i, &again, NULL, NULL, NULL, NULL));
     assert_ptr_equal(name, again); /* static */
-    ++count;
   }
-  assert_true(count >= 20);
+  assert_true(bdl_option_count() >= 20);
 }
 
-/* Each word that the range of a choice names is accepted, and read back. */
+/* Words that do not go with this optimizer's low-rank posterior and network. */
+static int suits(const char* name, const char* word) {
+  if (strcmp(name, "curvature") != 0) return 1;
+  return strcmp(word, "mc-hess") != 0 && strcmp(word, "mc-reparam") != 0 && strcmp(word, "exact-hess") != 0;
+}
+
+/* Each word that the range of a choice names is accepted, and read back; or refused, as it does not go with
+ * others. */
 static void test_choices(void** state) {
   const char *name, *range;
   bdl_option_type type;
   (void)state;
-  for (int64_t i = 0; bdl_option_describe(i, &name, &type, NULL, &range, NULL) == BDL_OK; ++i) {
+  for (int64_t i = 0; i < bdl_option_count(); ++i) {
     char words[200];
     int count = 0;
+    OK(bdl_option_describe(i, &name, &type, NULL, &range, NULL));
     if (type != BDL_OPTION_CHOICE) continue;
     (void)snprintf(words, sizeof words, "%s", range);
     for (char* word = strtok(words, " |"); word; word = strtok(NULL, " |"), ++count) {
       const char* value = NULL;
+      if (!suits(name, word)) {
+        assert_int_equal(bdl_optimizer_set_choice(t.optimizer, name, word), BDL_ERROR_UNSUPPORTED);
+        continue;
+      }
       OK(bdl_optimizer_set_choice(t.optimizer, name, word));
       OK(bdl_optimizer_get_choice(t.optimizer, name, &value));
       assert_string_equal(value, word);
@@ -88,58 +99,86 @@ static void test_round_trip(void** state) {
   }
 }
 
-/* Each method is for some family of posteriors, and has a rule and an estimate of the curvature. */
+enum { D = 17, FAMILIES = 7 };
+static const char* const families[FAMILIES] = {"low_rank",        "diagonal", "full",          "full_moment",
+                                               "diagonal_moment", "dropout",  "layerwise_full"};
+
+/* A linear model, which suits every method, and a posterior of each family. */
+static bdl_model* create_all(bdl_posterior** q) {
+  const int64_t sizes[] = {D - 1, 1};
+  bdl_model* linear = NULL;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_RELU, 1, BDL_GAUSSIAN, &linear));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &q[0]));
+  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &q[1]));
+  OK(bdl_posterior_create_full(BDL_F64, D, &q[2]));
+  OK(bdl_posterior_create_full_moment(BDL_F64, D, &q[3]));
+  OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &q[4]));
+  OK(bdl_posterior_create_dropout(linear, 0.1, 0.5, &q[5]));
+  OK(bdl_posterior_create_layerwise_full(linear, &q[6]));
+  return linear;
+}
+
+static void free_all(bdl_model* linear, bdl_posterior** q) {
+  for (int p = 0; p < FAMILIES; ++p) bdl_posterior_free(q[p]);
+  bdl_model_free(linear);
+}
+
+/* Is the word one of a list between bars? */
+static int lists(const char* text, const char* word) {
+  char words[200];
+  (void)snprintf(words, sizeof words, "%s", text);
+  for (char* each = strtok(words, " |"); each; each = strtok(NULL, " |"))
+    if (strcmp(each, word) == 0) return 1;
+  return 0;
+}
+
+/* Each method is for some families of posteriors, and has a rule and an estimate of the curvature. */
 static void test_methods(void** state) {
+#define GAUSSIAN "low_rank | diagonal | full | full_moment | diagonal_moment | layerwise_full"
+#define DENSE "full | layerwise_full"
   static const struct {
-    const char *name, *rule, *curvature;
-    int full, diagonal, low_rank; /* posteriors it is for; none: dropout */
-  } methods[] = {{"slang", "blr", "mc-ef", 1, 1, 1},
-                 {"slang-ggn", "blr", "mc-ggn", 1, 1, 1},
-                 {"slang-lin-hess", "blr", "lin-hess", 1, 1, 1},
-                 {"slang-lin-ef", "blr", "lin-ef", 1, 1, 1},
-                 {"slang-online-eig", "blr", "mc-ef", 0, 0, 1},
-                 {"von", "blr", "mc-hess", 0, 1, 0},
-                 {"vogn", "blr", "mc-ef", 0, 1, 0},
-                 {"von-full", "blr", "mc-hess", 1, 0, 0},
-                 {"vogn-full", "blr", "mc-ef", 1, 0, 0},
-                 {"slang-exact-hess", "blr", "exact-hess", 1, 1, 1},
-                 {"exact-full", "blr", "exact-hess", 1, 0, 0},
-                 {"exact-diagonal", "blr", "exact-hess", 0, 1, 0},
-                 {"exact-low-rank", "blr", "exact-hess", 0, 0, 1},
-                 {"bbb", "bbb", "mc-reparam", 0, 1, 0},
-                 {"map", "map", "lin-ef", 1, 1, 1},
-                 {"mc-dropout", "map", "mc-reparam", 0, 0, 0},
-                 {"laplace", "map", "lin-ef", 1, 1, 1},
-                 {"bong", "bong", "lin-hess", 1, 1, 1},
-                 {"blr", "blr", "lin-hess", 1, 1, 1},
-                 {"bog", "bog", "lin-hess", 1, 1, 1},
-                 {"online-bbb", "bbb", "lin-hess", 1, 1, 1},
-                 {"rvga", "bong", "mc-hess", 1, 0, 0},
-                 {"cm-ekf", "bong", "lin-hess", 1, 0, 0},
-                 {"ekf", "bong", "lin-hess", 1, 0, 0},
-                 {"vd-ekf", "bong", "lin-hess", 0, 1, 0},
-                 {"lo-fi", "bong", "lin-hess", 0, 0, 1}};
-  enum { METHODS = sizeof methods / sizeof *methods, D = 17 };
-  bdl_posterior* posteriors[6];
+    const char *name, *rule, *curvature, *families;
+  } methods[] = {{"slang", "blr", "mc-ef", GAUSSIAN},
+                 {"slang-ggn", "blr", "mc-ggn", GAUSSIAN},
+                 {"slang-lin-hess", "blr", "lin-hess", GAUSSIAN},
+                 {"slang-lin-ef", "blr", "lin-ef", GAUSSIAN},
+                 {"slang-online-eig", "blr", "mc-ef", "low_rank"},
+                 {"von", "blr", "mc-hess", "diagonal"},
+                 {"vogn", "blr", "mc-ef", "diagonal"},
+                 {"von-full", "blr", "mc-hess", DENSE},
+                 {"vogn-full", "blr", "mc-ef", DENSE},
+                 {"slang-exact-hess", "blr", "exact-hess", GAUSSIAN},
+                 {"exact-full", "blr", "exact-hess", DENSE},
+                 {"exact-diagonal", "blr", "exact-hess", "diagonal"},
+                 {"exact-low-rank", "blr", "exact-hess", "low_rank"},
+                 {"bbb", "bbb", "mc-reparam", "diagonal"},
+                 {"map", "map", "lin-ef", GAUSSIAN},
+                 {"mc-dropout", "map", "mc-reparam", "dropout"},
+                 {"laplace", "map", "lin-ef", "low_rank | diagonal | full | layerwise_full"},
+                 {"bong", "bong", "lin-hess", GAUSSIAN},
+                 {"blr", "blr", "lin-hess", GAUSSIAN},
+                 {"bog", "bog", "lin-hess", GAUSSIAN},
+                 {"online-bbb", "bbb", "lin-hess", GAUSSIAN},
+                 {"rvga", "bong", "mc-hess", DENSE},
+                 {"cm-ekf", "bong", "lin-hess", DENSE},
+                 {"ekf", "bong", "lin-hess", DENSE},
+                 {"vd-ekf", "bong", "lin-hess", "diagonal"},
+                 {"lo-fi", "bong", "lin-hess", "low_rank"}};
+  enum { METHODS = sizeof methods / sizeof *methods };
+  bdl_posterior* q[FAMILIES];
+  bdl_model* const linear = create_all(q);
   (void)state;
-  assert_int_equal(bdl_model_parameters(t.model), D);
-  OK(bdl_posterior_create_full(BDL_F64, D, &posteriors[0]));
-  OK(bdl_posterior_create_full_moment(BDL_F64, D, &posteriors[1]));
-  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &posteriors[2]));
-  OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &posteriors[3]));
-  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &posteriors[4]));
-  OK(bdl_posterior_create_dropout(t.model, 0.1, 0.5, &posteriors[5]));
+  assert_int_equal(bdl_method_count(), METHODS);
   for (int i = 0; i < METHODS; ++i) {
+    const char* words = NULL;
     assert_string_equal(bdl_method_name(i), methods[i].name);
-    for (int p = 0; p < 6; ++p) {
-      const int families = methods[i].full + methods[i].diagonal + methods[i].low_rank;
-      const int natural = p == 0 ? methods[i].full : p == 2 ? methods[i].diagonal : methods[i].low_rank;
-      const int fits =
-          p == 5 ? families == 0
-                 : families == 3 || (p != 1 && p != 3 && natural); /* named filters: natural parameters */
+    OK(bdl_method_describe(methods[i].name, &words, NULL, NULL, NULL, NULL, NULL));
+    assert_string_equal(words, methods[i].families);
+    for (int p = 0; p < FAMILIES; ++p) {
       bdl_optimizer* o = NULL;
       const char *rule = NULL, *curvature = NULL;
-      const bdl_status status = bdl_optimizer_create(t.model, posteriors[p], methods[i].name, ROWS, &o);
+      const int fits = lists(words, families[p]);
+      const bdl_status status = bdl_optimizer_create(linear, q[p], methods[i].name, ROWS, &o);
       assert_int_equal(status, fits ? BDL_OK : BDL_ERROR_UNSUPPORTED);
       if (!fits) {
         assert_null(o);
@@ -154,30 +193,25 @@ static void test_methods(void** state) {
     }
   }
   assert_null(bdl_method_name(METHODS));
-  for (int p = 0; p < 6; ++p) bdl_posterior_free(posteriors[p]);
+  free_all(linear, q);
 }
 
 /* Whatever a method says of itself is what happens when it is used. */
 static void test_methods_say_what_they_are_for(void** state) {
-  enum { D = 17 };
-  const char *family, *name;
-  int32_t is_stream, is_exact;
-  bdl_predict_method prediction;
-  bdl_posterior* q[4];
-  const char* const words[] = {"full", "diagonal", "low_rank", "dropout"};
+  bdl_posterior* q[FAMILIES];
+  bdl_model* const linear = create_all(q);
   (void)state;
-  OK(bdl_posterior_create_full(BDL_F64, D, &q[0]));
-  OK(bdl_posterior_create_low_rank(BDL_F64, D, 0, &q[1]));
-  OK(bdl_posterior_create_low_rank(BDL_F64, D, 1, &q[2]));
-  OK(bdl_posterior_create_dropout(t.model, 0.1, 0.5, &q[3]));
-  for (int i = 0; (name = bdl_method_name(i)); ++i) {
-    OK(bdl_method_describe(name, &family, &is_stream, &is_exact, &prediction));
-    for (int p = 0; p < 4; ++p) {
+  for (int64_t i = 0; i < bdl_method_count(); ++i) {
+    const char *words, *doc, *source, *name = bdl_method_name(i);
+    int32_t is_stream, is_exact;
+    bdl_predict_method prediction;
+    OK(bdl_method_describe(name, &words, &is_stream, &is_exact, &prediction, &doc, &source));
+    assert_true(strlen(doc) > 20 && doc[strlen(doc) - 1] == '.' && strlen(source) > 8);
+    for (int p = 0; p < FAMILIES; ++p) {
       bdl_optimizer* o = NULL;
-      const int fits = strcmp(family, "any") == 0 ? p < 3 : strcmp(family, words[p]) == 0;
-      assert_int_equal(bdl_optimizer_create(t.model, q[p], name, ROWS, &o),
-                       fits ? BDL_OK : BDL_ERROR_UNSUPPORTED);
-      if (fits && is_exact) /* has no steps */
+      if (!lists(words, families[p])) continue;
+      OK(bdl_optimizer_create(linear, q[p], name, ROWS, &o));
+      if (is_exact) /* has no steps */
         assert_int_equal(bdl_optimizer_step(o, x_of(&t.data), y_of(&t.data)), BDL_ERROR_UNSUPPORTED);
       bdl_optimizer_free(o);
     }
@@ -185,16 +219,194 @@ static void test_methods_say_what_they_are_for(void** state) {
     assert_int_equal(prediction, strcmp(name, "map") == 0       ? BDL_PLUG_IN
                                  : strcmp(name, "laplace") == 0 ? BDL_LINEARIZED
                                                                 : BDL_MONTE_CARLO);
-    OK(bdl_method_describe(name, NULL, NULL, NULL, NULL));
+    OK(bdl_method_describe(name, NULL, NULL, NULL, NULL, NULL, NULL));
   }
-  for (int p = 0; p < 4; ++p) bdl_posterior_free(q[p]);
+  free_all(linear, q);
+}
+
+typedef struct wish {
+  int64_t inputs, hidden, outputs, examples;
+  bdl_likelihood likelihood;
+  int32_t in_blocks;
+  const char *method, *family, *suggested, *of_family;
+  int64_t rank;
+} wish;
+
+static void check_wish(const wish* w) {
+  const int64_t sizes[] = {w->inputs, w->hidden, w->outputs}, linear[] = {w->inputs, w->outputs};
+  const char *method = NULL, *family = NULL, *options = NULL;
+  int64_t rank = -1;
+  bdl_model* model = NULL;
+  OK(bdl_model_create_mlp(BDL_F64, w->hidden ? sizes : linear, w->hidden ? 3 : 2, BDL_RELU, 1, w->likelihood,
+                          &model));
+  OK(bdl_training_suggest(model, w->examples, w->in_blocks, w->method, w->family, &method, &family, &rank,
+                          &options));
+  assert_string_equal(method, w->suggested);
+  assert_string_equal(family, w->of_family);
+  assert_int_equal(rank, w->rank);
+  assert_int_equal(strlen(options) > 0, !w->hidden);
+  bdl_model_free(model);
+}
+
+/* What estimators take, of networks and of linear models: the family suits the method and the other way
+ * round. */
+static void test_suggested_training(void** state) {
+  static const wish wishes[] = {
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "auto", "auto", "slang-ggn", "low_rank", 5},
+      {3, 5, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "slang", "low_rank", 5},
+      {1, 1, 1, 100, BDL_GAUSSIAN, 0, "auto", "auto", "slang-ggn", "low_rank", 4},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "vogn", "auto", "vogn", "diagonal", 0},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "mc-dropout", "auto", "mc-dropout", "dropout", 0},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "auto", "dropout", "mc-dropout", "dropout", 0},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "laplace", "auto", "laplace", "low_rank", 5},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "auto", "lo-fi", "low_rank", 5},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "full_moment", "bong", "full_moment", 0},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "dropout", "mc-dropout", "dropout", 0},
+      {3, 0, 1, 100, BDL_GAUSSIAN, 0, "auto", "auto", "exact-full", "full", 0},
+      {3, 0, 1, 100, BDL_POISSON, 1, "auto", "auto", "slang-exact-hess", "full", 0},
+      {3, 0, 1, 100, BDL_POISSON, 0, "auto", "layerwise_full", "exact-full", "layerwise_full", 0},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "layerwise_full", "ekf", "layerwise_full", 0},
+      {3, 0, 1, 100, BDL_POISSON, 0, "auto", "diagonal", "slang-exact-hess", "diagonal", 0},
+      {3, 0, 1, INT64_C(1) << 25, BDL_POISSON, 0, "auto", "auto", "slang-exact-hess", "full", 0},
+      {999, 0, 1, 100, BDL_BERNOULLI, 0, "auto", "auto", "exact-full", "full", 0},
+      {1000, 0, 1, 100, BDL_BERNOULLI, 0, "auto", "auto", "slang-exact-hess", "low_rank", 10},
+      {3, 0, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "slang-ggn", "full", 0},
+      {300, 0, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "slang-ggn", "low_rank", 10},
+      {3, 0, 2, 100, BDL_HETEROSCEDASTIC, 0, "auto", "auto", "slang-ggn", "full", 0},
+      {3, 0, 1, 100, BDL_GAUSSIAN, 0, "lo-fi", "auto", "lo-fi", "low_rank", 4},
+      {3, 0, 1, 100, BDL_GAUSSIAN, 0, "map", "auto", "map", "full", 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof wishes / sizeof *wishes; ++i) check_wish(&wishes[i]);
+}
+
+/* Every suggestion is one that an optimizer takes, options and all. */
+static void test_suggestions_are_valid(void** state) {
+  bdl_posterior* q[FAMILIES];
+  bdl_model* const linear = create_all(q);
+  (void)state;
+  for (int64_t i = 0; i < bdl_method_count(); ++i)
+    for (int32_t in_blocks = 0; in_blocks < 2; ++in_blocks) {
+      const char *method, *family, *options;
+      bdl_optimizer* o = NULL;
+      int p = 0;
+      OK(bdl_training_suggest(linear, ROWS, in_blocks, bdl_method_name(i), "auto", &method, &family, NULL,
+                              &options));
+      while (strcmp(families[p], family) != 0) ++p;
+      OK(bdl_optimizer_create(linear, q[p], method, ROWS, &o));
+      OK(bdl_optimizer_set_text(o, options));
+      bdl_optimizer_free(o);
+    }
+  free_all(linear, q);
+}
+
+static void test_suggested_predictions(void** state) {
+  bdl_posterior* q[FAMILIES];
+  bdl_model* const linear = create_all(q);
+  trained classes = untrained_create(BDL_F64, BDL_BERNOULLI, 2);
+  bdl_predict_method prediction;
+  (void)state;
+  OK(bdl_method_prediction("exact-full", linear, &prediction));
+  assert_int_equal(prediction, BDL_LINEARIZED);
+  OK(bdl_method_prediction("mc-dropout", linear, &prediction));
+  assert_int_equal(prediction, BDL_MONTE_CARLO);
+  OK(bdl_method_prediction("map", classes.model, &prediction));
+  assert_int_equal(prediction, BDL_PLUG_IN);
+  OK(bdl_method_prediction("slang", classes.model, &prediction));
+  assert_int_equal(prediction, BDL_MONTE_CARLO);
+  trained_free(&classes);
+  free_all(linear, q);
+}
+
+static void test_defaults(void** state) {
+  (void)state;
+  for (int64_t i = 0; i < bdl_default_count(); ++i) {
+    const char *name, *doc;
+    double value = -1;
+    OK(bdl_default_describe(i, &name, &value, &doc));
+    assert_true(strlen(name) > 3 && value >= 0 && doc[strlen(doc) - 1] == '.');
+  }
+  assert_int_equal(bdl_default_describe(bdl_default_count(), NULL, NULL, NULL), BDL_ERROR_INVALID_ARGUMENT);
+}
+
+static void check_text(const char* text, bdl_status status, const char* fragment) {
+  double rate = 0;
+  OK(bdl_optimizer_set_text(t.optimizer, "learning_rate=0.25 samples=3\n schedule=power "));
+  assert_int_equal(bdl_optimizer_set_text(t.optimizer, text), status);
+  assert_non_null(strstr(bdl_last_error(), fragment));
+  OK(bdl_optimizer_get_double(t.optimizer, "learning_rate", &rate));
+  assert_true(rate == 0.25);
+}
+
+/* Whole or not at all, and the error names the word. */
+static void test_text(void** state) {
+  const char* word = NULL;
+  int64_t samples = 0;
+  double prior[MOST_PARAMETERS];
+  (void)state;
+  check_text("learning_rate=0.5 sample=4", BDL_ERROR_UNKNOWN_OPTION,
+             "no option \"sample\", did you mean \"samples\"?");
+  check_text("learning_rate=0.5 samples", BDL_ERROR_INVALID_ARGUMENT,
+             "\"samples\" is not of the form name=value");
+  check_text("learning_rate=0.5 =4", BDL_ERROR_INVALID_ARGUMENT, "\"=4\" is not of the form");
+  check_text("learning_rate=0,5", BDL_ERROR_INVALID_ARGUMENT,
+             "option \"learning_rate\" is \"0,5\", expected a real");
+  check_text("learning_rate=0.5 samples=4.5", BDL_ERROR_INVALID_ARGUMENT, "option \"samples\" is \"4.5\"");
+  check_text("learning_rate=0.5 samples=0", BDL_ERROR_INVALID_ARGUMENT, "option \"samples\" is 0");
+  check_text("learning_rate=nan", BDL_ERROR_INVALID_ARGUMENT, "option \"learning_rate\" is nan");
+  check_text("learning_rate=0.5 schedule=linear", BDL_ERROR_INVALID_ARGUMENT, "cosine | power");
+  check_text("learning_rate=0.5 curvature=mc-hess", BDL_ERROR_UNSUPPORTED, "low-rank posterior");
+  assert_int_equal(bdl_optimizer_set_text(t.optimizer, NULL), BDL_ERROR_INVALID_ARGUMENT);
+  OK(bdl_optimizer_set_text(t.optimizer, ""));
+  OK(bdl_optimizer_get_int(t.optimizer, "samples", &samples));
+  OK(bdl_optimizer_get_choice(t.optimizer, "schedule", &word));
+  assert_int_equal(samples, 3);
+  assert_string_equal(word, "power");
+  OK(bdl_optimizer_set_text(t.optimizer, "prior_precision=4 bias_prior_precision=4"));
+  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64(prior, 1, t.parameters)));
+  for (int64_t i = 0; i < t.parameters; ++i) assert_true(prior[i] == 4);
+}
+
+/* A way through what does not go together: in one call. */
+static void test_text_at_once(void** state) {
+  const char* word = NULL;
+  bdl_posterior* q[FAMILIES];
+  bdl_model* const linear = create_all(q);
+  bdl_optimizer* o = NULL;
+  (void)state;
+  OK(bdl_optimizer_create(linear, q[0], "map", ROWS, &o));
+  assert_int_equal(bdl_optimizer_set_choice(o, "rule", "bbb"), BDL_ERROR_UNSUPPORTED); /* by Adam */
+  assert_non_null(strstr(bdl_last_error(), "bdl_optimizer_set_text() sets several"));
+  OK(bdl_optimizer_get_choice(o, "rule", &word));
+  assert_string_equal(word, "map");
+  OK(bdl_optimizer_set_text(o, "rule=bbb descent=sgd"));
+  bdl_optimizer_free(o);
+  free_all(linear, q);
+}
+
+/* Each target starts from a noise of its own; the minibatch is that of fit. */
+static void test_start(void** state) {
+  trained two = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  const double y[] = {0, 10, 2, 30, 4, 50};
+  double noise[2];
+  int64_t size = 0;
+  (void)state;
+  assert_int_equal(bdl_model_targets(two.model), 2);
+  OK(bdl_optimizer_start_noise(two.optimizer, bdl_f64(y, 3, 2)));
+  OK(bdl_model_get_noise_precision(two.model, bdl_f64(noise, 1, 2)));
+  assert_true(fabs(noise[0] - 100 / (8.0 / 3)) < 1e-9 && fabs(noise[1] - 100 / (800.0 / 3)) < 1e-9);
+  assert_int_equal(bdl_optimizer_start_noise(two.optimizer, bdl_f64(y, 6, 1)), BDL_ERROR_SHAPE);
+  OK(bdl_optimizer_minibatch(two.optimizer, &size));
+  assert_int_equal(size, ROWS < 10 ? ROWS : 10);
+  OK(bdl_optimizer_set_int(two.optimizer, "minibatch", 3));
+  OK(bdl_optimizer_minibatch(two.optimizer, &size));
+  assert_int_equal(size, 3);
+  trained_free(&two);
 }
 
 static void test_suggested_methods(void** state) {
   const char* const batch[] = {"slang-ggn", "slang-ggn", "slang-ggn", "slang-ggn", "slang-ggn", "mc-dropout"};
   const char* const stream[] = {"lo-fi", "vd-ekf", "ekf", "bong", "bong", NULL};
   trained labels = trained_create(BDL_F64, BDL_BERNOULLI, 2);
-  const int64_t D = bdl_model_parameters(t.model);
   bdl_posterior* q[6];
   const char* name = NULL;
   (void)state;
@@ -214,7 +426,7 @@ static void test_suggested_methods(void** state) {
     if (!stream[p]) break;
     OK(bdl_method_suggest(t.model, q[p], 1, &name));
     assert_string_equal(name, stream[p]);
-    OK(bdl_method_describe(name, NULL, &is_stream, NULL, NULL));
+    OK(bdl_method_describe(name, NULL, &is_stream, NULL, NULL, NULL, NULL));
     assert_true(is_stream);
     OK(bdl_optimizer_create(t.model, q[p], name, ROWS, &o));
     bdl_optimizer_free(o);
@@ -309,6 +521,13 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
       cmocka_unit_test_setup_teardown(test_methods_say_what_they_are_for, setup, teardown),
       cmocka_unit_test_setup_teardown(test_suggested_methods, setup, teardown),
+      cmocka_unit_test(test_suggested_training),
+      cmocka_unit_test(test_suggestions_are_valid),
+      cmocka_unit_test(test_suggested_predictions),
+      cmocka_unit_test(test_defaults),
+      cmocka_unit_test_setup_teardown(test_text, setup, teardown),
+      cmocka_unit_test(test_text_at_once),
+      cmocka_unit_test(test_start),
       cmocka_unit_test(test_curvature_makes_the_method),
       cmocka_unit_test_setup_teardown(test_prior_groups, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fixed_prior, setup, teardown),

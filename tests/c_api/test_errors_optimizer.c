@@ -13,6 +13,7 @@ static bdl_status create(bdl_model* m, bdl_posterior* q, const char* method, int
 static void test_create(void** state) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
   bdl_posterior *single, *small;
+  bdl_predict_method prediction;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F32, D, 2, &single));
   OK(bdl_posterior_create_full(BDL_F64, 16, &small));
@@ -30,16 +31,40 @@ static void test_create(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_create(t.model, t.posterior, "slang", 10, NULL));
   assert_null(bdl_method_name(-1));
   assert_null(bdl_method_name(INT64_MAX));
-  REFUSED(INVALID, "name is NULL", bdl_method_describe(NULL, &out.text, NULL, NULL, NULL));
+  REFUSED(INVALID, "name is NULL", bdl_method_describe(NULL, &out.text, NULL, NULL, NULL, NULL, NULL));
   REFUSED(INVALID, "method is \"slangs\", expected one of \"slang\", \"slang-ggn\"",
-          bdl_method_describe("slangs", &out.text, NULL, NULL, NULL));
+          bdl_method_describe("slangs", &out.text, NULL, NULL, NULL, NULL, NULL));
   REFUSED(INVALID, "name is NULL", bdl_method_suggest(t.model, t.posterior, 0, NULL));
   REFUSED(INVALID, "model is NULL", bdl_method_suggest(NULL, t.posterior, 0, &out.text));
   REFUSED(INVALID, "posterior is NULL", bdl_method_suggest(t.model, NULL, 0, &out.text));
   REFUSED(BDL_ERROR_SHAPE, "posterior has 16 parameters, the model 17",
           bdl_method_suggest(t.model, small, 1, &out.text));
+  REFUSED(INVALID, "name is NULL", bdl_method_prediction(NULL, t.model, &prediction));
+  REFUSED(INVALID, "model is NULL", bdl_method_prediction("slang", NULL, &prediction));
+  REFUSED(INVALID, "prediction is NULL", bdl_method_prediction("slang", t.model, NULL));
   bdl_posterior_free(single);
   bdl_posterior_free(small);
+  trained_free(&t);
+}
+
+static bdl_status suggest(const bdl_model* m, int64_t examples, const char* method, const char* family) {
+  return bdl_training_suggest(m, examples, 0, method, family, &out.text, &out.more, &out.count, &out.doc);
+}
+#define SUGGESTION(fragment, ...)                                                                         \
+  refused_at(INVALID, fragment, suggest(__VA_ARGS__), "bdl_training_suggest(" #__VA_ARGS__ ")", __FILE__, \
+             __LINE__)
+
+static void test_suggest(void** state) {
+  trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  (void)state;
+  watch(&t);
+  SUGGESTION("model is NULL", NULL, 10, "auto", "auto");
+  SUGGESTION("examples is 0", t.model, 0, "auto", "auto");
+  SUGGESTION("method is NULL", t.model, 10, NULL, "auto");
+  SUGGESTION("family is NULL", t.model, 10, "auto", NULL);
+  SUGGESTION("method is \"adam\", expected one of", t.model, 10, "adam", "auto");
+  SUGGESTION("family is \"any\", expected one of low_rank | diagonal", t.model, 10, "auto", "any");
+  REFUSED(INVALID, "index is -1", bdl_default_describe(-1, &out.text, &out.number, &out.doc));
   trained_free(&t);
 }
 
@@ -59,6 +84,8 @@ static void test_null_optimizer(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_progress(NULL, &out.count, &out.offset, &out.number));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_running_elbo(NULL, &out.number, &out.other));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_elbo(NULL, x, x, 1, 1, &out.number, &out.other));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_start_noise(NULL, x));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_minibatch(NULL, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_memory(NULL, 0, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_diagnose(NULL, &out.number, &out.other, &out.text));
 }
@@ -201,12 +228,17 @@ static void test_diverging_steps(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create),         cmocka_unit_test(test_null_optimizer),
-      cmocka_unit_test(test_prior),          cmocka_unit_test(test_step),
-      cmocka_unit_test(test_laplace),        cmocka_unit_test(test_fit),
-      cmocka_unit_test(test_elbo),           cmocka_unit_test(test_small_queries),
-      cmocka_unit_test(test_without_model),  cmocka_unit_test(test_first_step),
-      cmocka_unit_test(test_diverging_steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
+                                     cmocka_unit_test(test_suggest),
+                                     cmocka_unit_test(test_null_optimizer),
+                                     cmocka_unit_test(test_prior),
+                                     cmocka_unit_test(test_step),
+                                     cmocka_unit_test(test_laplace),
+                                     cmocka_unit_test(test_fit),
+                                     cmocka_unit_test(test_elbo),
+                                     cmocka_unit_test(test_small_queries),
+                                     cmocka_unit_test(test_without_model),
+                                     cmocka_unit_test(test_first_step),
+                                     cmocka_unit_test(test_diverging_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void example_network(void** state) {
   const int64_t sizes[] = {2, 3, 1};
   bdl_model* model;
   const char* name;
-  int64_t offset, rows, cols, blocks = 0;
+  int64_t offset, rows, cols;
   double theta[13];
   (void)state;
   OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
@@ -46,8 +46,7 @@ static void example_network(void** state) {
   assert_int_equal(bdl_model_outputs(model), 1);
   assert_int_equal(bdl_model_targets(model), 1);
 
-  while (bdl_model_block(model, blocks, &name, &offset, &rows, &cols) == BDL_OK) ++blocks;
-  assert_int_equal(blocks, 4);
+  assert_int_equal(bdl_model_block_count(model), 4);
   OK(bdl_model_block(model, 2, &name, &offset, &rows, &cols));
   assert_string_equal(name, "layer1.weight");
   assert_true(offset == 9 && rows == 1 && cols == 3);

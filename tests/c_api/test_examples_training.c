@@ -47,26 +47,57 @@ static void learner_free(learner* l) {
 }
 
 static void example_methods(void** state) {
-  int64_t count = 0;
   (void)state;
-  while (bdl_method_name(count)) ++count;
-  assert_true(count >= 2);
+  assert_true(bdl_method_count() >= 2);
   assert_string_equal(bdl_method_name(0), "slang");
 }
 
 static void example_what_methods_are_for(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
-  const char *family, *name;
+  const char *families, *name, *doc, *source;
   int32_t is_stream, is_exact;
   bdl_predict_method prediction;
   (void)state;
-  OK(bdl_method_describe("lo-fi", &family, &is_stream, &is_exact, &prediction));
-  assert_string_equal(family, "low_rank");
+  OK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction, &doc, &source));
+  assert_string_equal(families, "low_rank");
   assert_true(is_stream && !is_exact);
   assert_int_equal(prediction, BDL_MONTE_CARLO);
+  assert_string_equal(source, "Chang et al. 2023");
   OK(bdl_method_suggest(l.model, l.posterior, 0, &name));
   assert_string_equal(name, "slang-ggn");
+  OK(bdl_method_prediction(name, l.model, &prediction)); /* exactly: a line with Gaussian noise */
+  assert_int_equal(prediction, BDL_LINEARIZED);
   learner_free(&l);
+}
+
+/* What the estimators of the other languages take. */
+static void example_defaults(void** state) {
+  const int64_t sizes[] = {1, 1};
+  const char *method, *family, *options, *name, *doc;
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  int64_t rank, minibatch;
+  double value;
+  (void)state;
+  OK(bdl_default_describe(0, &name, &value, &doc));
+  assert_string_equal(name, "hidden");
+  assert_true(value == 50 && bdl_default_count() > 1);
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_training_suggest(model, N, 0, "auto", "auto", &method, &family, &rank, &options));
+  assert_string_equal(method, "exact-full");
+  assert_string_equal(family, "full");
+  OK(bdl_posterior_create_full(BDL_F64, bdl_model_parameters(model), &posterior));
+  OK(bdl_optimizer_create(model, posterior, method, N, &optimizer));
+  OK(bdl_optimizer_set_text(optimizer, options));
+  OK(bdl_optimizer_set_text(optimizer, "tolerance=1e-8 prior_precision=0.1"));
+  OK(bdl_optimizer_start_noise(optimizer, bdl_f64(y, N, 1)));
+  OK(bdl_optimizer_minibatch(optimizer, &minibatch));
+  assert_int_equal(minibatch, 10);
+  OK(bdl_optimizer_fit(optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100, NULL, NULL));
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
 }
 
 static void example_options(void** state) {
@@ -76,6 +107,7 @@ static void example_options(void** state) {
   double rate;
   int64_t samples;
   (void)state;
+  assert_true(bdl_option_count() > 20);
   OK(bdl_option_describe(0, &name, &type, &default_value, &range, &doc));
   assert_string_equal(name, "learning_rate");
   assert_int_equal(type, BDL_OPTION_DOUBLE);
@@ -323,6 +355,7 @@ static void example_interruption(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
                                      cmocka_unit_test(example_what_methods_are_for),
+                                     cmocka_unit_test(example_defaults),
                                      cmocka_unit_test(example_options),
                                      cmocka_unit_test(example_fit),
                                      cmocka_unit_test(example_stopping),

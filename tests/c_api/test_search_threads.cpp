@@ -34,14 +34,14 @@ void messages_do_not_depend_on_threads(void**) {
   std::string expected;
   for (const int64_t threads : {1, 3, 3, 3}) {
     Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, threads);
-    prototype.set("curvature", "mc-hess");
+    prototype.set("minibatch", 1000);
     const Search search = make_search(prototype);
     OK(bdl_search_add_double(search.get(), "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
     OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 1, 0, nullptr, nullptr));
     const std::string message = trial_of(search, 0, 1).message;
     if (expected.empty()) expected = message;
     assert_string_equal(message.c_str(), expected.c_str());
-    assert_true(message.find("fold 1 of 3: curvature") == 0);
+    assert_true(message.find("fold 1 of 3: option \"minibatch\"") == 0);
   }
 }
 

@@ -52,7 +52,7 @@ void check_limit(Index outputs, Index rank, Index samples) {
   std::shared_ptr<Posterior<T>> q = make_posterior<T>(dimension, std::max<Index>(rank, 0));
   if (rank < 0) q = std::make_shared<FullPosterior<T>>(dimension);
   Options options = plain_options();
-  options.curvature = 1;
+  options.curvature = EstimateKind::mc_ggn;
   options.learning_rate = options.curvature_rate = 0.05;
   options.momentum = 0;
   options.samples = samples;
@@ -93,7 +93,7 @@ void low_ranks_reach_the_diagonal_of_the_closed_form(void**) {
     options.prior_precision = 0.5;
     Optimizer<double> optimizer(make_network<double>({3, 1}, gaussian(1, data.tau.values)), q,
                                 find_method("slang-ggn"), examples);
-    options.curvature = 1;
+    options.curvature = EstimateKind::mc_ggn;
     optimizer.set_options(options);
     for (int step = 0; step < 650; ++step) step_on(optimizer, data.x, data.y);
     assert_close("diagonal", diagonal_of(dense_precision(*q)), diagonal_of(data.precision(0.5)), 1e-12);

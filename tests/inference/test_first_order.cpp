@@ -44,7 +44,7 @@ struct Reparametrized {
     PosteriorScratch<T> scratch;
     Options options = plain_options();
     options.samples = samples;
-    options.curvature = static_cast<std::int32_t>(EstimateKind::mc_reparam);
+    options.curvature = EstimateKind::mc_reparam;
     const Padded<T> x(data.x), y(data.y);
     const Evidence<T> evidence =
         estimator.assess(q, x.get(), y.get(), options, data.scale, draws, {0, 0}, scratch);
@@ -124,7 +124,7 @@ std::unique_ptr<Optimizer<double>> optimizer_for(const FamilyKind& kind, Options
 }
 
 double sigma_at(const Options& options, double rho) {
-  return options.scale_parameter == 0 ? std::exp(rho) : std::log1p(std::exp(rho));
+  return options.scale_parameter == ScaleParameter::log_sigma ? std::exp(rho) : std::log1p(std::exp(rho));
 }
 
 Dense sigma_at(const Options& options, Dense rho) {
@@ -143,7 +143,7 @@ double divergence(const Dense& mean, const Dense& sigma) {
 
 void check_bbb(const FamilyKind& kind, DescentOption descent, ScaleParameter scale) {
   Options options = first_order_options(Rule::bbb, EstimateKind::mc_reparam, descent);
-  options.scale_parameter = static_cast<std::int32_t>(scale);
+  options.scale_parameter = scale;
   options.learning_rate = descent == DescentOption::adam ? 0.02 : 0.3;
   const auto optimizer = optimizer_for(kind, options);
   options = optimizer->options();
@@ -214,9 +214,9 @@ void map_is_its_recursion(void**) {
 void averages_are_of_one_kind_of_step(void**) {
   Options bbb = first_order_options(Rule::bbb, EstimateKind::mc_ef, DescentOption::adam), map = bbb,
           blr = bbb, sgd = bbb;
-  map.rule = static_cast<std::int32_t>(Rule::map);
-  blr.rule = static_cast<std::int32_t>(Rule::blr);
-  sgd.descent = static_cast<std::int32_t>(DescentOption::sgd);
+  map.rule = Rule::map;
+  blr.rule = Rule::blr;
+  sgd.descent = DescentOption::sgd;
   for (const Options& first : {bbb, map, blr, sgd})
     for (const Options& second : {bbb, map, blr, sgd}) {
       if (first.rule == second.rule && first.descent == second.descent) continue;

@@ -93,7 +93,7 @@ void bbb_ends_at_the_best_diagonal_posterior(void**) {
   const Linear data(gaussian(1, {tau}));
   const auto [precision, mean] = data.newton();
   for (const auto descent : {DescentOption::sgd, DescentOption::adam})
-    for (const std::int32_t scale : {0, 1}) {
+    for (const auto scale : {ScaleParameter::log_sigma, ScaleParameter::softplus}) {
       const bool adam = descent == DescentOption::adam;
       Options options = options_for(Rule::bbb, descent, adam ? 0.02 : 0.2, adam ? 0 : 1);
       options.scale_parameter = scale;

@@ -118,7 +118,7 @@ void low_rank_filters_begin_with_the_same_mean(void**) {
   for (const FamilyKind& kind : {diagonal_kind, low_rank_kind}) {
     Options options;
     find_method(kind.rank > 0 ? "lo-fi" : "vd-ekf").set_defaults(options, {});
-    if (kind.rank == 0) options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::unprojected);
+    if (kind.rank == 0) options.mean_update = MeanUpdateOption::unprojected;
     Learner<double> stream(network(gaussian(outputs, {5})),
                            random_prior<double>(kind, naive.parameters(), 56, 2), options);
     Kalman kalman = kalman_of(stream, 0.2 * identity(outputs));

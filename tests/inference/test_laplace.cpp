@@ -130,7 +130,7 @@ void the_range_finder_starts_cold(void**) {
   q->set_blank(false);
   Optimizer<double> optimizer(data.network, q, find_method("slang"), data.x_array.rows);
   Options options;
-  options.eigen_method = static_cast<std::int32_t>(EigenMethod::randomized);
+  options.eigen_method = EigenMethod::randomized;
   optimizer.set_options(options);
   laplace(optimizer, data.x_array, data.y_array);
   const Dense u = dense_of(as_low_rank<double>(*q).u());
@@ -202,7 +202,7 @@ void other_families_and_gram_matrices_out_of_reach_are_refused(void**) {
   assert_true(q->is_blank());
   q->set_blank(false);
   Options options;
-  options.eigen_method = static_cast<std::int32_t>(EigenMethod::gram);
+  options.eigen_method = EigenMethod::gram;
   optimizer.set_options(options);
   expect_error(Status::ERROR_UNSUPPORTED, "Gram", [&] { laplace(optimizer, data.x_array, data.y_array); });
   options.laplace = 1;

@@ -64,7 +64,7 @@ template <class Visit>
 void for_each_method(Visit&& visit) {
   int count = 0;
   for (const Method& method : method_table())
-    if (method.suits == Suits::any || method.suits == Suits::full) {
+    if (contains(method.families, Families::layerwise_full)) {
       visit(method, method.is_exact || std::strcmp(method.name, "slang-exact-hess") == 0);
       ++count;
     }

@@ -117,7 +117,7 @@ Index check_step(const StepCase& item, const Likelihood& likelihood) {
                     : make_posterior<double>(dimension, item.rank);
   Optimizer<double> optimizer(make_network<double>(sizes, likelihood), q, find_method("slang"), data_size);
   Options options = plain_options();
-  options.curvature = static_cast<std::int32_t>(item.kind);
+  options.curvature = item.kind;
   options.momentum = 0;
   options.learning_rate = 0.7;
   options.curvature_rate = 0.1;
@@ -211,7 +211,7 @@ struct Course {
     options.guard = guard;
     options.learning_rate = 0.8;
     options.curvature_rate = 0.001;
-    options.prior_scaling = 0;
+    options.prior_scaling = PriorScaling::unit;
     optimizer->set_options(options);
   }
   void run(Index epochs) {
@@ -252,11 +252,11 @@ void a_run_away_is_taken_back(void**) {
 void changes_of_the_prior_are_not_taken_back(void**) {
   Course free(0);
   Options options = free.optimizer->options();
-  options.prior_groups = 3;  // blocks
+  options.prior_groups = PriorGroups::blocks;
   options.learning_rate = 0.01;
   free.optimizer->set_options(options);
   free.run(5);
-  options.prior_groups = 0;  // shared
+  options.prior_groups = PriorGroups::shared;
   options.learning_rate = 50;
   free.optimizer->set_options(options);
   expect_error(Status::ERROR_DIVERGED, "last good state", [&] { free.run(60); });

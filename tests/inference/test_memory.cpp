@@ -19,50 +19,82 @@ struct Case {
   std::vector<Index> sizes;
   bdl_likelihood likelihood;
   Index rank, examples, samples;  // rank -1: full family, -2: dropout, -3: full within layers
-  std::int32_t curvature, eigen_method;
+  EstimateKind curvature;
+  EigenMethod eigen_method;
   Rule rule = Rule::blr;  // others by Adam
 };
 
 const std::vector<Case>& cases() {
-  constexpr auto reparam = static_cast<std::int32_t>(EstimateKind::mc_reparam),
-                 point = static_cast<std::int32_t>(EstimateKind::lin_ef);
+  using enum EstimateKind;
+  using enum EigenMethod;
   static const std::vector<Case> all{
-      {"classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, 0, 0},
-      {"classifier, Gram matrix", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 20, 2, 0, 1},
-      {"classifier, Gauss-Newton", {60, 50, 10}, BDL_CATEGORICAL, 3, 20, 2, 1, 0},
-      {"classifier, range finder", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, 0, 3},
-      {"diagonal classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, 0, 0},
-      {"logistic regression", {400, 1}, BDL_BERNOULLI, 5, 64, 12, 0, 0},
-      {"small logistic regression", {60, 1}, BDL_BERNOULLI, 10, 128, 12, 0, 2},
-      {"exact logistic regression", {60, 1}, BDL_BERNOULLI, 5, 128, 1, 5, 0},
-      {"exact diagonal regression", {400, 1}, BDL_POISSON, 0, 64, 1, 5, 0},
-      {"exact full regression", {30, 1}, BDL_GAUSSIAN, -1, 50, 1, 5, 0},
-      {"exact regression that samples for its scales", {60, 1}, BDL_BERNOULLI, 5, 128, 40, 5, 0},
+      {"classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, mc_ef, automatic},
+      {"classifier, Gram matrix", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 20, 2, mc_ef, gram},
+      {"classifier, Gauss-Newton", {60, 50, 10}, BDL_CATEGORICAL, 3, 20, 2, mc_ggn, automatic},
+      {"classifier, range finder", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, mc_ef, randomized},
+      {"diagonal classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, mc_ef, automatic},
+      {"logistic regression", {400, 1}, BDL_BERNOULLI, 5, 64, 12, mc_ef, automatic},
+      {"small logistic regression", {60, 1}, BDL_BERNOULLI, 10, 128, 12, mc_ef, outer},
+      {"exact logistic regression", {60, 1}, BDL_BERNOULLI, 5, 128, 1, exact_hess, automatic},
+      {"exact diagonal regression", {400, 1}, BDL_POISSON, 0, 64, 1, exact_hess, automatic},
+      {"exact full regression", {30, 1}, BDL_GAUSSIAN, -1, 50, 1, exact_hess, automatic},
+      {"exact regression that samples for its scales",
+       {60, 1},
+       BDL_BERNOULLI,
+       5,
+       128,
+       40,
+       exact_hess,
+       automatic},
       {"linearised classifier that samples for its scales",
        {60, 50, 40, 10},
        BDL_CATEGORICAL,
        8,
        50,
        8,
-       3,
-       0},
-      {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
-      {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0},
-      {"layerwise full regression", {13, 10, 8, 1}, BDL_GAUSSIAN, -3, 50, 4, 1, 0},
+       lin_hess,
+       automatic},
+      {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, mc_ef, automatic},
+      {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, mc_ggn, automatic},
+      {"layerwise full regression", {13, 10, 8, 1}, BDL_GAUSSIAN, -3, 50, 4, mc_ggn, automatic},
       {"layerwise full, many layers",
        {4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1},
        BDL_GAUSSIAN,
        -3,
        50,
        2,
-       1,
-       0},
-      {"layerwise full regression, few rows", {20, 6, 1}, BDL_GAUSSIAN, -3, 2, 1, 1, 0},
-      {"classifier by backprop", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, reparam, 0, Rule::bbb},
-      {"logistic regression by backprop", {400, 1}, BDL_BERNOULLI, 0, 64, 12, reparam, 0, Rule::bbb},
-      {"mode of a classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, point, 0, Rule::map},
-      {"mode with full covariance", {13, 30, 1}, BDL_GAUSSIAN, -1, 50, 4, point, 0, Rule::map},
-      {"classifier with dropout", {60, 50, 40, 10}, BDL_CATEGORICAL, -2, 50, 4, reparam, 0, Rule::map}};
+       mc_ggn,
+       automatic},
+      {"layerwise full regression, few rows", {20, 6, 1}, BDL_GAUSSIAN, -3, 2, 1, mc_ggn, automatic},
+      {"classifier by backprop",
+       {60, 50, 40, 10},
+       BDL_CATEGORICAL,
+       0,
+       50,
+       4,
+       mc_reparam,
+       automatic,
+       Rule::bbb},
+      {"logistic regression by backprop",
+       {400, 1},
+       BDL_BERNOULLI,
+       0,
+       64,
+       12,
+       mc_reparam,
+       automatic,
+       Rule::bbb},
+      {"mode of a classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, lin_ef, automatic, Rule::map},
+      {"mode with full covariance", {13, 30, 1}, BDL_GAUSSIAN, -1, 50, 4, lin_ef, automatic, Rule::map},
+      {"classifier with dropout",
+       {60, 50, 40, 10},
+       BDL_CATEGORICAL,
+       -2,
+       50,
+       4,
+       mc_reparam,
+       automatic,
+       Rule::map}};
   return all;
 }
 
@@ -86,9 +118,8 @@ std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Ne
   options.samples = item.samples;
   options.curvature = item.curvature;
   options.eigen_method = item.eigen_method;
-  options.rule = static_cast<std::int32_t>(item.rule);
-  options.descent =
-      static_cast<std::int32_t>(item.rule == Rule::blr ? DescentOption::sgd : DescentOption::adam);
+  options.rule = item.rule;
+  options.descent = item.rule == Rule::blr ? DescentOption::sgd : DescentOption::adam;
   options.learn_from = learn_from;
   options.guard = 1e-6;  // so that it acts
   if (item.rule == Rule::blr) options.learning_rate = 1;
@@ -154,8 +185,7 @@ void later_steps_allocate_nothing(void**) {
 template <class T>
 void learning_and_smaller_minibatches_allocate_nothing(void**) {
   for (const auto curvature : {EstimateKind::mc_ef, EstimateKind::lin_hess, EstimateKind::lin_ef}) {
-    const Case item = {
-        "regression", {5, 20, 1}, BDL_GAUSSIAN, 2, 12, 3, static_cast<std::int32_t>(curvature), 0};
+    const Case item = {"regression", {5, 20, 1}, BDL_GAUSSIAN, 2, 12, 3, curvature, EigenMethod::automatic};
     Random random(53);
     const Data data = data_for(item, random);
     const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
@@ -167,7 +197,8 @@ void learning_and_smaller_minibatches_allocate_nothing(void**) {
       const std::size_t before = counting::calls;
       optimizer->step(examples);
       if (step > 2 && counting::calls != before)
-        fail_msg("curvature %d: %zu allocations in step %d", item.curvature, counting::calls - before, step);
+        fail_msg("curvature %d: %zu allocations in step %d", static_cast<int>(item.curvature),
+                 counting::calls - before, step);
     }
   }
 }
@@ -204,7 +235,8 @@ template <class T>
 void posteriors_as_priors_are_counted(void**) {
   for (const Index rank : {Index{-3}, Index{-1}, Index{0}, Index{6}})
     for (const Index prior_rank : {0, 4}) {
-      const Case item = {"with a prior", {20, 10, 1}, BDL_GAUSSIAN, rank, 30, 2, 1, 0};
+      const Case item = {"with a prior",       {20, 10, 1},           BDL_GAUSSIAN, rank, 30, 2,
+                         EstimateKind::mc_ggn, EigenMethod::automatic};
       const auto prior = make_posterior<T>(221, prior_rank);
       const Memory without = memory_of<T>(item, nullptr), with = memory_of<T>(item, prior);
       const double held = with.held - without.held, stated = with.stated - without.stated;
@@ -228,7 +260,8 @@ template <class T>
 void exact_methods_hold_what_they_state(void**) {
   for (const Index rank : {Index{-1}, Index{0}, Index{4}})
     for (const Index examples : {50, 2000}) {
-      const Case item = {"", {40, 1}, BDL_BERNOULLI, rank, examples, 1, 5, 0};
+      const Case item = {
+          "", {40, 1}, BDL_BERNOULLI, rank, examples, 1, EstimateKind::exact_hess, EigenMethod::automatic};
       Random random(55);
       const Data data = data_for(item, random);
       const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, 1));
@@ -271,8 +304,8 @@ int main() {
       BOTH(workspace_is_what_the_optimizer_states),
       BOTH(later_steps_allocate_nothing),
       BOTH(learning_and_smaller_minibatches_allocate_nothing),
-      BOTH(steps_on_rows_allocate_nothing),
       BOTH(posteriors_as_priors_are_counted),
+      BOTH(steps_on_rows_allocate_nothing),
       BOTH(exact_methods_hold_what_they_state),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

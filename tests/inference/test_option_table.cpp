@@ -69,13 +69,13 @@ void integer_options_have_limits(void**) {
 void choices_are_their_words(void**) {
   for_each_option(OptionType::choice, [](const OptionInfo& info) {
     Options options;
-    assert_string_equal(choice_word(info, options.*info.choice), default_text(info));
+    assert_string_equal(choice_word(info, info.choice(options)), default_text(info));
     std::string joined;
     for (std::int32_t k = 0; joined != info.range; ++k) {
       assert_true(k < 10);
       joined += (k ? " | " : "") + std::string(choice_word(info, k));
       set_option(options, info, choice_word(info, k));
-      assert_int_equal(options.*info.choice, k);
+      assert_int_equal(info.choice(options), k);
     }
     for (const char* bad : {"", "nonsense", " "})
       expect_error(Status::ERROR_INVALID_ARGUMENT, info.range, [&] { set_option(options, info, bad); });
@@ -113,7 +113,7 @@ void methods_are_found_by_name(void**) {
     assert_ptr_equal(&find_method(method.name), &method);
     Options options;
     method.set_defaults(options, {});
-    const bool gauss_newton = estimate_kind(options) == EstimateKind::mc_ggn;
+    const bool gauss_newton = options.curvature == EstimateKind::mc_ggn;
     assert_int_equal(gauss_newton, std::strcmp(method.name, "slang-ggn") == 0);
     if (method.is_online) assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);
   }

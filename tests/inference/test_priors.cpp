@@ -13,9 +13,9 @@ using namespace bdl::testing;
 
 const std::vector<Index> sizes{2, 3, 1};  // weights 6 and 3, biases 3 and 1: D = 13
 
-enum Grouping { shared, weights_biases, layers, blocks };
+using enum PriorGroups;
 
-Options with(Grouping grouping, double weights, double biases) {
+Options with(PriorGroups grouping, double weights, double biases) {
   Options options;
   options.prior_groups = grouping;
   options.prior_precision = weights;
@@ -55,7 +55,7 @@ void groups_start_from_the_options(void**) {
 
 template <class T>
 void each_group_has_its_own_precision(void**) {
-  const auto set = [](Grouping grouping, std::vector<double> values) {
+  const auto set = [](PriorGroups grouping, std::vector<double> values) {
     Prior<T> prior = make<T>(with(grouping, 1, 0));
     prior.set_groups(values);
     assert_true(std::ranges::equal(prior.groups(), values) && !prior.is_fixed());
@@ -75,14 +75,15 @@ void mean_squares_are_taken_over_groups_and_samples(void**) {
                                    {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1},
                                    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1},
                                    {0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3}};
-  for (const Grouping grouping : {shared, weights_biases, layers, blocks}) {
+  for (const PriorGroups grouping : {shared, weights_biases, layers, blocks}) {
     const Prior<T> prior = make<T>(with(grouping, 1, 0));
+    const Index* const group = membership[static_cast<int>(grouping)];
     Dense got = poison(static_cast<Index>(prior.groups().size()), 1), sum(got.rows, 1), count(got.rows, 1);
     prior.mean_squares(thetas.get(), got.values);
     for (Index i = 0; i < 13; ++i)
       for (Index s = 0; s < 4; ++s) {
-        sum(membership[grouping][i], 0) += std::pow(thetas.dense()(i, s), 2);
-        count(membership[grouping][i], 0) += 1;
+        sum(group[i], 0) += std::pow(thetas.dense()(i, s), 2);
+        count(group[i], 0) += 1;
       }
     for (Index g = 0; g < got.rows; ++g)
       assert_near("mean square", got(g, 0), sum(g, 0) / count(g, 0), 1e-13);
@@ -90,7 +91,7 @@ void mean_squares_are_taken_over_groups_and_samples(void**) {
 }
 
 Options by_fan_in(Options options) {
-  options.prior_scaling = static_cast<std::int32_t>(PriorScaling::fan_in);
+  options.prior_scaling = PriorScaling::fan_in;
   return options;
 }
 
@@ -137,15 +138,13 @@ void streams_of_networks_begin_with_fan_in(void**) {
   for (const Method& method : method_table()) {
     for (const bool hidden : {false, true}) {
       Options options, of_classes;
-      method.set_defaults(options, {hidden, false, BDL_GAUSSIAN, 1});
-      method.set_defaults(of_classes, {hidden, false, BDL_CATEGORICAL, 1});
-      assert_int_equal(options.prior_scaling, hidden && method.is_online);
-      assert_int_equal(of_classes.prior_scaling, options.prior_scaling);
-      assert_int_equal(options.initialization, Options().initialization);
-      if (hidden && method.is_online)
-        assert_int_equal(of_classes.initialization, BDL_INIT_HE - 1);
-      else
-        assert_int_equal(of_classes.initialization, Options().initialization);
+      method.set_defaults(options, {.has_hidden = hidden});
+      method.set_defaults(of_classes, {.has_hidden = hidden, .likelihood = BDL_CATEGORICAL});
+      assert_true((options.prior_scaling == PriorScaling::fan_in) == (hidden && method.is_online));
+      assert_true(of_classes.prior_scaling == options.prior_scaling);
+      assert_true(options.initialization == Options().initialization);
+      const bool early = hidden && method.is_online;
+      assert_true(of_classes.initialization == (early ? Initialization::he : Options().initialization));
     }
   }
   const auto start = [](std::shared_ptr<Model<double>> model) {

@@ -60,7 +60,7 @@ std::unique_ptr<Optimizer<T>> optimizer_on_rows(Index dimension, Index rank, Eig
       std::make_unique<Optimizer<T>>(nullptr, make_posterior<T>(dimension, rank), find_method("slang"), 100);
   Options options = plain_options();
   options.learning_rate = options.curvature_rate = 0.1;
-  options.eigen_method = static_cast<std::int32_t>(method);
+  options.eigen_method = method;
   optimizer->set_options(options);
   return optimizer;
 }
@@ -238,7 +238,7 @@ void saturated_outputs_train_on(void**) {
     const auto model = make_network<T>({2, likelihood.outputs()}, likelihood);
     Optimizer<T> optimizer(model, make_posterior<T>(model->parameters(), 2), find_method("slang-ggn"), 10);
     Options options = plain_options();
-    options.curvature = 1;
+    options.curvature = EstimateKind::mc_ggn;
     optimizer.set_options(options);
     for (int step = 0; step < 30; ++step) {
       step_on(optimizer, Dense(2, 4, 300), Dense(1, 4, step % 2));

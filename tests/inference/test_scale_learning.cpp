@@ -73,7 +73,7 @@ Dense expected_squared_errors(const Optimizer<double>& optimizer, const Regressi
 
 Options learning_options() {
   Options options;
-  options.curvature = 1;
+  options.curvature = EstimateKind::mc_ggn;
   options.learning_rate = options.curvature_rate = 0.1;
   options.momentum = 0;
   options.samples = 40;
@@ -95,7 +95,7 @@ void training_ends_at_the_fixed_points(void**) {
         {2, 2}, gaussian(2, per_output ? std::vector<double>{1, 1} : std::vector<double>{1}));
     Optimizer<double> optimizer(model, make_posterior<double>(6, 6), find_method(method), 30);
     Options options = learning_options();
-    options.curvature = static_cast<std::int32_t>(kind);  // lin-hess: samples for the scales alone
+    options.curvature = kind;  // lin-hess: samples for the scales alone
     optimizer.set_options(options);
     for (int step = 0; step < 800; ++step) step_on(optimizer, data.x, data.y);
     const Dense errors = expected_squared_errors(optimizer, data);

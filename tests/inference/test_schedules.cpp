@@ -14,7 +14,7 @@ using namespace bdl::testing;
 
 void the_power_schedule_divides_by_one_plus_t_to_omega(void**) {
   Options options;
-  options.schedule = 1;
+  options.schedule = ScheduleKind::power;
   for (const double decay : {0.51, 1.0, 2.0}) {
     options.decay = decay;
     for (const Index t : {1, 2, 100})
@@ -46,7 +46,7 @@ void fractions_of_the_plan_stay_between_zero_and_one(void**) {
   assert_true(plan_fraction(plan, 1000) == 1 && plan_fraction({}, 1000) == 0);
 }
 
-Options batches_of(Index size, std::int32_t sampling = 0, std::int64_t seed = 3) {
+Options batches_of(Index size, Sampling sampling = Sampling::shuffle, std::int64_t seed = 3) {
   Options options;
   options.minibatch = size;
   options.sampling = sampling;
@@ -79,7 +79,7 @@ void shuffled_epochs_hold_every_example_once(void**) {
 }
 
 void epochs_are_a_function_of_seed_and_number(void**) {
-  for (const std::int32_t sampling : {0, 1}) {
+  for (const auto sampling : {Sampling::shuffle, Sampling::replacement}) {
     Minibatches first(batches_of(25, sampling), 100), again(batches_of(25, sampling), 100),
         other(batches_of(25, sampling, 4), 100);
     const auto epoch2 = copy_of(first.batch(2, 1));
@@ -94,7 +94,7 @@ void epochs_are_a_function_of_seed_and_number(void**) {
 /// 8,000 draws of 100 examples: each count within 6 standard deviations of 80 (false alarms below 2e-7
 /// together).
 void draws_with_replacement_are_uniform_and_repeat(void**) {
-  Minibatches minibatches(batches_of(20, 1), 100);
+  Minibatches minibatches(batches_of(20, Sampling::replacement), 100);
   std::vector<int> counts(100, 0);
   bool repeated = false;
   for (Index epoch = 0; epoch < 80; ++epoch)

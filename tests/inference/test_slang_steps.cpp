@@ -32,7 +32,7 @@ Options base_options(double decay, double momentum) {
   Options options = plain_options();
   options.learning_rate = 0.05;
   options.curvature_rate = 0.2;
-  options.schedule = 1;  // power
+  options.schedule = ScheduleKind::power;
   options.decay = decay;
   options.momentum = momentum;
   options.prior_precision = 0.7;
@@ -69,7 +69,7 @@ void steps_on_rows_are_those_of_the_spec(void**) {
   for (const Setting& setting : settings)
     for (const auto method : {EigenMethod::gram, EigenMethod::outer}) {
       Options options = base_options(setting.decay, setting.momentum);
-      options.eigen_method = static_cast<std::int32_t>(method);
+      options.eigen_method = method;
       const auto optimizer = make_optimizer(options, setting.rank, gaussian(1, {1}));
       ReferenceStep reference(setting.rank, mean_of(*optimizer), 1.5, grouped_prior(), setting.momentum);
       Random random(21);
@@ -113,7 +113,7 @@ struct MinibatchSums {
         likelihood.gradient(f.values.data(), target.values.data(), seed.values.data());
         likelihood.hessian_root(f.values.data(), target.values.data(), 0, root.values.data(), &coefficient);
         const Dense row = naive.row(theta, input, seed);
-        const Dense curved = options.curvature == 0 ? row : naive.row(theta, input, root);
+        const Dense curved = options.curvature == EstimateKind::mc_ef ? row : naive.row(theta, input, root);
         gradient = gradient + row;
         curvature = curvature + curved * transposed(curved);
       }
@@ -124,7 +124,7 @@ struct MinibatchSums {
 void steps_on_minibatches_are_those_of_the_spec(void**) {
   for (const Likelihood& likelihood :
        {gaussian(1, {4}), Likelihood(BDL_BERNOULLI, 1), Likelihood(BDL_POISSON, 1)})
-    for (const std::int32_t curvature : {0, 1})
+    for (const auto curvature : {EstimateKind::mc_ef, EstimateKind::mc_ggn})
       for (const Index rank : {Index{0}, Index{3}, Index{-1}}) {
         Options options = base_options(0.51, 0.9);
         options.curvature = curvature;

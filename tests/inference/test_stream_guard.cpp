@@ -35,7 +35,7 @@ struct Pair {
   double loss(const Dense& mean) const {
     const Dense prior_mean = column_of(std::as_const(*prior).mean());
     Dense thetas = prior_mean;
-    if (is_sampled(estimate_kind(options))) {
+    if (is_sampled(options.curvature)) {
       Padded<double> draws(Dense(prior->dimension(), options.samples));
       PosteriorScratch<double> scratch;
       AntitheticDraws<double>().parameters(*prior, {0, 0}, draws.view(), scratch);

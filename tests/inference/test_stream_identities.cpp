@@ -177,7 +177,7 @@ void unprojected_means_of_diagonal_posteriors_are_those_of_the_gain_form(void**)
   const Dense x = Random(49).normal(1, inputs), y = Random(50).normal(1, outputs);
   const Dense h = design_of(x, outputs);
   Options options = stream_options(Rule::bong, EstimateKind::lin_hess);
-  options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::unprojected);
+  options.mean_update = MeanUpdateOption::unprojected;
   const auto model = make_network<double>({inputs, outputs}, gaussian(outputs, {4}));
   Learner<double> stream(model, random_prior<double>(diagonal_kind, linear_size, 51), options);
   const Dense v = stream.covariance(), mean = stream.mean(), precision = stream.precision();

@@ -91,7 +91,7 @@ void run(const FamilyKind& kind, Rule rule, EstimateKind estimate, std::uint64_t
   const Problem<T> p(kind, rule, estimate, seed);
   Learner<T> learner(p.model, std::shared_ptr<Posterior<T>>(p.prior->clone()), p.options);
   Options strict = p.options;
-  strict.indefinite = 1;
+  strict.indefinite = Indefinite::error;
   ++count.problems;
   for (Index t = 0; t < 3; ++t) {
     Learner<T> twin(p.model, std::shared_ptr<Posterior<T>>(learner.q->clone()), strict);
@@ -157,7 +157,7 @@ void shortened_minibatch_steps_count(void**) {
   step_on(optimizer, transposed(data.x), transposed(data.y));
   assert_proper(*q, "vogn");
   assert_int_equal(optimizer.state.shortened_steps, 1);
-  options.indefinite = 1;
+  options.indefinite = Indefinite::error;
   optimizer.set_options(options);
   const Dense before = dense_precision(*q);
   const Dense wild = 100.0 * data.x;

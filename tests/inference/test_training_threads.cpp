@@ -19,17 +19,17 @@ constexpr Index examples = 24, steps = 3, draws = 4;
 struct Setting {
   std::vector<Index> sizes;
   Index rank;  // -1: full family
-  CurvatureKind curvature;
+  EstimateKind curvature;
   EigenMethod eigen_method;
 };
 
 /// The first network has enough parameters for every loop to have several tasks.
 const std::vector<Setting> settings = {
-    {{60, 300, 4}, 5, CurvatureKind::empirical_fisher, EigenMethod::gram},
-    {{60, 300, 4}, 5, CurvatureKind::gauss_newton, EigenMethod::randomized},
-    {{60, 300, 1}, 0, CurvatureKind::empirical_fisher, EigenMethod::automatic},
-    {{12, 12, 2}, 5, CurvatureKind::empirical_fisher, EigenMethod::outer},
-    {{12, 12, 2}, -1, CurvatureKind::gauss_newton, EigenMethod::automatic},
+    {{60, 300, 4}, 5, EstimateKind::mc_ef, EigenMethod::gram},
+    {{60, 300, 4}, 5, EstimateKind::mc_ggn, EigenMethod::randomized},
+    {{60, 300, 1}, 0, EstimateKind::mc_ef, EigenMethod::automatic},
+    {{12, 12, 2}, 5, EstimateKind::mc_ef, EigenMethod::outer},
+    {{12, 12, 2}, -1, EstimateKind::mc_ggn, EigenMethod::automatic},
 };
 
 template <class T>
@@ -53,8 +53,8 @@ std::vector<double> train_and_predict(const Setting& setting, Index threads) {
   const auto q = posterior_for<T>(setting, dimension);
   Optimizer<T> optimizer(network, q, find_method("slang"), 10 * examples);
   Options options;
-  options.curvature = static_cast<std::int32_t>(setting.curvature);
-  options.eigen_method = static_cast<std::int32_t>(setting.eigen_method);
+  options.curvature = setting.curvature;
+  options.eigen_method = setting.eigen_method;
   options.threads = threads;
   options.samples = 2;
   options.learn_from = 0;

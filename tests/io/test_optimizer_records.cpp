@@ -73,7 +73,7 @@ void wrong_averages_are_refused(void**) {
 void files_without_a_scaling_of_the_prior_have_none(void**) {
   const auto model = make_network<double>({2, 3, 1}, Likelihood(BDL_GAUSSIAN, 1));
   Optimizer<double> optimizer(model, make_posterior<double>(13, 1), find_method("lo-fi"), 1);
-  assert_int_equal(optimizer.options().prior_scaling, static_cast<std::int32_t>(PriorScaling::fan_in));
+  assert_true(optimizer.options().prior_scaling == PriorScaling::fan_in);
   RecordWriter record;
   write_optimizer(record, optimizer);
   Metadata metadata = record.metadata();
@@ -86,7 +86,7 @@ void files_without_a_scaling_of_the_prior_have_none(void**) {
   assert_same("as saved", column_of(load()->prior().precision()), column_of(optimizer.prior().precision()));
   assert_int_equal(metadata.erase("option.prior_scaling"), 1);
   const auto old = load();
-  assert_int_equal(old->options().prior_scaling, static_cast<std::int32_t>(PriorScaling::unit));
+  assert_true(old->options().prior_scaling == PriorScaling::unit);
   assert_close("without", column_of(old->prior().precision()), Dense(13, 1, 1), 0);
 }
 

@@ -87,7 +87,7 @@ struct Descent1 {
         beta1(options.momentum),
         beta2(options.adam_beta2),
         epsilon(options.adam_epsilon),
-        adam(options.descent == static_cast<std::int32_t>(DescentOption::adam)),
+        adam(options.descent == DescentOption::adam),
         m(size, 1),
         v(size, 1) {}
   void take(const Dense& g, Dense& theta) {
@@ -105,9 +105,9 @@ struct Descent1 {
 
 inline Options first_order_options(Rule rule, EstimateKind estimate, DescentOption descent) {
   Options options = plain_options();
-  options.rule = static_cast<std::int32_t>(rule);
-  options.curvature = static_cast<std::int32_t>(estimate);
-  options.descent = static_cast<std::int32_t>(descent);
+  options.rule = rule;
+  options.curvature = estimate;
+  options.descent = descent;
   options.learning_rate = 0.02;
   return options;
 }

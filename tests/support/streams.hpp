@@ -59,8 +59,8 @@ std::shared_ptr<Posterior<T>> random_prior(const FamilyKind& kind, Index size, s
 
 inline Options stream_options(Rule rule, EstimateKind estimate) {
   Options options = plain_options();
-  options.rule = static_cast<std::int32_t>(rule);
-  options.curvature = static_cast<std::int32_t>(estimate);
+  options.rule = rule;
+  options.curvature = estimate;
   options.learning_rate = rule == Rule::blr ? 0.5 : 0.02;
   options.iterations = 2;
   options.samples = 3;

@@ -281,13 +281,17 @@ def bdl_model_activation(model):
     """
     return _lowlevel.bdl_model_activation(model)
 
+def bdl_model_block_count(model):
+    r""" Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2."""
+    return _lowlevel.bdl_model_block_count(model)
+
 def bdl_model_block(model, index):
     r"""
     The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
     :type model: bdl_model
     :param model:  a model
     :type index: int64_t
-    :param index:  0 .. ; BDL_ERROR_INVALID_ARGUMENT at the end of the list ends a loop over all
+    :param index:  0 to bdl_model_block_count() - 1
     :type name: string
     :param name:   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
                       the model
@@ -926,28 +930,53 @@ r""" int64_t; switches are 0 or 1"""
 BDL_OPTION_CHOICE = _lowlevel.BDL_OPTION_CHOICE
 r""" one of a list of words"""
 
+def bdl_method_count():
+    r""" Number of methods. Since 0.2."""
+    return _lowlevel.bdl_method_count()
+
 def bdl_method_name(index):
-    r""" The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1."""
+    r""" The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."""
     return _lowlevel.bdl_method_name(index)
 
 def bdl_method_describe(name):
     r"""
-    What a method is for. Any out-pointer may be NULL. Since 0.1.
+    What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
     :type name: string
     :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
-    :type family: string
-    :param family:      receives a static word for the posteriors that it learns: "any" (every Gaussian),
-                           "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+    :type families: string
+    :param families:    receives the posteriors that it learns, the one to take without a wish first:
+                           "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
+        ("diagonal" is a low-rank posterior of rank 0), or "dropout"
     :type is_stream: int32_t
     :param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
     :type is_exact: int32_t
-    :param is_exact:    receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+    :param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
+        it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
+        noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
     :type prediction: int
     :param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
                            for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
                            that of the linearised model (Immer et al. 2021)
+    :type doc: string
+    :param doc:         receives a sentence
+    :type source: string
+    :param source:      receives the papers
     """
     return _lowlevel.bdl_method_describe(name)
+
+def bdl_method_prediction(name, model):
+    r"""
+    How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+    models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
+    Since 0.2.
+    :type name: string
+    :param name:       a method's name
+    :type model: bdl_model
+    :param model:      the model
+    :type prediction: int
+    :param prediction: receives the method of prediction
+    """
+    return _lowlevel.bdl_method_prediction(name, model)
 
 def bdl_method_suggest(model, posterior, is_stream):
     r"""
@@ -965,17 +994,70 @@ def bdl_method_suggest(model, posterior, is_stream):
     """
     return _lowlevel.bdl_method_suggest(model, posterior, is_stream)
 
+def bdl_training_suggest(model, examples, in_blocks, method, family):
+    r"""
+    What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+    of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
+
+    Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
+    with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
+    "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
+    rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
+    :type model: bdl_model
+    :param model:            a network
+    :type examples: int64_t
+    :param examples:         rows of the data
+    :type in_blocks: int32_t
+    :param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for streams
+        or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+    :type method: string
+    :param method:           a method's name, or "auto"
+    :type family: string
+    :param family:           one of the words of bdl_method_describe(), or "auto"
+    :type suggested_method: string
+    :param suggested_method: receives `method`, or what suits
+    :type suggested_family: string
+    :param suggested_family: receives `family`, or what suits
+    :type rank: int64_t
+    :param rank:             receives a rank that suits a low-rank posterior; 0 for others
+    :type options: string
+    :param options:          receives options to set by bdl_optimizer_set_text() before your own: "" for
+        networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
+        intercepts, and learn their noise
+    """
+    return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
+
+def bdl_default_count():
+    r""" Number of rows of bdl_default_describe(). Since 0.2."""
+    return _lowlevel.bdl_default_count()
+
+def bdl_default_describe(index):
+    r"""
+    Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+    "input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
+    0.2.
+    :type index: int64_t
+    :param index: 0 to bdl_default_count() - 1
+    :type name: string
+    :param name:  receives the name
+    :type value: float
+    :param value: receives the value
+    :type doc: string
+    :param doc:   receives a sentence
+    """
+    return _lowlevel.bdl_default_describe(index)
+
 def bdl_optimizer_create(model, posterior, method, data_size):
     r"""
     New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-    if it is learned, the model's noise precision. Since 0.1.
+    if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
+    refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
     :type model: bdl_model
     :param model:      what is learned; NULL: only bdl_optimizer_step_rows() will be used
     :type posterior: bdl_posterior
     :param posterior:  of the model's dtype and number of parameters
     :type method: string
-    :param method:     a method's name; "von", "vogn", "bbb", "exact-*", "vd-ekf", "ekf", "cm-ekf", "rvga" and
-                          "lo-fi" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+    :param method:     a method's name; bdl_method_describe() says which posteriors it is for
     :type data_size: int64_t
     :param data_size:  N, the number of examples in the whole data set: it weighs the likelihood against
                           the prior. It plays no part in streams
@@ -993,7 +1075,13 @@ def bdl_optimizer_data_size(optimizer):
     return _lowlevel.bdl_optimizer_data_size(optimizer)
 
 def bdl_optimizer_set_double(optimizer, name, value):
-    r""" Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1."""
+    r"""
+    Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
+    posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
+    bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
+    changed. Where the way from one valid combination to another leads through one that is not,
+    bdl_optimizer_set_text() sets several options at once. Since 0.1.
+    """
     return _lowlevel.bdl_optimizer_set_double(optimizer, name, value)
 
 def bdl_optimizer_set_int(optimizer, name, value):
@@ -1003,6 +1091,14 @@ def bdl_optimizer_set_int(optimizer, name, value):
 def bdl_optimizer_set_choice(optimizer, name, value):
     r""" Sets a choice. Since 0.1."""
     return _lowlevel.bdl_optimizer_set_choice(optimizer, name, value)
+
+def bdl_optimizer_set_text(optimizer, text):
+    r"""
+    Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
+    them. All are set or, on any error, which names the word, none; they need go together only in the end.
+    Since 0.2.
+    """
+    return _lowlevel.bdl_optimizer_set_text(optimizer, text)
 
 def bdl_optimizer_get_double(optimizer, name):
     r""" Reads a real option. Since 0.1."""
@@ -1016,12 +1112,15 @@ def bdl_optimizer_get_choice(optimizer, name):
     r""" Reads a choice; the string is static. Since 0.1."""
     return _lowlevel.bdl_optimizer_get_choice(optimizer, name)
 
+def bdl_option_count():
+    r""" Number of options. Since 0.2."""
+    return _lowlevel.bdl_option_count()
+
 def bdl_option_describe(index):
     r"""
-    Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are
-    static; any out-pointer may be NULL. Since 0.1.
+    Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.
     :type index: int64_t
-    :param index:         position in the table
+    :param index:         0 to bdl_option_count() - 1
     :type name: string
     :param name:          receives the name
     :type type: int
@@ -1211,6 +1310,28 @@ def bdl_optimizer_elbo(optimizer, x, y, samples, seed, kl):
     :param kl:                      receives KL(q || prior); may be NULL, as may the former
     """
     return _lowlevel.bdl_optimizer_elbo(optimizer, x, y, samples, seed, kl)
+
+def bdl_optimizer_start_noise(optimizer, y):
+    r"""
+    Lets training start from a Gaussian or Student-t noise of each target's own: option
+    "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
+    streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
+    of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+    nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
+    Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer with a model
+    :type y: bdl_matrix
+    :param y:         n x targets; NaN does not count
+    """
+    return _lowlevel.bdl_optimizer_start_noise(optimizer, y)
+
+def bdl_optimizer_minibatch(optimizer):
+    r"""
+     Reads the number of examples in a minibatch of fit, as options "minibatch" and "minibatches" say. Since
+    0.2.
+    """
+    return _lowlevel.bdl_optimizer_minibatch(optimizer)
 
 def bdl_optimizer_memory(optimizer, minibatch):
     r"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -82,14 +83,11 @@ class Optimizer(Handle):
 
     def set(self, **options: Any) -> None:
         """Sets options by name: ``optimizer.set(learning_rate=0.01, seed=3)``; all or, on an error, none."""
-        former = {name: self[name] for name in options if name in tables.types}
-        try:
-            for name, value in options.items():
-                self[name] = value
-        except BaseException:
-            for name, value in former.items():
-                self[name] = value
-            raise
+        self.set_text(" ".join(_word(name, value) for name, value in options.items()))
+
+    def set_text(self, text: str) -> None:
+        """The same from text: ``optimizer.set_text("learning_rate=0.01 seed=3")``."""
+        lowlevel.bdl_optimizer_set_text(self._handle, text)
 
     def __setitem__(self, name: str, value: Any) -> None:
         kind = tables.types.get(name, "double")  # an unknown name is the library's to refuse
@@ -156,6 +154,21 @@ class Optimizer(Handle):
             lowlevel.bdl_optimizer_set_prior_posterior(self._handle, of_prior)
         else:
             self.prior_precision = prior
+
+    @property
+    def prediction(self) -> str:
+        """How the model predicts best when this method has trained it."""
+        of_model = capsule_of(self.model, Model, "model")
+        return names.predict_methods.word(lowlevel.bdl_method_prediction(self.method, of_model))
+
+    @property
+    def minibatch(self) -> int:
+        """Examples in a minibatch of ``fit``, as options "minibatch" and "minibatches" say."""
+        return lowlevel.bdl_optimizer_minibatch(self._handle)
+
+    def start_noise(self, y: Any) -> None:
+        """Lets training start from a noise of each target's own, for its variance in ``y``."""
+        lowlevel.bdl_optimizer_start_noise(self._handle, arrays.matrix(y, "y"))
 
     def initialize(self) -> None:
         """Restarts; fit and step do so by themselves when the posterior is blank."""
@@ -289,6 +302,44 @@ def suggest_method(model: Model, posterior: Posterior, is_stream: bool = False) 
     """
     of_model, of_posterior = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
     return lowlevel.bdl_method_suggest(of_model, of_posterior, is_stream)
+
+
+class Training(NamedTuple):
+    """What to train a model with: the method, the posterior's family and rank, options for ``Optimizer.set_text()``."""
+
+    method: str
+    family: str
+    rank: int
+    options: str
+
+
+def suggest_training(
+    model: Model, examples: int, in_blocks: bool = False, method: str = "auto", family: str = "auto"
+) -> Training:
+    """What the estimators take for so many examples, where you name a method, a family, both or neither.
+
+    >>> import bdl
+    >>> bdl.suggest_training(bdl.Model.mlp([2, 10, 1]), 100, method="vogn")
+    Training(method='vogn', family='diagonal', rank=0, options='')
+    >>> bdl.suggest_training(bdl.Model.mlp([2, 1]), 100)[:2]
+    ('exact-full', 'full')
+    """
+    of_model = capsule_of(model, Model, "model")
+    return Training(*lowlevel.bdl_training_suggest(of_model, examples, in_blocks, method, family))
+
+
+def _word(name: str, value: Any) -> str:
+    """An option as ``set_text()`` reads it."""
+    kind = tables.types.get(name)
+    if kind is None:
+        return f"{name}=0"  # for the library to refuse
+    if kind == "choice":
+        if not isinstance(value, str):
+            raise TypeError(f"option {name!r} is a {type(value).__name__}, expected a string")
+        return f"{name}={'_'.join(value.split())}"
+    if isinstance(value, str):
+        raise TypeError(f"option {name!r} is a str, expected a number")
+    return f"{name}={operator.index(value) if kind == 'int' else float(value)!r}"
 
 
 def _elbo(parts: list[Any]) -> Elbo:

@@ -11,6 +11,9 @@ from . import arrays, lowlevel, names
 from .handle import capsule_of
 from .model import Model
 from .posterior import Posterior
+from .tables import defaults
+
+_SAMPLES, _SEED = int(defaults["samples"]), int(defaults["seed"])
 
 
 class Prediction(NamedTuple):
@@ -42,7 +45,7 @@ def _call(function: Any, model: Model, posterior: Posterior, x: np.ndarray, how:
 
 
 def predict(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> Prediction:
     """Mean of y, its variance from not knowing theta, and that of the noise.
 
@@ -68,8 +71,8 @@ def predict_quantiles(
     x: Any,
     levels: Any,
     method: str = "monte_carlo",
-    samples: int = 500,
-    seed: int = 1,
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
     x, levels = _inputs(model, posterior, x), arrays.row(levels, "levels")
@@ -84,8 +87,8 @@ def predict_interval(
     x: Any,
     probability: float = 0.95,
     method: str = "monte_carlo",
-    samples: int = 500,
-    seed: int = 1,
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
     x = _inputs(model, posterior, x)
@@ -95,7 +98,7 @@ def predict_interval(
 
 
 def predict_classes(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> ClassPrediction:
     """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
     x = _inputs(model, posterior, x)
@@ -109,7 +112,7 @@ def predict_classes(
 
 
 def predict_log_density(
-    model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = 500, seed: int = 1
+    model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> np.ndarray:
     """log p(y_i | x_i) of each example, in nats."""
     x, y = _inputs(model, posterior, x), arrays.matrix(y, "y")
@@ -120,7 +123,7 @@ def predict_log_density(
 
 
 def predict_draws(
-    model: Model, posterior: Posterior, x: Any, samples: int = 500, seed: int = 1, method: str = "monte_carlo"
+    model: Model, posterior: Posterior, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
 ) -> np.ndarray:
     """Draws of y, of shape (n, targets, samples)."""
     x = _inputs(model, posterior, x)

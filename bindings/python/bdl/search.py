@@ -41,10 +41,10 @@ class Search(Handle):
         self,
         prototype: Optimizer,
         folds: int = 5,
-        epochs: int = 120,
+        epochs: int = int(tables.defaults["epochs"]),
         method: str = "monte_carlo",
         samples: int = 100,
-        seed: int = 1,
+        seed: int = int(tables.defaults["seed"]),
     ):
         number = names.predict_methods.number(method)
         self._capsule = lowlevel.bdl_search_create(

@@ -1,11 +1,10 @@
-"""Methods and options of optimizers, from the library's own tables."""
+"""Methods, options and defaults, from the library's own tables."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from . import lowlevel, names
-from .errors import InvalidArgumentError
 
 
 class Option(NamedTuple):
@@ -19,26 +18,31 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """What a method is for: the posteriors that it learns ("any" Gaussian one, "low_rank", "diagonal", "full" or
-    "dropout"); whether it takes one observation after the other, each once; whether it goes to the optimum over all data by
-    itself; and how networks that it has trained predict best."""
+    """What a method is for: the families of posteriors that it learns, the one to take without a wish first ("low_rank",
+    "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"); whether it takes one observation after the other, each
+    once; whether it goes to the optimum over all data by itself; how networks that it has trained predict best; what it
+    is, and where it comes from."""
 
     name: str
-    family: str
+    families: tuple[str, ...]
     is_stream: bool
     is_exact: bool
     prediction: str
+    doc: str
+    source: str
 
 
 def describe_method(name: str) -> Method:
     """A method of ``methods()``.
 
     >>> import bdl
-    >>> bdl.describe_method("lo-fi")
-    Method(name='lo-fi', family='low_rank', is_stream=True, is_exact=False, prediction='monte_carlo')
+    >>> lofi = bdl.describe_method("lo-fi")
+    >>> lofi.families, lofi.is_stream, lofi.prediction, lofi.source
+    (('low_rank',), True, 'monte_carlo', 'Chang et al. 2023')
     """
-    family, is_stream, is_exact, prediction = lowlevel.bdl_method_describe(name)
-    return Method(name, family, bool(is_stream), bool(is_exact), names.predict_methods.word(prediction))
+    families, is_stream, is_exact, prediction, doc, source = lowlevel.bdl_method_describe(name)
+    word = names.predict_methods.word(prediction)
+    return Method(name, tuple(families.split(" | ")), bool(is_stream), bool(is_exact), word, doc, source)
 
 
 def methods() -> list[str]:
@@ -48,10 +52,7 @@ def methods() -> list[str]:
     >>> "slang-ggn" in bdl.methods()
     True
     """
-    found: list[str] = []
-    while (name := lowlevel.bdl_method_name(len(found))) is not None:
-        found.append(name)
-    return found
+    return [lowlevel.bdl_method_name(i) for i in range(lowlevel.bdl_method_count())]
 
 
 def options() -> dict[str, Option]:
@@ -61,13 +62,16 @@ def options() -> dict[str, Option]:
     >>> bdl.options()["learning_rate"].default
     '0.02'
     """
-    found: dict[str, Option] = {}
-    while True:
-        try:
-            name, number, default, range_, doc = lowlevel.bdl_option_describe(len(found))
-        except InvalidArgumentError:  # ends the list
-            return found
-        found[name] = Option(name, names.option_types.word(number), default, range_, doc)
+    rows = (lowlevel.bdl_option_describe(i) for i in range(lowlevel.bdl_option_count()))
+    return {row[0]: Option(row[0], names.option_types.word(row[1]), *row[2:]) for row in rows}
+
+
+def _default_values() -> dict[str, float]:
+    rows = (lowlevel.bdl_default_describe(i) for i in range(lowlevel.bdl_default_count()))
+    return {name: value for name, value, _ in rows}
 
 
 types: dict[str, str] = {option.name: option.type for option in options().values()}
+
+defaults: dict[str, float] = _default_values()
+"""Of estimators, the same in every language."""

@@ -3980,6 +3980,46 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_block_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_block_count: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_block_count((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -7358,6 +7398,29 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_method_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_method_count", 0, 0, 0)) SWIG_fail;
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_method_count();
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_method_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   int64_t arg1 ;
@@ -7394,10 +7457,14 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
   int32_t *arg3 = (int32_t *) 0 ;
   int32_t *arg4 = (int32_t *) 0 ;
   bdl_predict_method *arg5 = (bdl_predict_method *) 0 ;
+  char **arg6 = (char **) 0 ;
+  char **arg7 = (char **) 0 ;
   char const *value2 ;
   int32_t value3 ;
   int32_t value4 ;
   bdl_predict_method value5 ;
+  char const *value6 ;
+  char const *value7 ;
   PyObject *swig_obj[1] ;
   bdl_status result;
   
@@ -7413,6 +7480,12 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
   {
     arg5 = &value5; 
   }
+  {
+    arg6 = (char **)&value6; 
+  }
+  {
+    arg7 = (char **)&value7; 
+  }
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
@@ -7424,7 +7497,7 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5);
+      result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5,(char const **)arg6,(char const **)arg7);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -7446,8 +7519,69 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg5)); 
   }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg6)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg7)); 
+  }
   return resultobj;
 fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_method_prediction(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  bdl_model *arg2 = (bdl_model *) 0 ;
+  bdl_predict_method *arg3 = (bdl_predict_method *) 0 ;
+  Argument argument2 = {
+    0
+  } ;
+  bdl_predict_method value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_method_prediction", 2, 2, swig_obj)) SWIG_fail;
+  {
+    const char* text;
+    if (string_argument(swig_obj[0], "bdl_method_prediction: name", &text) < 0) SWIG_fail;
+    arg1 = (char *)text;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "bdl_method_prediction: model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_method_prediction((char const *)arg1,(struct bdl_model const *)arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg3)); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument2); 
+  }
   return NULL;
 }
 
@@ -7518,6 +7652,179 @@ fail:
   {
     handle_release(&argument2); 
   }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_training_suggest(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  int32_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  char *arg5 = (char *) 0 ;
+  char **arg6 = (char **) 0 ;
+  char **arg7 = (char **) 0 ;
+  int64_t *arg8 = (int64_t *) 0 ;
+  char **arg9 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number3 ;
+  char const *value6 ;
+  char const *value7 ;
+  int64_t value8 ;
+  char const *value9 ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  {
+    arg6 = (char **)&value6; 
+  }
+  {
+    arg7 = (char **)&value7; 
+  }
+  {
+    arg8 = &value8; 
+  }
+  {
+    arg9 = (char **)&value9; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_training_suggest", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_training_suggest: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_training_suggest: examples", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_training_suggest: in_blocks", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (int32_t)number3;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[3], "bdl_training_suggest: method", &text) < 0) SWIG_fail;
+    arg4 = (char *)text;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[4], "bdl_training_suggest: family", &text) < 0) SWIG_fail;
+    arg5 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_training_suggest((struct bdl_model const *)arg1,arg2,arg3,(char const *)arg4,(char const *)arg5,(char const **)arg6,(char const **)arg7,arg8,(char const **)arg9);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg6)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg7)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg8)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg9)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_default_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_default_count", 0, 0, 0)) SWIG_fail;
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_default_count();
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_default_describe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t arg1 ;
+  char **arg2 = (char **) 0 ;
+  double *arg3 = (double *) 0 ;
+  char **arg4 = (char **) 0 ;
+  char const *value2 ;
+  double value3 ;
+  char const *value4 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = (char **)&value2; 
+  }
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = (char **)&value4; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    if (int64_argument(swig_obj[0], "bdl_default_describe: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_default_describe(arg1,(char const **)arg2,arg3,(char const **)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
+  }
+  return resultobj;
+fail:
   return NULL;
 }
 
@@ -7838,6 +8145,54 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_text(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  char *arg2 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_text", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_text", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_text: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[1], "bdl_optimizer_set_text: text", &text) < 0) SWIG_fail;
+    arg2 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_text(arg1,(char const *)arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_get_double(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -7999,6 +8354,29 @@ fail:
   {
     handle_release(&argument1); 
   }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_option_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_option_count", 0, 0, 0)) SWIG_fail;
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_option_count();
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  return resultobj;
+fail:
   return NULL;
 }
 
@@ -8817,6 +9195,112 @@ fail:
   }
   {
     view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_start_noise(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_start_noise", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_start_noise", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_start_noise: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_optimizer_start_noise: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_start_noise(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_minibatch(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t value2 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_minibatch: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_minibatch((struct bdl_optimizer const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg2)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -11842,21 +12326,20 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_create_network", _wrap_bdl_model_create_network, METH_VARARGS, "\n"
 		"Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a\n"
-		"comment. Since 0.1.\n"
+		"comment. Since 0.2.\n"
 		"\n"
-		"    input 13                    features; or channels, rows, columns (in this order): input 3 32 32\n"
+		"    input 13                    features; or channels, rows, columns: input 3 32 32\n"
 		"    dense OUTPUTS [nobias]\n"
 		"    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
 		"                                sigmoid, softplus, swish\n"
-		"    dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided\n"
-		"by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end\n"
-		"the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one\n"
-		"another\n"
+		"    dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE\n"
+		"                                else, anew for each example and sample (Srivastava et al. 2014)\n"
+		"    residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its\n"
+		"                                input. They may stand within one another\n"
 		"\n"
 		"bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the\n"
-		"order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does\n"
-		"each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28\n"
-		"numbers an example in all.\n"
+		"order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1\n"
+		"parameters.\n"
 		":type dtype: int\n"
 		":param dtype:       arithmetic of the model: BDL_F32 or BDL_F64\n"
 		":type description: string\n"
@@ -11870,7 +12353,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_description", _wrap_bdl_model_description, METH_O, "\n"
 		"What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two\n"
-		"networks with the same text are the same function of their parameters. Since 0.1.\n"
+		"networks with the same text are the same function of their parameters. Since 0.2.\n"
 		":type model: bdl_model\n"
 		":param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED\n"
 		":type description: string\n"
@@ -11912,16 +12395,14 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " The bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " The bdl_likelihood of a model; 0 for NULL. Since 0.1."},
-	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"
-		" The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,\n"
-		"for a user's model and NULL. Since 0.1.\n"
-		""},
+	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, " The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1."},
+	 { "bdl_model_block_count", _wrap_bdl_model_block_count, METH_O, " Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2."},
 	 { "bdl_model_block", _wrap_bdl_model_block, METH_VARARGS, "\n"
 		"The i-th block of theta. Any out-pointer may be NULL. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:  a model\n"
 		":type index: int64_t\n"
-		":param index:  0 .. ; BDL_ERROR_INVALID_ARGUMENT at the end of the list ends a loop over all\n"
+		":param index:  0 to bdl_model_block_count() - 1\n"
 		":type name: string\n"
 		":param name:   receives \"layer0.weight\", \"layer0.bias\", ... (\"parameters\" for user models), owned by\n"
 		"                  the model\n"
@@ -12187,28 +12668,24 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_create_layerwise_full", _wrap_bdl_posterior_create_layerwise_full, METH_O, "\n"
 		"New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,\n"
 		"one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of\n"
-		"full posteriors, each layer with its own part of the curvature. Since 0.1.\n"
+		"full posteriors, each layer with its own part of the curvature. Since 0.2.\n"
 		":type model: bdl_model\n"
 		":param model:      gives the layers and the dtype\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the\n"
-		"                      sum of the layers' squared sizes\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY\n"
+		"    sum of the layers' squared sizes\n"
 		""},
 	 { "bdl_posterior_create_blockwise_full", _wrap_bdl_posterior_create_blockwise_full, METH_VARARGS, "\n"
 		"New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and\n"
-		"blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.\n"
+		"blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.\n"
 		":type dtype: int\n"
 		":param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with\n"
 		":type sizes: int64_t\n"
 		":param sizes:      parameters of each block, >= 1\n"
 		":type size_count: int32_t\n"
-		":param size_count: number of blocks, >= 1; all sizes together are at most 2^31 - 1\n"
+		":param size_count: number of blocks, >= 1\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_posterior_copy", _wrap_bdl_posterior_copy, METH_O, " An independent copy. Since 0.1."},
 	 { "bdl_posterior_dimension", _wrap_bdl_posterior_dimension, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
@@ -12268,7 +12745,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_low_rank", _wrap_bdl_posterior_low_rank, METH_VARARGS, " Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."},
 	 { "bdl_posterior_tensor_count", _wrap_bdl_posterior_tensor_count, METH_O, "\n"
-		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.\n"
+		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.\n"
 		"  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)\n"
 		"  full             mean, precision (D x D), factor (its lower Cholesky factor)\n"
 		"  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)\n"
@@ -12277,7 +12754,7 @@ static PyMethodDef SwigMethods[] = {
 		"  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers\n"
 		""},
 	 { "bdl_posterior_tensor_describe", _wrap_bdl_posterior_tensor_describe, METH_VARARGS, "\n"
-		"Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.\n"
+		"Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -12294,7 +12771,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_tensor_get", _wrap_bdl_posterior_tensor_get, METH_VARARGS, "\n"
 		"Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not\n"
-		"symmetric. Since 0.1.\n"
+		"symmetric. Since 0.2.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -12304,20 +12781,16 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_set_tensors", _wrap_bdl_posterior_set_tensors, METH_VARARGS, "\n"
 		"Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a\n"
-		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.\n"
+		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior; it is not blank any more\n"
 		":type names: string\n"
 		":param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
 		":type tensors: bdl_matrix\n"
 		":param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,\n"
-		"                     precisions and covariances symmetric to 1e-5 of their diagonal and positive definite\n"
-		"    (their lower triangles count), a factor that of its matrix\n"
+		"    precisions and covariances symmetric to rounding and positive definite\n"
 		":type tensor_count: int64_t\n"
 		":param tensor_count: >= 1\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not\n"
-		"    as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE\n"
 		""},
 	 { "bdl_posterior_precision_diagonal", _wrap_bdl_posterior_precision_diagonal, METH_VARARGS, " Reads diag(Sigma^-1) into 1 x D. Since 0.1."},
 	 { "bdl_posterior_marginal_variance", _wrap_bdl_posterior_marginal_variance, METH_VARARGS, " Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1."},
@@ -12385,22 +12858,41 @@ static PyMethodDef SwigMethods[] = {
 		":type prior_precision: bdl_matrix\n"
 		":param prior_precision: 1 x 1 or 1 x D, positive\n"
 		""},
-	 { "bdl_method_name", _wrap_bdl_method_name, METH_O, " The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1."},
+	 { "bdl_method_count", _wrap_bdl_method_count, METH_NOARGS, " Number of methods. Since 0.2."},
+	 { "bdl_method_name", _wrap_bdl_method_name, METH_O, " The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."},
 	 { "bdl_method_describe", _wrap_bdl_method_describe, METH_O, "\n"
-		"What a method is for. Any out-pointer may be NULL. Since 0.1.\n"
+		"What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.\n"
 		":type name: string\n"
 		":param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
-		":type family: string\n"
-		":param family:      receives a static word for the posteriors that it learns: \"any\" (every Gaussian),\n"
-		"                       \"low_rank\" (rank 1 or more), \"diagonal\" (low-rank ones of rank 0), \"full\" or \"dropout\"\n"
+		":type families: string\n"
+		":param families:    receives the posteriors that it learns, the one to take without a wish first:\n"
+		"                       \"low_rank | diagonal | full | full_moment | diagonal_moment\" or some of these\n"
+		"    (\"diagonal\" is a low-rank posterior of rank 0), or \"dropout\"\n"
 		":type is_stream: int32_t\n"
 		":param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once\n"
 		":type is_exact: int32_t\n"
-		":param is_exact:    receives 1 if bdl_optimizer_fit() goes to the optimum by itself (\"exact-*\")\n"
+		":param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over\n"
+		"    it as an epoch, and ends by itself at the optimum (option \"tolerance\"); there are no single steps. The\n"
+		"    noise is fixed, or with option \"learn_noise\" = 1 its precision is part of the optimum\n"
 		":type prediction: int\n"
 		":param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN\n"
 		"                       for \"map\", whose posterior is a point; BDL_LINEARIZED for \"laplace\", whose Gaussian is\n"
 		"                       that of the linearised model (Immer et al. 2021)\n"
+		":type doc: string\n"
+		":param doc:         receives a sentence\n"
+		":type source: string\n"
+		":param source:      receives the papers\n"
+		""},
+	 { "bdl_method_prediction", _wrap_bdl_method_prediction, METH_VARARGS, "\n"
+		"How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear\n"
+		"models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.\n"
+		"Since 0.2.\n"
+		":type name: string\n"
+		":param name:       a method's name\n"
+		":type model: bdl_model\n"
+		":param model:      the model\n"
+		":type prediction: int\n"
+		":param prediction: receives the method of prediction\n"
 		""},
 	 { "bdl_method_suggest", _wrap_bdl_method_suggest, METH_VARARGS, "\n"
 		"The method to take where you have no wish of your own. Since 0.1.\n"
@@ -12415,16 +12907,60 @@ static PyMethodDef SwigMethods[] = {
 		":type name: string\n"
 		":param name:       receives the method's name, static\n"
 		""},
+	 { "bdl_training_suggest", _wrap_bdl_training_suggest, METH_VARARGS, "\n"
+		"What to train a model with where you name the method, the posterior's family, both or neither: the defaults\n"
+		"of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.\n"
+		"\n"
+		"Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models\n"
+		"with one output, up to 1000 parameters and up to 2^25 numbers in x: \"exact-full\". Other linear models:\n"
+		"\"slang-exact-hess\" for one output, else \"slang-ggn\", with a full posterior for up to 200 parameters and\n"
+		"rank 10 for more. A method that you name gets a family that it is for. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:            a network\n"
+		":type examples: int64_t\n"
+		":param examples:         rows of the data\n"
+		":type in_blocks: int32_t\n"
+		":param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for streams\n"
+		"    or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()\n"
+		":type method: string\n"
+		":param method:           a method's name, or \"auto\"\n"
+		":type family: string\n"
+		":param family:           one of the words of bdl_method_describe(), or \"auto\"\n"
+		":type suggested_method: string\n"
+		":param suggested_method: receives `method`, or what suits\n"
+		":type suggested_family: string\n"
+		":param suggested_family: receives `family`, or what suits\n"
+		":type rank: int64_t\n"
+		":param rank:             receives a rank that suits a low-rank posterior; 0 for others\n"
+		":type options: string\n"
+		":param options:          receives options to set by bdl_optimizer_set_text() before your own: \"\" for\n"
+		"    networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of\n"
+		"    intercepts, and learn their noise\n"
+		""},
+	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
+	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"
+		"Defaults of estimators that depend on nothing: \"hidden\" units, \"epochs\", \"samples\" of predictions,\n"
+		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\". Any out-pointer may be NULL; strings are static. Since\n"
+		"0.2.\n"
+		":type index: int64_t\n"
+		":param index: 0 to bdl_default_count() - 1\n"
+		":type name: string\n"
+		":param name:  receives the name\n"
+		":type value: float\n"
+		":param value: receives the value\n"
+		":type doc: string\n"
+		":param doc:   receives a sentence\n"
+		""},
 	 { "bdl_optimizer_create", _wrap_bdl_optimizer_create, METH_VARARGS, "\n"
 		"New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,\n"
-		"if it is learned, the model's noise precision. Since 0.1.\n"
+		"if it is learned, the model's noise precision. A method that does not go with the model or the posterior is\n"
+		"refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      what is learned; NULL: only bdl_optimizer_step_rows() will be used\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  of the model's dtype and number of parameters\n"
 		":type method: string\n"
-		":param method:     a method's name; \"von\", \"vogn\", \"bbb\", \"exact-*\", \"vd-ekf\", \"ekf\", \"cm-ekf\", \"rvga\" and\n"
-		"                      \"lo-fi\" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others\n"
+		":param method:     a method's name; bdl_method_describe() says which posteriors it is for\n"
 		":type data_size: int64_t\n"
 		":param data_size:  N, the number of examples in the whole data set: it weighs the likelihood against\n"
 		"                      the prior. It plays no part in streams\n"
@@ -12433,17 +12969,28 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_method", _wrap_bdl_optimizer_method, METH_O, " The name of the optimizer's method, static; \"\" for NULL. Since 0.1."},
 	 { "bdl_optimizer_data_size", _wrap_bdl_optimizer_data_size, METH_O, " N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1."},
-	 { "bdl_optimizer_set_double", _wrap_bdl_optimizer_set_double, METH_VARARGS, " Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1."},
+	 { "bdl_optimizer_set_double", _wrap_bdl_optimizer_set_double, METH_VARARGS, "\n"
+		"Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and\n"
+		"posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or\n"
+		"bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has\n"
+		"changed. Where the way from one valid combination to another leads through one that is not,\n"
+		"bdl_optimizer_set_text() sets several options at once. Since 0.1.\n"
+		""},
 	 { "bdl_optimizer_set_int", _wrap_bdl_optimizer_set_int, METH_VARARGS, " Sets an integer option or switch. Since 0.1."},
 	 { "bdl_optimizer_set_choice", _wrap_bdl_optimizer_set_choice, METH_VARARGS, " Sets a choice. Since 0.1."},
+	 { "bdl_optimizer_set_text", _wrap_bdl_optimizer_set_text, METH_VARARGS, "\n"
+		"Sets options from text, \"learning_rate=0.1 rule=bbb\": words name=value between blanks, numbers as C writes\n"
+		"them. All are set or, on any error, which names the word, none; they need go together only in the end.\n"
+		"Since 0.2.\n"
+		""},
 	 { "bdl_optimizer_get_double", _wrap_bdl_optimizer_get_double, METH_VARARGS, " Reads a real option. Since 0.1."},
 	 { "bdl_optimizer_get_int", _wrap_bdl_optimizer_get_int, METH_VARARGS, " Reads an integer option. Since 0.1."},
 	 { "bdl_optimizer_get_choice", _wrap_bdl_optimizer_get_choice, METH_VARARGS, " Reads a choice; the string is static. Since 0.1."},
+	 { "bdl_option_count", _wrap_bdl_option_count, METH_NOARGS, " Number of options. Since 0.2."},
 	 { "bdl_option_describe", _wrap_bdl_option_describe, METH_O, "\n"
-		"Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are\n"
-		"static; any out-pointer may be NULL. Since 0.1.\n"
+		"Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.\n"
 		":type index: int64_t\n"
-		":param index:         position in the table\n"
+		":param index:         0 to bdl_option_count() - 1\n"
 		":type name: string\n"
 		":param name:          receives the name\n"
 		":type type: int\n"
@@ -12475,14 +13022,11 @@ static PyMethodDef SwigMethods[] = {
 		"diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams\n"
 		"need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any\n"
 		"for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.\n"
-		"Since 0.1.\n"
+		"Since 0.2.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type prior: bdl_posterior\n"
 		":param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,\n"
-		"            BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it\n"
 		""},
 	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, "\n"
 		"Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as\n"
@@ -12595,6 +13139,22 @@ static PyMethodDef SwigMethods[] = {
 		":param expected_log_likelihood: receives E_q[sum_i log p(y_i | x_i)] times N / n\n"
 		":type kl: float\n"
 		":param kl:                      receives KL(q || prior); may be NULL, as may the former\n"
+		""},
+	 { "bdl_optimizer_start_noise", _wrap_bdl_optimizer_start_noise, METH_VARARGS, "\n"
+		"Lets training start from a Gaussian or Student-t noise of each target's own: option\n"
+		"\"initial_noise_precision\" (where it is 0, 100 for networks with hidden units and 1 for others and on\n"
+		"streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise\n"
+		"of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does\n"
+		"nothing for other likelihoods, where the noise was set, and where \"learn_noise\" is 0 (but on streams).\n"
+		"Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a model\n"
+		":type y: bdl_matrix\n"
+		":param y:         n x targets; NaN does not count\n"
+		""},
+	 { "bdl_optimizer_minibatch", _wrap_bdl_optimizer_minibatch, METH_O, "\n"
+		" Reads the number of examples in a minibatch of fit, as options \"minibatch\" and \"minibatches\" say. Since\n"
+		"0.2.\n"
 		""},
 	 { "bdl_optimizer_memory", _wrap_bdl_optimizer_memory, METH_VARARGS, "\n"
 		"Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before\n"

@@ -12,7 +12,7 @@ namespace bdl {
 namespace {
 
 bool is_adam(const Options& options) {
-  return options.descent == static_cast<std::int32_t>(DescentOption::adam);
+  return options.descent == DescentOption::adam;
 }
 
 struct LogSigma {
@@ -150,8 +150,7 @@ void FirstOrder<T>::move_diagonal(const DescentStep<T>& step, const Curvature<T>
   curvature_diagonal(curvature, precision);
   step.from.precision_diagonal(old_precision_.first(dimension));
   const Averages averages = begin(2 * dimension, step, options);
-  const bool adam = is_adam(options),
-             softplus = options.scale_parameter == static_cast<std::int32_t>(ScaleParameter::softplus);
+  const bool adam = is_adam(options), softplus = options.scale_parameter == ScaleParameter::softplus;
   adam ? step_mean<true>(step, averages, to.mean()) : step_mean<false>(step, averages, to.mean());
   if (softplus)
     adam ? step_scales<true, Softplus>(step, averages, precision)

@@ -8,9 +8,6 @@
 
 namespace bdl {
 
-enum class DescentOption { sgd = 0, adam = 1 };             // words of "descent"
-enum class ScaleParameter { log_sigma = 0, softplus = 1 };  // words of "scale_parameter"
-
 /// Moving averages of the gradient with respect to the mean and, behind it, rho.
 template <class T>
 struct Moments {

@@ -71,6 +71,7 @@ void check_data(const Model<T>& model, const Array& x, const Array& y) {
 
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
+  optimizer.check_use(Use::fit);
   check_data(*optimizer.model(), x, y);
   if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
   if (optimizer.options().laplace) check_laplace(optimizer, x.rows);
@@ -93,7 +94,7 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  check_has_steps(optimizer.method());
+  optimizer.check_use(Use::step);
   check_data(*optimizer.model(), x, y);
   if (x.rows > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
@@ -119,7 +120,7 @@ void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 
 template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows) {
-  check_has_steps(optimizer.method());
+  optimizer.check_use(Use::rows);
   check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
   check_finite<T>(rows, "rows");
   take_rows(rows, optimizer.rows());

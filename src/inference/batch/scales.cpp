@@ -33,6 +33,21 @@ double target_variance(const Array& y, const ColumnScales& scales) {
   return variance > 0 ? variance : square > 0 ? square : 1;
 }
 
+double column_variance(const Array& y, Index c, const ColumnScales& scales) {
+  double count = 0, mean = 0, variance = 0, square = 0;
+  const auto for_values = [&](auto visit) {
+    for (Index i = 0; i < y.rows; ++i)
+      if (const double value = scales.apply(c, element(y, i, c)); !std::isnan(value)) visit(value);
+  };
+  for_values([&](double) { ++count; });
+  for_values([&](double value) { mean += value / count; });
+  for_values([&](double value) {
+    variance += std::pow(value - mean, 2) / count;
+    square += std::pow(value, 2) / count;
+  });
+  return variance > 0 ? variance : square > 0 ? square : 1;
+}
+
 double scale_weight(double rate, Index k) {
   return std::max(rate, 1 / static_cast<double>(k + 10));
 }

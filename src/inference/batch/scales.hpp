@@ -12,6 +12,8 @@ namespace bdl {
 
 /// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
 double target_variance(const Array& y, const ColumnScales& scales);
+/// Of one target alone; missing ones (NaN) do not count.
+double column_variance(const Array& y, Index c, const ColumnScales& scales);
 
 /// Next values, computed before a step is committed.
 struct Scales {

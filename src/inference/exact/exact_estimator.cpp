@@ -19,9 +19,14 @@ constexpr Index together = Index{1} << 16;
 }  // namespace
 
 template <class T>
+bool has_exact_expectations(const Model<T>& model) {
+  const bdl_likelihood kind = model.likelihood.kind();
+  return model.is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
+}
+
+template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
-  if (!model.is_single_index() || model.likelihood.kind() > BDL_POISSON ||
-      model.likelihood.kind() == BDL_CATEGORICAL)
+  if (!has_exact_expectations(model))
     fail(Status::ERROR_UNSUPPORTED,
          "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
          "Bernoulli, Gaussian or Poisson");
@@ -101,6 +106,8 @@ Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
 
 template class ExactEstimator<float>;
 template class ExactEstimator<double>;
+template bool has_exact_expectations(const Model<float>&);
+template bool has_exact_expectations(const Model<double>&);
 template const DenseShape& exact_layer(const Model<float>&);
 template const DenseShape& exact_layer(const Model<double>&);
 

@@ -53,16 +53,6 @@ class Course {
   bool was_stopped_ = false;
 };
 
-template <class T>
-void check_fixed_prior(const Optimizer<T>& optimizer) {
-  const Options& options = optimizer.options();
-  const char* const refused = options.learn_prior ? "learn_prior" : options.laplace ? "laplace" : nullptr;
-  if (refused)
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of a fixed prior", refused,
-         optimizer.method().name);
-}
-
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
   if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
@@ -107,7 +97,6 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
          "x has %lld rows, but method \"%s\" takes the whole data set of %lld",
          static_cast<long long>(x.rows), optimizer.method().name,
          static_cast<long long>(optimizer.data_size()));
-  check_fixed_prior(optimizer);
   Undo undo(optimizer);
   begin_course(optimizer, epochs, x.rows, 1);
   optimizer.start_noise(y);

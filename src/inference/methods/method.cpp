@@ -1,19 +1,20 @@
 #include "inference/methods/method.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
-#include "inference/batch/first_order.hpp"
-#include "inference/evidence.hpp"
 #include "inference/methods/rule.hpp"
+#include "posterior/families.hpp"
 
 namespace bdl {
 namespace {
 
 void set(Options& options, Rule rule, EstimateKind kind) {
-  options.rule = static_cast<std::int32_t>(rule);
-  options.curvature = static_cast<std::int32_t>(kind);
+  options.rule = rule;
+  options.curvature = kind;
 }
 
 /// Online: one step length for everything, no momentum, no schedule.
@@ -26,15 +27,10 @@ void online(Options& options, const MethodContext& context) {
   options.learn_prior = options.learn_noise = 0;
   // N(0, 1) weights would give hidden units inputs, and outputs, of the root of their number.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
-  options.prior_scaling = static_cast<std::int32_t>(scaling);
+  options.prior_scaling = scaling;
   // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
   // (docs/streams.md).
-  const bool classes = context.likelihood == BDL_BERNOULLI || context.likelihood == BDL_CATEGORICAL;
-  if (context.has_hidden && classes) options.initialization = BDL_INIT_HE - 1;
-}
-
-bool is_classifier(const MethodContext& context) {
-  return context.has_hidden && (context.likelihood == BDL_BERNOULLI || context.likelihood == BDL_CATEGORICAL);
+  if (context.has_hidden && context.has_classes()) options.initialization = Initialization::he;
 }
 
 /// Classifiers start with long steps, lose their initial precision just by the end of the plan, and keep
@@ -42,11 +38,11 @@ bool is_classifier(const MethodContext& context) {
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set(options, Rule::blr, kind);
-  options.mean_update = static_cast<std::int32_t>(MeanUpdateOption::projected);
-  if (!is_classifier(context)) {
+  options.mean_update = MeanUpdateOption::projected;
+  if (!(context.has_hidden && context.has_classes())) {
     // Weights that no example moves go to their prior: N(0, 1) ones, layer after layer, would drown the
     // outputs of samples.
-    if (context.is_deep) options.prior_scaling = static_cast<std::int32_t>(PriorScaling::fan_in);
+    if (context.is_deep) options.prior_scaling = PriorScaling::fan_in;
     return;
   }
   options.learning_rate = 0.05;
@@ -71,7 +67,7 @@ void optimum(Options& options, const MethodContext& context) {
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options, const MethodContext&) {
   set(options, rule, kind);
-  options.descent = static_cast<std::int32_t>(DescentOption::adam);
+  options.descent = DescentOption::adam;
   options.learning_rate = 0.01;
   if (rule != Rule::map) return;
   options.initial_precision = 1e12;
@@ -80,7 +76,7 @@ void first_order(Options& options, const MethodContext&) {
 
 void moving_average(Options& options, const MethodContext& context) {
   batch<EstimateKind::mc_ef>(options, context);
-  options.low_rank_update = static_cast<std::int32_t>(LowRankUpdate::moving_average);
+  options.low_rank_update = LowRankUpdate::moving_average;
 }
 
 void laplace(Options& options, const MethodContext& context) {
@@ -96,71 +92,58 @@ void one_sample(Options& options, const MethodContext& context) {
 }
 
 constexpr Method all_methods[] = {
-    {"slang", Suits::any, false, false, slang},                            // Mishkin et al. 2018
-    {"slang-ggn", Suits::any, false, false, batch<EstimateKind::mc_ggn>},  // the same step with mc-ggn rows
-    {"slang-lin-hess", Suits::any, false, false, batch<EstimateKind::lin_hess>},  // without samples
-    {"slang-lin-ef", Suits::any, false, false, batch<EstimateKind::lin_ef>},
-    {"slang-online-eig", Suits::low_rank, false, false, moving_average},
-    {"von", Suits::diagonal, false, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
-    {"vogn", Suits::diagonal, false, false, one_sample<EstimateKind::mc_ef>},
-    {"von-full", Suits::full, false, false,
-     one_sample<EstimateKind::mc_hess>},  // the same with all covariances
-    {"vogn-full", Suits::full, false, false, one_sample<EstimateKind::mc_ef>},
-    {"slang-exact-hess", Suits::any, false, false, batch<EstimateKind::exact_hess>},
-    {"exact-full", Suits::full, false, true, optimum},
-    {"exact-diagonal", Suits::diagonal, false, true, optimum},
-    {"exact-low-rank", Suits::low_rank, false, true, optimum},
-    {"bbb", Suits::diagonal, false, false,
-     first_order<Rule::bbb, EstimateKind::mc_reparam>},  // Blundell et al. 2015
-    {"map", Suits::any, false, false, first_order<Rule::map, EstimateKind::lin_ef>, Forecast::plug_in},
-    {"mc-dropout", Suits::dropout, false, false,
-     first_order<Rule::map, EstimateKind::mc_reparam>},                             // Gal and Ghahramani 2016
-    {"laplace", Suits::any, false, false, laplace, Forecast::linearized},           // MacKay 1992
-    {"bong", Suits::any, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Jones et al. 2024
-    {"blr", Suits::any, true, false, online<Rule::blr, EstimateKind::lin_hess>},
-    {"bog", Suits::any, true, false, online<Rule::bog, EstimateKind::lin_hess>},
-    {"online-bbb", Suits::any, true, false, online<Rule::bbb, EstimateKind::lin_hess>},
-    {"rvga", Suits::full, true, false,
-     online<Rule::bong, EstimateKind::mc_hess>},  // Lambert et al. 2021, explicit
-    {"cm-ekf", Suits::full, true, false,
-     online<Rule::bong, EstimateKind::lin_hess>},  // Tronarp 2018, Ollivier 2018
-    {"ekf", Suits::full, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // the same
-    {"vd-ekf", Suits::diagonal, true, false,
-     online<Rule::bong, EstimateKind::lin_hess>},                                         // Chang et al. 2022
-    {"lo-fi", Suits::low_rank, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2023
+#define BDL_METHOD(name, families, kind, defaults, forecast, doc, source) \
+  {name,                                                                  \
+   Families::families,                                                    \
+   MethodKind::kind == MethodKind::stream,                                \
+   MethodKind::kind == MethodKind::exact,                                 \
+   defaults,                                                              \
+   Forecast::forecast,                                                    \
+   doc,                                                                   \
+   source},
+#include "inference/methods/methods.def"
+#undef BDL_METHOD
 };
 
-bool is_full(Family family) {
-  return family == Family::full || family == Family::layerwise_full;
+/// Bit by bit: low rank, diagonal, and the other families by their numbers.
+std::vector<const char*> bit_words() {
+  std::vector<const char*> words{"low_rank", "diagonal"};
+  const auto others = family_words().subspan(1);
+  words.insert(words.end(), others.begin(), others.end());
+  return words;
 }
 
-bool suits(Suits wanted, Family family, Index rank) {
-  switch (wanted) {
-    case Suits::full:
-      return is_full(family);
-    case Suits::diagonal:
-      return family == Family::low_rank && rank == 0;
-    case Suits::low_rank:
-      return family == Family::low_rank && rank > 0;
-    case Suits::dropout:
-      return family == Family::dropout;
-    default:
-      return family != Family::dropout;
-  }
-}
-
-constexpr const char* family_phrases[] = {"a Gaussian", "a full-covariance", "a diagonal (rank 0)",
-                                          "a low-rank (rank >= 1)", "a dropout"};
-constexpr const char* family_words[] = {"any", "full", "diagonal", "low_rank", "dropout"};
-
-/// Moment parameters have no filter of their own name.
-const char* stream_method(Family family, Index rank) {
-  if (is_full(family)) return "ekf";
-  if (family != Family::low_rank) return "bong";
-  return rank > 0 ? "lo-fi" : "vd-ekf";
+/// The words of every set, as static strings.
+std::vector<std::string> all_set_words() {
+  const std::vector<const char*> words = bit_words();
+  std::vector<std::string> sets(std::size_t{1} << words.size());
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);
+  return sets;
 }
 
 }  // namespace
+
+Families family_of(Family family, Index rank) {
+  static_assert(static_cast<int>(Family::low_rank) == 1 && static_cast<int>(Family::full) == 2);
+  const int bit = family == Family::low_rank ? (rank > 0 ? 0 : 1) : static_cast<int>(family);
+  return static_cast<Families>(1U << bit);
+}
+
+const char* words_of(Families set) {
+  static const std::vector<std::string> words = all_set_words();
+  return words[static_cast<std::size_t>(set)].c_str();
+}
+
+Families find_family(const char* word) {
+  const std::vector<const char*> words = bit_words();
+  const auto found = std::ranges::find(words, std::string_view(word));
+  if (found == words.end())
+    fail(Status::ERROR_INVALID_ARGUMENT, "family is \"%.60s\", expected one of %s", word,
+         words_of(static_cast<Families>((1U << words.size()) - 1)));
+  return static_cast<Families>(1U << (found - words.begin()));
+}
 
 std::span<const Method> method_table() {
   return all_methods;
@@ -174,35 +157,6 @@ const Method& find_method(const char* name) {
     names += method.name + std::string("\"");
   }
   fail(Status::ERROR_INVALID_ARGUMENT, "method is \"%.60s\", expected one of %s", name, names.c_str());
-}
-
-void check_suits(const Method& method, Family family, Index rank) {
-  if (!suits(method.suits, family, rank))
-    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for %s posterior", method.name,
-         family_phrases[static_cast<int>(method.suits)]);
-}
-
-const char* family_word(const Method& method) {
-  return family_words[static_cast<int>(method.suits)];
-}
-
-const Method& suggested_method(bdl_likelihood likelihood, Family family, Index rank, bool is_stream) {
-  if (is_stream) {
-    if (family == Family::dropout)
-      fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a dropout posterior");
-    return find_method(stream_method(family, rank));
-  }
-  if (family == Family::dropout) return find_method("mc-dropout");
-  const bool has_classes = likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL;
-  return find_method(has_classes ? "slang" : "slang-ggn");
-}
-
-void check_has_steps(const Method& method) {
-  if (method.is_exact)
-    fail(
-        Status::ERROR_UNSUPPORTED,
-        "method \"%s\" takes no single steps: bdl_optimizer_fit() runs it on all data until it has converged",
-        method.name);
 }
 
 }  // namespace bdl

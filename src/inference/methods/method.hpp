@@ -1,22 +1,40 @@
-// The table of methods: a name, the family of posteriors it is for, and the options in which it differs from
-// the defaults.
+// The table of methods (methods.def): a name, the posteriors it is for, and the options in which it differs
+// from the defaults.
 #pragma once
 
-#include "bdl/model.h"
+#include "inference/methods/context.hpp"
 #include "options/options.hpp"
-#include "posterior/posterior.hpp"
 
 namespace bdl {
 
-enum class Suits { any, full, diagonal, low_rank, dropout };  // any: Gaussian
-
-/// What a method's defaults may depend on.
-struct MethodContext {
-  bool has_hidden = false;  ///< the model is a network with hidden units
-  bool is_deep = false;     ///< in two layers or more
-  bdl_likelihood likelihood = BDL_GAUSSIAN;
-  Index data_size = 1;
+/// Sets of posteriors: the bits of families are their numbers, but low-rank ones have rank 1 or more, and 0
+/// is diagonal.
+enum class Families : unsigned {
+  low_rank = 1 << 0,
+  diagonal = 1 << 1,
+  full = 1 << 2,
+  full_moment = 1 << 3,
+  diagonal_moment = 1 << 4,
+  dropout = 1 << 5,
+  layerwise_full = 1 << 6,
+  dense = full | layerwise_full,
+  precisions = low_rank | diagonal | dense,  ///< parametrised by the precision
+  gaussian = precisions | full_moment | diagonal_moment
 };
+
+/// The one family that a posterior is of.
+Families family_of(Family family, Index rank);
+inline bool contains(Families set, Families family) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(family)) != 0;
+}
+/// "low_rank | diagonal": the words of a set, the one to take without a wish first; static.
+const char* words_of(Families set);
+/// The family of a word. Fails with ERROR_INVALID_ARGUMENT listing the words.
+Families find_family(const char* word);
+
+/// In steps on minibatches; from one observation after the other, an untouched posterior starting as the
+/// prior; or by iterations over all data to the optimum.
+enum class MethodKind { batch, stream, exact };
 
 /// How predictions from what a method has learned are best made. The mode is a point, of which draws say
 /// nothing; Laplace's Gaussian is one of the linearised model, and its draws are far from the mode in the
@@ -25,28 +43,16 @@ enum class Forecast { monte_carlo, plug_in, linearized };
 
 struct Method {
   const char* name;
-  Suits suits;
-  bool is_online;  ///< meant for observe: an untouched posterior starts as the prior
-  bool is_exact;   ///< fit iterates over all data to the optimum; there are no steps
+  Families families;
+  bool is_online, is_exact;  // by MethodKind
   void (*set_defaults)(Options& options, const MethodContext& context);
-  Forecast forecast = Forecast::monte_carlo;
+  Forecast forecast;
+  const char *doc, *source;
 };
 
 std::span<const Method> method_table();
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.
 const Method& find_method(const char* name);
-
-/// "any", "full", "diagonal", "low_rank" or "dropout": the posteriors that a method is for.
-const char* family_word(const Method& method);
-
-/// The method to take where the caller has no wish. Fails with ERROR_UNSUPPORTED for a stream's dropout.
-const Method& suggested_method(bdl_likelihood likelihood, Family family, Index rank, bool is_stream);
-
-/// Fails with ERROR_UNSUPPORTED unless the method is for posteriors of this family and rank.
-void check_suits(const Method& method, Family family, Index rank);
-
-/// Fails with ERROR_UNSUPPORTED for exact methods.
-void check_has_steps(const Method& method);
 
 }  // namespace bdl

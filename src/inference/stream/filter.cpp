@@ -14,9 +14,9 @@ namespace {
 /// What option "mean_update" means for a posterior.
 template <class T>
 MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool online) {
-  const auto option = static_cast<MeanUpdateOption>(options.mean_update);
-  if (option != MeanUpdateOption::automatic)
-    return option == MeanUpdateOption::projected ? MeanUpdate::projected : MeanUpdate::unprojected;
+  if (options.mean_update != MeanUpdateOption::automatic)
+    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected
+                                                              : MeanUpdate::unprojected;
   const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
   return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
@@ -40,11 +40,11 @@ template <class T>
 PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool online,
                             const StreamKey& random) {
   PosteriorStep<T> step{from};
-  step.descent = descent_of(static_cast<Rule>(options.rule));
+  step.descent = descent_of(options.rule);
   step.mean_update = mean_update(options, from, online);
-  step.low_rank_update = static_cast<LowRankUpdate>(options.low_rank_update);
-  step.unsymmetric = options.matrix_gradient == 1;
-  step.shorten = options.indefinite == 0;
+  step.low_rank_update = options.low_rank_update;
+  step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
+  step.shorten = options.indefinite == Indefinite::shorten;
   step.projection = projection_options(options);
   step.random = random;
   return step;
@@ -107,11 +107,8 @@ template <class T>
 Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                 const Options& options, EvidenceEstimator<T>& evidence, DrawSource<T>& draws,
                                 Index step, Index& shortened) {
-  const auto rule = static_cast<Rule>(options.rule);
+  const auto rule = options.rule;
   const Index iterations = has_kl(rule) ? options.iterations : 1;
-  if (rule == Rule::blr && options.learning_rate > 1)
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\"", options.learning_rate);
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
   double least = 1;
@@ -132,7 +129,7 @@ Posterior<T>& Filter<T>::update(const Posterior<T>& prior, ConstMatrixView<T> x,
 template <class T>
 double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
                           const Options& options, const StreamKey& random, Posterior<T>& to) {
-  const auto rule = static_cast<Rule>(options.rule);
+  const auto rule = options.rule;
   const double rate = rule == Rule::bong ? 1 : options.learning_rate;
   const bool away = has_kl(rule) && &from != &prior;
   ConstSpan<T> slope = evidence.gradient;
@@ -155,7 +152,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
 
 template <class T>
 Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const {
-  const auto rule = static_cast<Rule>(options.rule);
+  const auto rule = options.rule;
   const bool several = has_kl(rule) && options.iterations > 1;
   const Index beliefs = (is_static(options) ? 0 : 1) + (several ? 2 : 1), t = sizeof(T);
   const bool is_diagonal = q.rank() == 0 && mean_update(options, q, true) == MeanUpdate::projected;
@@ -163,7 +160,7 @@ Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Option
   if (q.family() == Family::low_rank && descent_of(rule) == Descent::plain)
     columns += (several ? 4 : 2) * q.rank();
   const bool dense_steps =
-      several || (descent_of(rule) == Descent::natural && estimate_kind(options) == EstimateKind::mc_hess);
+      several || (descent_of(rule) == Descent::natural && options.curvature == EstimateKind::mc_hess);
   const bool squares = q.family() == Family::full_moment && dense_steps;
   return beliefs * q.bytes() + t * q.dimension() * (3 + columns) +
          t * cost.count * std::min(cost.count, most_columns_together) +

@@ -1,11 +1,10 @@
 // One-step-ahead scores of a stream: what the belief said about an observation before it saw it.
 #pragma once
 
+#include "options/choices.hpp"
 #include "posterior/linearized_outputs.hpp"
 
 namespace bdl {
-
-enum class ScoreKind { none = 0, plug_in = 1, linearized = 2 };  // words of option "score"
 
 /// Sums over the targets seen so far, in the caller's units.
 struct PrequentialSums {

@@ -37,7 +37,7 @@ void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
 
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
-  check_has_steps(optimizer.method());
+  optimizer.check_use(Use::stream);
   const Model<T>& model = *optimizer.model();
   check_shape(x, -1, model.inputs(), "x");
   model.likelihood.check_targets(y, x.rows, "y", true);
@@ -50,8 +50,8 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
   std::vector<Index> rows;
   rows.reserve(static_cast<std::size_t>(block));
   // Exact Hessians and correlated noise see the outputs of a row together.
-  const bool together = model.likelihood.noise_covariance().given() ||
-                        estimate_kind(optimizer.options()) == EstimateKind::mc_hess;
+  const bool together =
+      model.likelihood.noise_covariance().given() || optimizer.options().curvature == EstimateKind::mc_hess;
   Undo undo(optimizer);
   for (Index first = 0; first < x.rows; first += block) {
     find_observed(y, together, first, std::min(block, x.rows - first), rows);
@@ -72,7 +72,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
 
 template <class T>
 void forecast(Optimizer<T>& optimizer, Index steps) {
-  check_has_steps(optimizer.method());
+  optimizer.check_use(Use::stream);
   Undo undo(optimizer);
   optimizer.forecast(steps);
   undo.keep();

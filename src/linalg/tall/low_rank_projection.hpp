@@ -4,6 +4,7 @@
 
 #include "linalg/eigen/top_eigen.hpp"
 #include "linalg/tall/orthonormal.hpp"
+#include "options/choices.hpp"
 
 namespace bdl {
 
@@ -23,10 +24,6 @@ class Factor {
   /// A W (D x k).
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
 };
-
-/// How the eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much
-/// dearer.
-enum class EigenMethod { automatic = 0, gram = 1, outer = 2, randomized = 3 };
 
 struct ProjectionOptions {
   EigenMethod method = EigenMethod::automatic;

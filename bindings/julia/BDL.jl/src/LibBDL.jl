@@ -466,11 +466,18 @@ function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
+Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2.
+"""
+function bdl_model_block_count(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_block_count, libbdl), Int64, (Ptr{bdl_model},), model)
+end
+
+"""
 The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `model`: a model
-- `index`: 0 .. ; BDL_ERROR_INVALID_ARGUMENT at the end of the list ends a loop over all
+- `index`: 0 to bdl_model_block_count() - 1
 - `name`: receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
   the model
 - `offset`: receives the first position within theta
@@ -1178,27 +1185,53 @@ const bdl_option_type_names = Dict{Cint,String}(
 )
 
 """
-The i-th method's name, i = 0, 1, ...; NULL at the end of the list. Static. Since 0.1.
+Number of methods. Since 0.2.
+"""
+function bdl_method_count()
+    return ccall((:bdl_method_count, libbdl), Int64, ())
+end
+
+"""
+The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1.
 """
 function bdl_method_name(index::Integer)
     return text(ccall((:bdl_method_name, libbdl), Ptr{UInt8}, (Int64,), index))
 end
 
 """
-What a method is for. Any out-pointer may be NULL. Since 0.1.
+What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
-- `family`: receives a static word for the posteriors that it learns: "any" (every Gaussian),
-  "low_rank" (rank 1 or more), "diagonal" (low-rank ones of rank 0), "full" or "dropout"
+- `families`: receives the posteriors that it learns, the one to take without a wish first:
+  "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
+  ("diagonal" is a low-rank posterior of rank 0), or "dropout"
 - `is_stream`: receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
-- `is_exact`: receives 1 if bdl_optimizer_fit() goes to the optimum by itself ("exact-*")
+- `is_exact`: receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
+  it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
+  noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
 - `prediction`: receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
   for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
   that of the linearised model (Immer et al. 2021)
+- `doc`: receives a sentence
+- `source`: receives the papers
 """
-function bdl_method_describe(name::AbstractString, family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
-    return ccall((:bdl_method_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Int32}, Ptr{Int32}, Ptr{Cint},), name, family, is_stream, is_exact, prediction)
+function bdl_method_describe(name::AbstractString, families::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, source::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_method_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Int32}, Ptr{Int32}, Ptr{Cint}, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}},), name, families, is_stream, is_exact, prediction, doc, source)
+end
+
+"""
+How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
+Since 0.2.
+
+# Arguments
+- `name`: a method's name
+- `model`: the model
+- `prediction`: receives the method of prediction
+"""
+function bdl_method_prediction(name::AbstractString, model::Union{bdl_model,Ptr{bdl_model}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
+    return ccall((:bdl_method_prediction, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{Cint},), name, model, prediction)
 end
 
 """
@@ -1217,14 +1250,63 @@ function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::U
 end
 
 """
+What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
+
+Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
+with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
+"slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
+rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
+
+# Arguments
+- `model`: a network
+- `examples`: rows of the data
+- `in_blocks`: 1: the data come block by block, for bdl_optimizer_observe() by methods for streams
+  or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+- `method`: a method's name, or "auto"
+- `family`: one of the words of bdl_method_describe(), or "auto"
+- `suggested_method`: receives `method`, or what suits
+- `suggested_family`: receives `family`, or what suits
+- `rank`: receives a rank that suits a low-rank posterior; 0 for others
+- `options`: receives options to set by bdl_optimizer_set_text() before your own: "" for
+  networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
+  intercepts, and learn their noise
+"""
+function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::AbstractString, family::AbstractString, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
+end
+
+"""
+Number of rows of bdl_default_describe(). Since 0.2.
+"""
+function bdl_default_count()
+    return ccall((:bdl_default_count, libbdl), Int64, ())
+end
+
+"""
+Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+"input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
+0.2.
+
+# Arguments
+- `index`: 0 to bdl_default_count() - 1
+- `name`: receives the name
+- `value`: receives the value
+- `doc`: receives a sentence
+"""
+function bdl_default_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, value::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_default_describe, libbdl), Cint, (Int64, Ptr{Ptr{UInt8}}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), index, name, value, doc)
+end
+
+"""
 New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-if it is learned, the model's noise precision. Since 0.1.
+if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
+refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
 
 # Arguments
 - `model`: what is learned; NULL: only bdl_optimizer_step_rows() will be used
 - `posterior`: of the model's dtype and number of parameters
-- `method`: a method's name; "von", "vogn", "bbb", "exact-*", "vd-ekf", "ekf", "cm-ekf", "rvga" and
-  "lo-fi" are for one family of posteriors and fail with BDL_ERROR_UNSUPPORTED for others
+- `method`: a method's name; bdl_method_describe() says which posteriors it is for
 - `data_size`: N, the number of examples in the whole data set: it weighs the likelihood against
   the prior. It plays no part in streams
 - `optimizer`: receives the handle; free with bdl_optimizer_free()
@@ -1257,7 +1339,11 @@ function bdl_optimizer_data_size(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Since 0.1.
+Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
+posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
+bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
+changed. Where the way from one valid combination to another leads through one that is not,
+bdl_optimizer_set_text() sets several options at once. Since 0.1.
 """
 function bdl_optimizer_set_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Real)
     return ccall((:bdl_optimizer_set_double, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cdouble,), optimizer, name, value)
@@ -1275,6 +1361,15 @@ Sets a choice. Since 0.1.
 """
 function bdl_optimizer_set_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::AbstractString)
     return ccall((:bdl_optimizer_set_choice, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cstring,), optimizer, name, value)
+end
+
+"""
+Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
+them. All are set or, on any error, which names the word, none; they need go together only in the end.
+Since 0.2.
+"""
+function bdl_optimizer_set_text(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, text::AbstractString)
+    return ccall((:bdl_optimizer_set_text, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring,), optimizer, text)
 end
 
 """
@@ -1299,11 +1394,17 @@ function bdl_optimizer_get_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimiz
 end
 
 """
-Describes the i-th option, i = 0, 1, ...; BDL_ERROR_INVALID_ARGUMENT ends the list. Strings are
-static; any out-pointer may be NULL. Since 0.1.
+Number of options. Since 0.2.
+"""
+function bdl_option_count()
+    return ccall((:bdl_option_count, libbdl), Int64, ())
+end
+
+"""
+Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.
 
 # Arguments
-- `index`: position in the table
+- `index`: 0 to bdl_option_count() - 1
 - `name`: receives the name
 - `type`: receives the type
 - `default_value`: receives the default as text
@@ -1503,6 +1604,30 @@ The ELBO's two parts on given data. Since 0.1.
 """
 function bdl_optimizer_elbo(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, samples::Integer, seed::Integer, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_elbo, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Int64, UInt64, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, x, y, samples, seed, expected_log_likelihood, kl)
+end
+
+"""
+Lets training start from a Gaussian or Student-t noise of each target's own: option
+"initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
+streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
+of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
+Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `y`: n x targets; NaN does not count
+"""
+function bdl_optimizer_start_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, y::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_optimizer_start_noise, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, y)
+end
+
+"""
+Reads the number of examples in a minibatch of fit, as options "minibatch" and "minibatches" say. Since
+0.2.
+"""
+function bdl_optimizer_minibatch(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, examples::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_minibatch, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Int64},), optimizer, examples)
 end
 
 """

@@ -34,9 +34,7 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     try
         targets = encoded_targets(m, y)
         m.observations = size(y, 1)
-        shown(progress) do report
-            fit!(optimizer, X, targets; epochs = epochs, progress = report)
-        end
+        learn!(optimizer, X, targets, epochs, progress)
     finally
         # What has learned nothing must not tie the next fit to these data.
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
@@ -45,9 +43,13 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     return m
 end
 
-"Masks of dropout have no moments to judge."
+"By epochs; methods for streams see each row once, in order."
+function learn!(optimizer, X, targets, epochs, progress)
+    describe_method(method(optimizer)).stream && return observe!(optimizer, X, targets)
+    shown(report -> fit!(optimizer, X, targets; epochs = epochs, progress = report), progress)
+end
+
 function say_what_is_wrong(optimizer)
-    family(optimizer.posterior) === :dropout && return nothing
     message = diagnose(optimizer).message
     isempty(message) || @warn message
     return nothing
@@ -64,24 +66,31 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y)
-    outputs = word === :categorical ? class_count(found, y) : size(y, 2)
-    if s.noise !== :gaussian
-        word in (:gaussian, s.noise) || throw(InvalidArgumentError("noise $(repr(s.noise)) is for real numbers"))
-        word = s.noise
-    end
-    word === :heteroscedastic && (outputs *= 2)
-    model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
-        dtype = s.dtype)
-    real = word in (:gaussian, :heteroscedastic, :student_t)
-    s.standardize && standardize_as!(model, s.prior, X, real ? y : nothing)
-    real && size(y, 2) > 1 && start_noise!(model, y, s)
-    wish = method_for(m, model, X)
-    belief = belief_for(m, model, wish)
-    method = something(wish, suggest_method(model, belief))
-    optimizer = Optimizer(model, belief, method, size(y, 1); seed = s.seed, options_for(m)...)
+    model = model_for(s, with_noise(word, s.noise), X, y, word === :categorical ? class_count(found, y) : size(y, 2))
+    training = suggest_training(model, size(X, 1); method = s.method, family = s.posterior)
+    optimizer = Optimizer(model, belief_for(model, training, s), training.method, size(y, 1); seed = s.seed)
+    set_text!(optimizer, training.options)
+    set!(optimizer; s.options...)
     s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
+    start_noise!(optimizer, encoded_targets(found, y))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
+end
+
+"The likelihood of real numbers with another noise than the Gaussian."
+function with_noise(likelihood, noise)
+    noise === :gaussian && return likelihood
+    likelihood in (:gaussian, noise) || throw(InvalidArgumentError("noise $(repr(noise)) is for real numbers"))
+    return noise
+end
+
+function model_for(s, likelihood, X, y, targets)
+    outputs = likelihood === :heteroscedastic ? 2 * targets : targets
+    model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = likelihood, bias = s.bias,
+        dtype = s.dtype)
+    real = likelihood in (:gaussian, :heteroscedastic, :student_t)
+    s.standardize && standardize_as!(model, s.prior, X, real ? y : nothing)
+    return model
 end
 
 belief_of(prior::Posterior) = prior
@@ -98,50 +107,22 @@ function standardize_as!(model, prior::BayesianNetwork, X, y)
         target_scale = plain ? nothing : of.target_scale)
 end
 
-"Several targets have a noise each, to be learned from where the library would start a shared one."
-function start_noise!(model, y, settings)
-    factor = get(settings.options, :initial_noise_precision, 0)
-    learns = !isempty(settings.hidden) && get(settings.options, :learn_noise, 1) != 0
-    factor == 0 && (factor = learns ? 100 : 1)
-    spread = vec(var(y; dims = 1, corrected = false))
-    set_noise!(model; precision = factor ./ ifelse.(spread .> 0, spread, 1))
-end
-
 class_count(found::AbstractVector, y) = length(found)
 class_count(::Nothing, y) = throw(ShapeError("y has $(size(y, 2)) columns; categorical labels are a vector"))
 
-function belief_for(m::BayesianNetwork{:mlp}, model, method)
-    m.settings.posterior === nothing || return Posterior(model; family = m.settings.posterior, rank = m.settings.rank)
-    family = method === nothing ? :any : describe_method(method).family
+function belief_for(model, training, settings)
+    family = training.family
+    input, hidden = settings.dropout
+    family === :dropout && return Posterior(model; family = family, input_rate = input, hidden_rate = hidden)
     family === :diagonal && return Posterior(model; rank = 0)
-    return Posterior(model; family = family === :any ? :low_rank : family, rank = m.settings.rank)
+    rank = settings.rank === nothing ? training.rank : settings.rank
+    return Posterior(model; family = family, rank = rank)
 end
-function belief_for(m::BayesianNetwork{:glm}, model, method)
-    D = nparameters(model)
-    usual = method == "exact-full" || D <= MOST_STEPPED_PARAMETERS ? :full : :low_rank
-    return Posterior(model; family = something(m.settings.posterior, usual), rank = min(m.settings.rank, D))
-end
-
-method_for(m::BayesianNetwork{:mlp}, model, X) = m.settings.method
-function method_for(m::BayesianNetwork{:glm}, model, X)
-    m.settings.method === nothing || return m.settings.method
-    noutputs(model) == 1 || return "slang-ggn"
-    fits = nparameters(model) <= MOST_FULL_PARAMETERS && length(X) <= MOST_COPIED_NUMBERS
-    return fits && m.settings.posterior in (nothing, :full) ? "exact-full" : "slang-exact-hess"
-end
-
-# Up to here what an exact method takes, a copy of the data in double and a full covariance, costs little. Steps cost
-# more of the latter.
-const MOST_COPIED_NUMBERS, MOST_FULL_PARAMETERS, MOST_STEPPED_PARAMETERS = 2^25, 1000, 200
-
-options_for(m::BayesianNetwork{:mlp}) = m.settings.options
-"A standard normal prior of the coefficients, hardly any of the intercepts."
-options_for(m::BayesianNetwork{:glm}) =
-    merge((learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4), m.settings.options)
 
 "Targets as the likelihood expects them."
-encoded_targets(m::BayesianNetwork, y) = y
-encoded_targets(m::BayesianNetwork, y::AbstractVector) = m.classes === nothing ? y : encoded(y, m.classes)
+encoded_targets(m::BayesianNetwork, y) = encoded_targets(m.classes, y)
+encoded_targets(classes, y) = y
+encoded_targets(classes::AbstractVector, y::AbstractVector) = encoded(y, classes)
 
 "Runs `train` with the progress function that the caller has asked for."
 shown(train, progress::Function) = train(progress)

@@ -26,7 +26,8 @@ predict(classifier, X; kind = :prob)
 ```
 """
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
-    levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples, seed::Integer = 1)
+    levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
+    seed::Integer = estimator_default(:seed))
     parts = (fitted(m).model, m.posterior, X)
     how = (method = method, samples = samples, seed = seed)
     wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
@@ -40,13 +41,8 @@ function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Not
     throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
 end
 
-"Of the estimator's predictions unless told: as suits the method; of a GLM exact for one output or Gaussian noise."
-prediction_method(m::BayesianNetwork{:mlp}) = describe_method(method(fitted(m))).prediction
-function prediction_method(m::BayesianNetwork{:glm})
-    model = fitted(m).model
-    likelihood(model) === :gaussian && return :linearized
-    return noutputs(model) == 1 ? :quadrature : :monte_carlo
-end
+"Of the estimator's predictions unless told: as suits method and model."
+prediction_method(m::BayesianNetwork) = prediction_method(fitted(m))
 
 "Integrals have no draws, and those of a point are of the noise alone."
 drawing(method) = method in (:quadrature, :plug_in) ? :monte_carlo : method

@@ -11,8 +11,9 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = 5, method = nothing, prior = nothing,
-        epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = nothing, method = nothing,
+        posterior = nothing, prior = nothing, dropout = 0.1, epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500,
+        progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
 A Bayesian neural network. X is n x d, one example per row; y is a vector, or a matrix of several targets. Targets and
@@ -23,12 +24,16 @@ predictions are in their own units: with `standardize` the network sees standard
 - `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
   learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers)
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
-- `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref)) than the one that the
-  method is for
+  ([`suggest_training`](@ref)). Those for streams see each row once, in order
+- `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
+  the first that the method is for
+- `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units
 - `prior`: what is believed before these data, another estimator, of which posterior (mean and whole precision) and
   standardisation are taken, or a `Posterior`
 - `samples`: posterior draws of each prediction
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
+
+Without hidden units, `hidden = ()`, it is a [`BayesianGLM`](@ref).
 
 Then [`predict`](@ref), [`score`](@ref), [`loglikelihood`](@ref), `fit!` to continue, `rand(m.posterior, n)`; the parts
 are `m.model`, `m.posterior`, `m.optimizer`. Made without data, `fit!(BayesianMLP(), X, y)` trains it: after Ctrl-C it is
@@ -42,25 +47,30 @@ predict(m, Xnew; interval = 0.9)
 """
 const BayesianMLP = BayesianNetwork{:mlp}
 
-function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian,
-    rank::Integer = 5, method = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
-    samples::Integer = 500, posterior = nothing, prior = nothing, options...)
+function BayesianNetwork{:mlp}(; hidden = (estimator_default(:hidden),), activation = :relu, likelihood = :auto,
+    noise = :gaussian, rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
+    dropout = estimator_default(:hidden_rate), epochs::Integer = estimator_default(:epochs), standardize::Bool = true,
+    dtype = Float64, seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:samples), options...)
     return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
         likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method,
         epochs = epochs, standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior,
-        prior = prior, bias = true,
-        options = values(options)))
+        prior = prior, dropout = known_rates(dropout), bias = true, options = values(options)))
 end
 
+"Of inputs and hidden units."
+known_rates(rate::Real) = (Float64(estimator_default(:input_rate)), Float64(rate))
+known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(rates))) :
+    throw(InvalidArgumentError("dropout is $(repr(rates)); it must be a rate, or those of inputs and hidden units"))
+
 """
-    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing, prior = nothing,
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = nothing, posterior = nothing, prior = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
 A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or
 `:poisson`. By default the best posterior with full covariance is found exactly ("exact-full"), for one output, up to 1000
 parameters and up to 2^25 numbers in X; else it is learned by steps, of "slang-exact-hess" for one output and "slang-ggn"
-for more, with full covariance up to 200 parameters and `rank` for more. The prior of the coefficients is N(0, 1) (of standardised
+for more, with full covariance up to 200 parameters and rank 10 for more. The prior of the coefficients is N(0, 1) (of standardised
 inputs, and targets if Gaussian), option `prior_precision` changes it; that of the intercept is wide. Predictions are
 exact for one output.
 
@@ -74,12 +84,14 @@ hcat(coef(m), stderror(m))
 """
 const BayesianGLM = BayesianNetwork{:glm}
 
-function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, method = nothing, rank::Integer = 10,
-    posterior = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
-    samples::Integer = 500, prior = nothing, options...)
+function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, method = nothing,
+    rank::Union{Integer,Nothing} = nothing, posterior = nothing, prior = nothing, epochs::Integer = estimator_default(:epochs),
+    standardize::Bool = true, dtype = Float64, seed::Integer = estimator_default(:seed),
+    samples::Integer = estimator_default(:samples), options...)
     return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family),
         noise = :gaussian, rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
-        samples = samples, posterior = posterior, prior = prior, bias = intercept, options = values(options)))
+        samples = samples, posterior = posterior, prior = prior, dropout = known_rates(estimator_default(:hidden_rate)),
+        bias = intercept, options = values(options)))
 end
 
 known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))

@@ -172,9 +172,9 @@ lie row by row: `permutedims(reshape(theta[b.range], reverse(b.size)))` is the w
 function blocks(model::Model)
     found = NamedTuple{(:name, :range, :size),Tuple{String,UnitRange{Int},Tuple{Int,Int}}}[]
     name, offset, rows, cols = Ref{Ptr{UInt8}}(), Ref{Int64}(), Ref{Int64}(), Ref{Int64}()
-    total, h = nparameters(model), handle(model)
-    while isempty(found) || last(last(found).range) < total
-        check(LibBDL.bdl_model_block(h, length(found), name, offset, rows, cols))
+    h = handle(model)
+    for i in 1:LibBDL.bdl_model_block_count(h)
+        check(LibBDL.bdl_model_block(h, i - 1, name, offset, rows, cols))
         range = offset[] .+ (1:rows[]*cols[])
         push!(found, (name = GC.@preserve(h, unsafe_string(name[])), range = range, size = (Int(rows[]), Int(cols[]))))
     end

@@ -27,8 +27,7 @@ function Optimizer(model::Union{Model,Nothing}, q::Posterior, method, n::Integer
     h = create(bdl_optimizer, (handle(model), handle(q))) do out
         LibBDL.bdl_optimizer_create(m, handle(q), String(method), n, out)
     end
-    foreach(option -> set_option!(h, string(option[1]), option[2]), pairs(options))
-    return Optimizer(h, model, q)
+    return set!(Optimizer(h, model, q); options...)
 end
 Optimizer(model::Union{Model,Nothing}, q::Posterior, n::Integer; options...) =
     Optimizer(model, q, "slang-ggn", n; options...)
@@ -48,33 +47,55 @@ Names of all methods that an [`Optimizer`](@ref) knows.
 "slang-ggn" in training_methods()  # true
 ```
 """
-function training_methods()
-    names = String[]
-    while true
-        name = LibBDL.bdl_method_name(length(names))
-        name === nothing && return names
-        push!(names, name)
-    end
-end
+training_methods() = String[LibBDL.bdl_method_name(i - 1) for i in 1:LibBDL.bdl_method_count()]
 
 """
     describe_method(name)
 
-What a method is for: `(name, family, stream, exact, prediction)`. `family` is the posteriors that it learns, `:any` for every
-Gaussian; `stream`: it takes one observation after the other, each once; `exact`: `fit!` goes to the optimum by itself;
-`prediction`: how networks that it has trained predict best.
+What a method is for: `(name, families, stream, exact, prediction, doc, source)`. `families` are the posteriors that it learns, the
+one to take without a wish first (`:diagonal` is a low-rank one of rank 0); `stream`: it takes one observation after the
+other, each once; `exact`: `fit!` goes to the optimum by itself; `prediction`: how networks that it has trained predict best.
 
 # Examples
 ```julia
-describe_method("lo-fi").family  # :low_rank
+describe_method("lo-fi").families  # [:low_rank]
 describe_method("map").prediction  # :plug_in
 ```
 """
 function describe_method(name)
-    family, stream, exact, prediction = Ref{Ptr{UInt8}}(), Ref{Int32}(), Ref{Int32}(), Ref{Cint}()
-    check(LibBDL.bdl_method_describe(String(name), family, stream, exact, prediction))
-    return (name = String(name), family = Symbol(unsafe_string(family[])), stream = stream[] != 0,
-        exact = exact[] != 0, prediction = symbol(PREDICT_METHODS, prediction[]))
+    families, doc, source = (Ref{Ptr{UInt8}}() for _ in 1:3)
+    stream, exact, prediction = Ref{Int32}(), Ref{Int32}(), Ref{Cint}()
+    check(LibBDL.bdl_method_describe(String(name), families, stream, exact, prediction, doc, source))
+    return (name = String(name), families = Symbol.(split(unsafe_string(families[]), " | ")), stream = stream[] != 0,
+        exact = exact[] != 0, prediction = symbol(PREDICT_METHODS, prediction[]), doc = unsafe_string(doc[]),
+        source = unsafe_string(source[]))
+end
+
+"""
+    suggest_training(model, n; in_blocks = false, method = nothing, family = nothing)
+
+What the estimators train a model with for `n` examples, where you name a method, a family, both or neither:
+`(method, family, rank, options)`, the last for [`set_text!`](@ref).
+
+# Examples
+```julia
+suggest_training(Model((6, 50, 1)), 100; method = "vogn").family  # :diagonal
+```
+"""
+function suggest_training(model::Model, n::Integer; in_blocks::Bool = false, method = nothing, family = nothing)
+    word(wish) = wish === nothing ? "auto" : String(wish)
+    found, suits, options = (Ref{Ptr{UInt8}}() for _ in 1:3)
+    rank = Ref{Int64}()
+    check(LibBDL.bdl_training_suggest(handle(model), n, in_blocks, word(method), word(family), found, suits, rank, options))
+    return (method = unsafe_string(found[]), family = Symbol(unsafe_string(suits[])), rank = Int(rank[]),
+        options = unsafe_string(options[]))
+end
+
+"How the optimizer's model predicts best when its method has trained it."
+function prediction_method(optimizer::Optimizer)
+    prediction = Ref{Cint}()
+    check(LibBDL.bdl_method_prediction(method(optimizer), handle(optimizer.model), prediction))
+    return symbol(PREDICT_METHODS, prediction[])
 end
 
 """
@@ -138,15 +159,44 @@ Base.setindex!(optimizer::Optimizer, value, name::Union{Symbol,AbstractString}) 
 """
     set!(optimizer; options...)
 
-Sets options by keyword.
+Sets options by keyword: all or, on an error, none.
 
 # Examples
 ```julia
 set!(optimizer; schedule = "power", decay = 0.5)
 ```
 """
-function set!(optimizer::Optimizer; options...)
-    foreach(option -> optimizer[option[1]] = option[2], pairs(options))
+set!(optimizer::Optimizer; options...) =
+    set_text!(optimizer, join((option_text(string(name), value) for (name, value) in pairs(options)), ' '))
+
+"""
+    set_text!(optimizer, text)
+
+The same from text.
+
+# Examples
+```julia
+set_text!(optimizer, "learning_rate=0.01 samples=4")
+```
+"""
+function set_text!(optimizer::Optimizer, text::AbstractString)
+    check(LibBDL.bdl_optimizer_set_text(unused(handle(optimizer)), text))
+    return optimizer
+end
+
+"""
+    start_noise!(optimizer, Y)
+
+Lets training start from a noise of each target's own, for its variance in `Y`.
+
+# Examples
+```julia
+start_noise!(optimizer, y)
+```
+"""
+function start_noise!(optimizer::Optimizer, Y)
+    foreach(unused, trained(optimizer))
+    check(LibBDL.bdl_optimizer_start_noise(handle(optimizer), look(Y)))
     return optimizer
 end
 

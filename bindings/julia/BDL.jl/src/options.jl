@@ -8,20 +8,46 @@ struct OptionInfo
     doc::String
 end
 
-"The library's table, once it has been read."
+"The library's tables, once they have been read."
 const OPTIONS = Ref{Union{Vector{OptionInfo},Nothing}}(nothing)
+const DEFAULTS = Ref{Union{Dict{Symbol,Float64},Nothing}}(nothing)
 
 function option_table()
     known = OPTIONS[]
     known === nothing || return known
     name, default, range, doc = (Ref{Ptr{UInt8}}() for _ in 1:4)
     type = Ref{Cint}()
-    table = OptionInfo[]
-    while LibBDL.bdl_option_describe(length(table), name, type, default, range, doc) == LibBDL.BDL_OK
-        push!(table, OptionInfo(unsafe_string(name[]), type[], unsafe_string(default[]), unsafe_string(range[]),
-            unsafe_string(doc[])))
+    return OPTIONS[] = map(1:LibBDL.bdl_option_count()) do i
+        check(LibBDL.bdl_option_describe(i - 1, name, type, default, range, doc))
+        OptionInfo(unsafe_string(name[]), type[], unsafe_string(default[]), unsafe_string(range[]), unsafe_string(doc[]))
     end
-    return OPTIONS[] = table
+end
+
+function default_table()
+    known = DEFAULTS[]
+    known === nothing || return known
+    name, value = Ref{Ptr{UInt8}}(), Ref{Float64}()
+    return DEFAULTS[] = Dict(map(1:LibBDL.bdl_default_count()) do i
+        check(LibBDL.bdl_default_describe(i - 1, name, value, C_NULL))
+        Symbol(unsafe_string(name[])) => value[]
+    end)
+end
+
+"""
+    estimator_default(name)
+
+A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate` or
+`:seed`.
+
+# Examples
+```julia
+estimator_default(:epochs)  # 120
+```
+"""
+function estimator_default(name)
+    value = get(default_table(), Symbol(name), nothing)
+    value === nothing && throw(InvalidArgumentError("name is $(repr(name)); it must be one of $(join(keys(default_table()), ", "))"))
+    return isinteger(value) ? Int(value) : value
 end
 
 "The type of an option; for an unknown name that of a real one, whose getter and setter know the nearest name."
@@ -36,6 +62,14 @@ function set_option!(h::bdl_optimizer, name::AbstractString, value)
     check(type == LibBDL.BDL_OPTION_INT ? LibBDL.bdl_optimizer_set_int(h, name, option_int(name, value)) :
           type == LibBDL.BDL_OPTION_CHOICE ? LibBDL.bdl_optimizer_set_choice(h, name, option_word(name, value)) :
           LibBDL.bdl_optimizer_set_double(h, name, option_real(name, value)))
+end
+
+"name=value, as the library reads it from text."
+function option_text(name::AbstractString, value)
+    type = option_type(name)
+    text = type == LibBDL.BDL_OPTION_INT ? option_int(name, value) :
+           type == LibBDL.BDL_OPTION_CHOICE ? join(split(option_word(name, value)), '_') : option_real(name, value)
+    return string(name, '=', text)
 end
 
 option_real(name, value) = value isa Real ? Float64(value) : wrong_value(name, value, "a real number")

@@ -1,6 +1,6 @@
 """
     Posterior(D; family = :low_rank, rank = min(5, D), dtype = Float64)
-    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.5)
+    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.1)
 
 A Gaussian belief q over D parameters, or over those of a model, N(0, I) at first and blank: training initialises it.
 
@@ -43,8 +43,8 @@ function Posterior(sizes::Union{Tuple,AbstractVector{<:Integer}}; family = :laye
     end)
 end
 
-function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, nparameters(model)), input_rate::Real = 0,
-    hidden_rate::Real = 0.5)
+function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, nparameters(model)),
+    input_rate::Real = estimator_default(:input_rate), hidden_rate::Real = estimator_default(:hidden_rate))
     Symbol(family) === :layerwise_full && return Posterior(create(bdl_posterior) do out
         LibBDL.bdl_posterior_create_layerwise_full(handle(model), out)
     end)
@@ -113,7 +113,7 @@ The rates `(input, hidden)` of a dropout posterior.
 
 # Examples
 ```julia
-dropout_rates(Posterior(model; family = :dropout)).hidden  # 0.5
+dropout_rates(Posterior(model; family = :dropout)).hidden  # 0.1
 ```
 """
 function dropout_rates(q::Posterior)

@@ -15,7 +15,7 @@ p = predict(model, q, X)
 sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
 ```
 """
-function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
+function predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed))
     (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
     infinite = likelihood(model) === :student_t && degrees_of_freedom(model) <= 2  # no variance
@@ -40,8 +40,8 @@ Quantiles of y, noise included, at K levels: n x K for one output, else n x C x 
 predict_quantiles(model, q, X, [0.05, 0.5, 0.95])
 ```
 """
-function predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = 500,
-    seed::Integer = 1)
+function predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = estimator_default(:samples),
+    seed::Integer = estimator_default(:seed))
     (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     wanted = levels isa Tuple ? collect(levels) : levels
     K = length(wanted)
@@ -64,7 +64,7 @@ predict_interval(model, q, X, 0.5).lower
 ```
 """
 function predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
-    samples::Integer = 500, seed::Integer = 1)
+    samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed))
     (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), nmeans(model)
     lower, upper = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:2)
     predicted(model, q) do m, p
@@ -85,7 +85,7 @@ logistic = Model((6, 1); likelihood = :bernoulli)
 predict_classes(logistic, Posterior(logistic), X).entropy
 ```
 """
-function predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = 500, seed::Integer = 1)
+function predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed))
     (x,), how, C = looks(model, X), number(PREDICT_METHODS, method), noutputs(model)
     n = x.matrix.rows
     probabilities = Matrix{Float64}(undef, n, C)
@@ -109,8 +109,8 @@ log p(y | x) of each example, jointly over its targets, in nats: a vector.
 sum(predict_log_density(model, q, X, y))
 ```
 """
-function predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = 500,
-    seed::Integer = 1)
+function predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = estimator_default(:samples),
+    seed::Integer = estimator_default(:seed))
     (x, y), how = looks(model, X, Y), number(PREDICT_METHODS, method)
     log_density = Vector{Float64}(undef, x.matrix.rows)
     predicted(model, q) do m, p
@@ -129,7 +129,7 @@ Draws of y: n x samples for one target, else n x targets x samples. Draw k of ev
 size(predict_draws(model, q, X, 100)) == (size(X, 1), 100)  # true
 ```
 """
-function predict_draws(model::Model, q::Posterior, X, samples::Integer = 500; method = :monte_carlo, seed::Integer = 1)
+function predict_draws(model::Model, q::Posterior, X, samples::Integer = estimator_default(:samples); method = :monte_carlo, seed::Integer = estimator_default(:seed))
     (x,), how, targets = looks(model, X), number(PREDICT_METHODS, method), ntargets(model)
     samples >= 1 || throw(InvalidArgumentError("samples is $samples; it must be 1 or more"))
     draws = Matrix{Float64}(undef, x.matrix.rows, targets * samples)

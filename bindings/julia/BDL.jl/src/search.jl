@@ -20,7 +20,7 @@ struct Search <: Owner
     Search(handle::bdl_search) = new(handle, Pair{Symbol,Any}[])
 end
 
-function Search(optimizer::Optimizer; folds::Integer = 5, epochs::Integer = 120, method = :monte_carlo,
+function Search(optimizer::Optimizer; folds::Integer = 5, epochs::Integer = estimator_default(:epochs), method = :monte_carlo,
     samples::Integer = 100, seed::Integer = 1)
     how = number(PREDICT_METHODS, method)
     # The copy calls the same functions of the user's.

@@ -15,7 +15,7 @@ out unchanged. Ctrl-C raises `InterruptException`. In each case all is as after 
 fit!(optimizer, X, y; epochs = 120, progress = o -> println(running_elbo(o)))
 ```
 """
-function fit!(optimizer::Optimizer, X, Y; epochs::Integer = 120, progress = nothing)
+function fit!(optimizer::Optimizer, X, Y; epochs::Integer = estimator_default(:epochs), progress = nothing)
     x, y = looks(optimizer, X, Y; progress = progress)
     report = progress === nothing ? C_NULL : LibBDL.@bdl_progress_fn(on_fit)
     guarded((), trained(optimizer); progress = () -> progress(optimizer)) do

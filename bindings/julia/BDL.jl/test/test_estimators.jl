@@ -104,9 +104,47 @@ let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
     @test method(m.optimizer) == suggest_method(m.model, m.posterior) == "slang-ggn"
     @test suggest_method(m.model, m.posterior; stream = true) == "lo-fi"
     @test method(fit(BayesianMLP, X, X[:, 1] .> 0; epochs = 1, progress = false).optimizer) == "slang"
-    @test describe_method("lo-fi") == (name = "lo-fi", family = :low_rank, stream = true, exact = false,
-        prediction = :monte_carlo)
+    lofi = describe_method("lo-fi")
+    @test (lofi.families, lofi.stream, lofi.exact, lofi.prediction) == ([:low_rank], true, false, :monte_carlo)
+    @test lofi.source == "Chang et al. 2023" && endswith(lofi.doc, ".")
     @test_throws InvalidArgumentError describe_method("lofi")
+end
+
+# Every method of the library, of linear models and of networks; those for the former alone say so.
+let labels = ifelse.(X[:, 1] .> 0, "b", "a"), three = [x < -0.5 ? "u" : x < 0.5 ? "v" : "w" for x in X[:, 1]]
+    for name in training_methods()
+        kind = describe_method(name)
+        for (family, targets) in ((:gaussian, y), (:bernoulli, labels))
+            m = fit(BayesianGLM, X, targets; family = family, method = name, epochs = 5, progress = false)
+            @test method(m.optimizer) == name && all(isfinite, predict(m, X; kind = family === :gaussian ? :mean : :prob))
+        end
+        for targets in (y, labels, three)
+            train() = fit(BayesianMLP, X, targets; hidden = (3,), method = name, epochs = 2, samples = 20, progress = false)
+            if kind.exact || name == "slang-exact-hess"
+                @test_throws UnsupportedError train()
+            else
+                m = train()
+                @test method(m.optimizer) == name && all(isfinite, predict(m, X; kind = targets === y ? :mean : :prob))
+            end
+        end
+    end
+    m = fit(BayesianMLP, X, y; hidden = (3,), method = "mc-dropout", epochs = 2, progress = false)
+    @test values(dropout_rates(m.posterior)) == (0.0, 0.1) && isnan(diagnose(m.optimizer).mean_shift)
+    rates = fit(BayesianMLP, X, y; hidden = (3,), posterior = :dropout, dropout = (0.2, 0.3), epochs = 2, progress = false)
+    @test method(rates.optimizer) == "mc-dropout" && values(dropout_rates(rates.posterior)) == (0.2, 0.3)
+    network, glm = fit(BayesianMLP, X, y; hidden = (), progress = false), fit(BayesianGLM, X, y; progress = false)
+    @test method(network.optimizer) == "exact-full" && predict(network, X) == predict(glm, X)
+    @test_throws InvalidArgumentError estimator_default(:width)
+    @test_throws InvalidArgumentError BayesianMLP(dropout = (0.1, 0.2, 0.3))
+end
+
+# Options are set together or not at all.
+let model = Model((2, 3, 1)), optimizer = Optimizer(model, Posterior(model; rank = 2), "map", 10)
+    @test_throws UnsupportedError optimizer[:rule] = "bbb"
+    set!(optimizer; rule = "bbb", descent = :sgd)
+    @test set_text!(optimizer, "samples=3 learning_rate=0.125")[:samples] == 3 && optimizer[:rule] == "bbb"
+    @test_throws UnknownOptionError set!(optimizer; momentum = 0.5, sample = 3)
+    @test optimizer[:momentum] == 0.9
 end
 
 # Heteroscedastic noise is that of the example.

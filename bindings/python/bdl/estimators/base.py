@@ -14,14 +14,14 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..predict import predict_log_density
-from ..tables import describe_method
+from ..tables import defaults
 from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
 from .training import History
 
 # Predictions average over these draws, whatever training drew.
-PREDICTION_SEED = 1
+PREDICTION_SEED = int(defaults["seed"])
 
 
 class BayesianEstimator(Learns, BaseEstimator):
@@ -46,16 +46,6 @@ class BayesianEstimator(Learns, BaseEstimator):
 
     def _hidden(self) -> list[int]:
         return []
-
-    def _method(self, x: np.ndarray, outputs: int, stepwise: bool) -> str:
-        """"auto" leaves it to the library."""
-        return self.method
-
-    def _family(self, model: Model, method: str) -> str:
-        return construction.family_for(method) if self.posterior == "auto" else self.posterior
-
-    def _options(self, method: str) -> dict[str, Any]:
-        return dict(self.options or {})
 
     # What is known.
 
@@ -92,7 +82,7 @@ class BayesianEstimator(Learns, BaseEstimator):
         return validated_inputs(self, X)
 
     def _prediction(self) -> str:
-        return describe_method(self.optimizer_.method).prediction if self.prediction == "auto" else self.prediction
+        return self.optimizer_.prediction if self.prediction == "auto" else self.prediction
 
     def _how(self) -> dict[str, Any]:
         return {"method": self._prediction(), "samples": self.samples, "seed": PREDICTION_SEED}

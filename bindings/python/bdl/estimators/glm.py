@@ -12,25 +12,13 @@ from ..errors import InvalidArgumentError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import ClassPrediction, Prediction
-from ..tables import describe_method
-from . import construction
+from ..tables import defaults
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
 from .regression import PredictsNumbers
 
 _FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
-
-# Parameters up to which a full covariance costs little: in a few iterations over all data, and in thousands of steps.
-_MOST_FULL_PARAMETERS = 1000
-_MOST_STEPPED_PARAMETERS = 200
-
-# Exact methods hold a copy of the data in double.
-_MOST_COPIED_NUMBERS = 1 << 25
-
-# Of intercepts, on the standardised scale: hardly any.
-_INTERCEPT_PRIOR_PRECISION = 1e-4
-
 
 def _is_classifier(estimator: Any) -> bool:
     return estimator.family in ("bernoulli", "categorical")
@@ -63,8 +51,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         "low_rank".
     prior : Posterior or Optimizer, default=None
         As of ``BayesianMLPRegressor``.
-    rank : int, default=10
-        Of a low-rank posterior.
+    rank : int, default=None
+        Of a low-rank posterior; None is 10.
     epochs : int, default=120
         Passes over the data; for exact methods the most of them.
     standardize : bool, default=True
@@ -92,12 +80,12 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         method: str = "auto",
         posterior: str = "auto",
         prior: Any = None,
-        rank: int = 10,
-        epochs: int = 120,
+        rank: int | None = None,
+        epochs: int = int(defaults["epochs"]),
         standardize: bool = True,
         dtype: str = "float64",
-        random_state: Any = 1,
-        samples: int = 500,
+        random_state: Any = int(defaults["seed"]),
+        samples: int = int(defaults["samples"]),
         prediction: str = "auto",
         options: dict[str, Any] | None = None,
         warm_start: bool = False,
@@ -169,28 +157,6 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     # Training.
 
-    def _method(self, x: np.ndarray, outputs: int, stepwise: bool) -> str:
-        if self.method != "auto":
-            return self.method
-        if outputs > 1 or self.family == "categorical":
-            return "slang-ggn"
-        few = x.shape[1] < _MOST_FULL_PARAMETERS and x.size <= _MOST_COPIED_NUMBERS
-        return "exact-full" if few and not stepwise and self.posterior in ("auto", "full") else "slang-exact-hess"
-
-    def _family(self, model: Model, method: str) -> str:
-        family = super()._family(model, method)
-        is_free = self.posterior == "auto" and describe_method(method).family == "any"
-        return "full" if is_free and model.parameters <= _MOST_STEPPED_PARAMETERS else family
-
-    def _options(self, method: str) -> dict[str, Any]:
-        usual = {"learn_prior": 0, "learn_noise": 1, "bias_prior_precision": _INTERCEPT_PRIOR_PRECISION}
-        return {**usual, **super()._options(method)}
-
-    def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
-        super()._start(x, targets, data_size, stepwise)
-        if self.prior is None and describe_method(self.optimizer_.method).is_stream:  # networks, in contrast, must not start at 0
-            construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
         """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an
         optimum by ``fit``, by steps of "slang-exact-hess"."""
@@ -199,13 +165,6 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         return self._learn_block(X, y, data_size, classes)
 
     # Predictions.
-
-    def _prediction(self) -> str:
-        if self.prediction != "auto":
-            return self.prediction
-        if self.family == "gaussian":
-            return "linearized"
-        return "quadrature" if self.model_.outputs == 1 else "monte_carlo"
 
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None

@@ -11,9 +11,9 @@ from sklearn.model_selection import train_test_split
 
 from ..errors import DivergedError
 from ..model import Model
-from ..optimizer import Optimizer, suggest_method
+from ..optimizer import Optimizer, suggest_training
 from ..posterior import Posterior
-from ..tables import describe_method
+from ..tables import defaults, describe_method
 from . import construction
 from .compat import validated_data
 from .progress import Bar
@@ -65,8 +65,7 @@ class Learns:
         return self
 
     def _say_what_is_wrong(self) -> None:
-        """Masks of dropout have no moments to judge."""
-        message = "" if self.posterior_.family == "dropout" else self.optimizer_.diagnosis.message
+        message = self.optimizer_.diagnosis.message
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
@@ -94,41 +93,31 @@ class Learns:
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
         """Blank handles in place of any former ones."""
-        outputs = self._outputs(targets)
-        method = self._method(x, outputs, stepwise)
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
-        sizes, dtype = [x.shape[1], *self._hidden(), outputs], construction.resolve_dtype(self.dtype, x)
+        sizes, dtype = [x.shape[1], *self._hidden(), self._outputs(targets)], construction.resolve_dtype(self.dtype, x)
         model = Model.mlp(sizes, getattr(self, "activation", "identity"), self._likelihood(), dtype=dtype)
         if self.standardize:
             construction.standardize(model, x, targets, self.prior)
-        posterior = construction.create_posterior(
-            self._family(model, method), model, self.rank, getattr(self, "dropout", 0.0)
-        )
-        method = self._suggested(method, model, posterior, stepwise)
-        options, kind = self._options(method), describe_method(method)
-        if stepwise or model.targets > 1 or kind.is_stream or kind.is_exact:
-            construction.start_noise(model, targets, construction.noise_factor(options, method, self._hidden()))
-        self.optimizer_ = self._optimizer(model, posterior, method, data_size)
+        training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
+        rank = training.rank if self.rank is None else self.rank
+        dropout = getattr(self, "dropout", defaults["hidden_rate"])
+        posterior = construction.create_posterior(training.family, model, rank, dropout)
+        optimizer = self._optimizer(model, posterior, training.method, data_size)
+        optimizer.start_noise(targets)
+        self.optimizer_ = optimizer
         self.history_ = {}
-
-    def _suggested(self, method: str, model: Model, posterior: Posterior, stepwise: bool) -> str:
-        """"auto" by name. There is no stream of dropout masks: its blocks are minibatches."""
-        if method != "auto":
-            return method
-        return suggest_method(model, posterior, stepwise and posterior.family != "dropout")
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
         """The method that training has had, or the one of its other kind where that is left open."""
         present = describe_method(self.optimizer_.method)
         if self.method != "auto" and not (stepwise and present.is_exact):
             return present.name
-        method = self._method(x, self.model_.outputs, stepwise)
-        return self._suggested(method, self.model_, self.posterior_, stepwise)
+        return suggest_training(self.model_, len(x), stepwise, "auto", construction.family_of(self.posterior_)).method
 
     def _go_on(self, method: str, data_size: int) -> None:
         if (method, data_size) == (self.optimizer_.method, self.optimizer_.data_size):
-            self.optimizer_.set(**self._options(method))
+            self._set_options(self.optimizer_)
             self._set_prior(self.optimizer_)
         else:
             self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size)
@@ -146,9 +135,15 @@ class Learns:
 
     def _optimizer(self, model: Model, posterior: Posterior, method: str, data_size: int) -> Optimizer:
         seed = construction.seed_of(self.random_state)
-        optimizer = Optimizer(model, posterior, method, data_size, **{"seed": seed, **self._options(method)})
+        optimizer = Optimizer(model, posterior, method, data_size, seed=seed)
+        self._set_options(optimizer)
         self._set_prior(optimizer)
         return optimizer
+
+    def _set_options(self, optimizer: Optimizer) -> None:
+        """Those that suit the model, then the user's."""
+        optimizer.set_text(suggest_training(optimizer.model, optimizer.data_size, False, optimizer.method).options)
+        optimizer.set(**(self.options or {}))
 
     def _set_prior(self, optimizer: Optimizer) -> None:
         prior = construction.prior_of(self.prior)
@@ -226,7 +221,5 @@ class Learns:
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
         """Of the size that fit takes, in order, nearly equal."""
-        share = self.optimizer_.data_size // self.optimizer_["minibatches"]
-        size = self.optimizer_["minibatch"] or min(max(share, 10), 200)
-        count = -(-rows // min(size, self.optimizer_.data_size))
+        count = -(-rows // self.optimizer_.minibatch)
         return (slice(i * rows // count, (i + 1) * rows // count) for i in range(count))

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from ..optimizer import Optimizer
+from ..tables import defaults
 from . import construction
 from .base import BayesianEstimator
 
@@ -16,19 +17,19 @@ class BayesianMLP(BayesianEstimator):
 
     def __init__(
         self,
-        hidden: int | Sequence[int] = (50,),
+        hidden: int | Sequence[int] = (int(defaults["hidden"]),),
         *,
         activation: str = "relu",
         method: str = "auto",
         posterior: str = "auto",
         prior: Any = None,
-        rank: int = 5,
-        dropout: float | Sequence[float] = 0.1,
-        epochs: int = 120,
+        rank: int | None = None,
+        dropout: float | Sequence[float] = defaults["hidden_rate"],
+        epochs: int = int(defaults["epochs"]),
         standardize: bool = True,
         dtype: str = "float64",
-        random_state: Any = 1,
-        samples: int = 500,
+        random_state: Any = int(defaults["seed"]),
+        samples: int = int(defaults["samples"]),
         prediction: str = "auto",
         options: dict[str, Any] | None = None,
         early_stopping: bool = False,
@@ -76,16 +77,17 @@ PARAMETERS = """
         "swish".
     method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
-        whatever ``epochs`` is. "auto" is what ``bdl.suggest_method()`` says: in ``fit`` a method for batches ("slang" for
-        classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank).
+        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang" for
+        classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
+        network without hidden units is a generalised linear model (``BayesianGLM``).
     posterior : str, default="auto"
         Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full" or "dropout";
         "auto" is the one that the method is for, "low_rank" if it takes any.
     prior : Posterior or Optimizer, default=None
         What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
         another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
-    rank : int, default=5
-        Of a low-rank posterior.
+    rank : int, default=None
+        Of a low-rank posterior; None is 5.
     dropout : float or (float, float), default=0.1
         Rates of a dropout posterior: of the hidden units, or of the inputs and the hidden units.
     epochs : int, default=120

@@ -12,6 +12,7 @@ from ..errors import InvalidArgumentError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import Prediction
+from ..tables import defaults
 from .base import PREDICTION_SEED
 from .mlp import PARAMETERS, BayesianMLP
 from .regression import PredictsNumbers
@@ -42,7 +43,7 @@ class BayesianMLPRegressor(RegressorMixin, PredictsNumbers, BayesianMLP):
     True
     {PARAMETERS.replace("activation : str", _NOISE + "activation : str", 1)}"""
 
-    def __init__(self, hidden: int | Sequence[int] = (50,), *, noise: str = "gaussian", **parameters: Any):
+    def __init__(self, hidden: int | Sequence[int] = (int(defaults["hidden"]),), *, noise: str = "gaussian", **parameters: Any):
         super().__init__(hidden, **parameters)
         self.noise = noise
 

@@ -75,6 +75,11 @@ bdl_model_activation <- function(model)
   .Call('R_swig_bdl_model_activation', model, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_block_count <- function(model)
+{
+  .Call('R_swig_bdl_model_block_count', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_block <- function(model, index)
 {
   .Call('R_swig_bdl_model_block', model, index, FALSE, PACKAGE='bdl')
@@ -340,6 +345,11 @@ bdl_posterior_update <- function(posterior, rows, scale, learning_rate, curvatur
   .Call('R_swig_bdl_posterior_update', posterior, rows, scale, learning_rate, curvature_rate, prior_precision, FALSE, PACKAGE='bdl')
 }
 
+bdl_method_count <- function()
+{
+  .Call('R_swig_bdl_method_count', FALSE, PACKAGE='bdl')
+}
+
 bdl_method_name <- function(index)
 {
   .Call('R_swig_bdl_method_name', index, PACKAGE='bdl')
@@ -350,9 +360,29 @@ bdl_method_describe <- function(name)
   .Call('R_swig_bdl_method_describe', name, FALSE, PACKAGE='bdl')
 }
 
+bdl_method_prediction <- function(name, model)
+{
+  .Call('R_swig_bdl_method_prediction', name, model, FALSE, PACKAGE='bdl')
+}
+
 bdl_method_suggest <- function(model, posterior, is_stream)
 {
   .Call('R_swig_bdl_method_suggest', model, posterior, is_stream, FALSE, PACKAGE='bdl')
+}
+
+bdl_training_suggest <- function(model, examples, in_blocks, method, family)
+{
+  .Call('R_swig_bdl_training_suggest', model, examples, in_blocks, method, family, FALSE, PACKAGE='bdl')
+}
+
+bdl_default_count <- function()
+{
+  .Call('R_swig_bdl_default_count', FALSE, PACKAGE='bdl')
+}
+
+bdl_default_describe <- function(index)
+{
+  .Call('R_swig_bdl_default_describe', index, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_create <- function(model, posterior, method, data_size)
@@ -385,6 +415,11 @@ bdl_optimizer_set_choice <- function(optimizer, name, value)
   .Call('R_swig_bdl_optimizer_set_choice', optimizer, name, value, FALSE, PACKAGE='bdl')
 }
 
+bdl_optimizer_set_text <- function(optimizer, text)
+{
+  .Call('R_swig_bdl_optimizer_set_text', optimizer, text, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_get_double <- function(optimizer, name)
 {
   .Call('R_swig_bdl_optimizer_get_double', optimizer, name, FALSE, PACKAGE='bdl')
@@ -398,6 +433,11 @@ bdl_optimizer_get_int <- function(optimizer, name)
 bdl_optimizer_get_choice <- function(optimizer, name)
 {
   .Call('R_swig_bdl_optimizer_get_choice', optimizer, name, FALSE, PACKAGE='bdl')
+}
+
+bdl_option_count <- function()
+{
+  .Call('R_swig_bdl_option_count', FALSE, PACKAGE='bdl')
 }
 
 bdl_option_describe <- function(index)
@@ -463,6 +503,16 @@ bdl_optimizer_running_elbo <- function(optimizer, kl)
 bdl_optimizer_elbo <- function(optimizer, x, y, samples, seed, kl)
 {
   .Call('R_swig_bdl_optimizer_elbo', optimizer, x, y, samples, seed, kl, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_start_noise <- function(optimizer, y)
+{
+  .Call('R_swig_bdl_optimizer_start_noise', optimizer, y, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_minibatch <- function(optimizer)
+{
+  .Call('R_swig_bdl_optimizer_minibatch', optimizer, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_memory <- function(optimizer, minibatch)

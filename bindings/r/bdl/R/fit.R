@@ -7,20 +7,14 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   if (nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
-  settings <- complete_settings(settings, family, nrow(x), ncol(x), response$outputs)
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
   model <- bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
-  if (family == "gaussian" && response$outputs > 1) start_noise(model, response$y, settings, control)
-  posterior <- posterior_for(model, settings$rank)
-  if (is.null(settings$method)) settings$method <- bdl_method_suggest(model, posterior, 0)
-  optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
-  bdl_set_options(optimizer, threads = 2, seed = seeds[1])
-  if (!length(settings$hidden)) do.call(bdl_set_options, c(list(optimizer), linear_options))
-  do.call(bdl_set_options, c(list(optimizer), control))
-  if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
-  history <- train(optimizer, x, response$y, settings$epochs, verbose)
+  learner <- learner_for(model, x, response$y, settings, c(list(seed = seeds[1])[!"seed" %in% names(control)], control))
+  optimizer <- learner$optimizer
+  settings <- learner$settings
+  history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   response$y <- with_names(response$y, rownames(x), response$names)
@@ -29,7 +23,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
     diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
-    handles = list2env(list(model = model, posterior = posterior), parent = emptyenv())
+    handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
 }
 
@@ -38,35 +32,37 @@ with_names <- function(y, rows, cols) {
   y
 }
 
-# What the caller left open, but the method of networks, which the library suggests. The best posterior of a generalised linear model with one output is found exactly, where a
-# copy of the data in double and a full covariance, which that takes, cost little; steps cost more of the latter.
-complete_settings <- function(settings, family, examples, inputs, outputs) {
-  is_linear <- length(settings$hidden) == 0
-  size <- outputs * (inputs + settings$bias)
-  if (is.null(settings$method) && is_linear) {
-    is_small <- size <= 1000 && examples * inputs <= 2^25 && (is.null(settings$rank) || identical(settings$rank, "full"))
-    settings$method <-
-      if (outputs > 1) "slang-ggn" else if (is_small) "exact-full" else "slang-exact-hess"
-  }
-  if (is.null(settings$rank)) {
-    settings$rank <- if (!is_linear) 5 else if (size <= 200) "full" else 10
-    family <- if (is.null(settings$method)) "any" else bdl_method_describe(settings$method)$family
-    if (family == "low_rank") settings$rank <- min(if (is_linear) 10 else 5, size)
-    if (family == "diagonal") settings$rank <- 0
-    if (family == "full") settings$rank <- "full"
-  }
-  settings
+# Posterior and optimizer as the library suggests them where the caller has no wish, and the settings completed.
+learner_for <- function(model, x, y, settings, options) {
+  method <- if (is.null(settings$method)) "auto" else settings$method
+  training <- bdl_training_suggest(model, nrow(x), 0, method, family_of_rank(settings$rank))
+  posterior <- posterior_for(model, training, settings)
+  settings$method <- training$suggested_method
+  settings$rank <- switch(training$suggested_family, low_rank = bdl_posterior_rank(posterior), diagonal = 0,
+                          training$suggested_family)
+  optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
+  bdl_optimizer_set_text(optimizer, training$options)
+  do.call(bdl_set_options, c(list(optimizer), options))
+  if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
+  bdl_optimizer_start_noise(optimizer, y)
+  list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
-# A standard normal prior of standardised coefficients, hardly any of intercepts.
-linear_options <- list(learn_prior = 0, learn_noise = 1, bias_prior_precision = 1e-4)
+# The library's word for the family that `rank` asks for.
+family_of_rank <- function(rank) {
+  if (is.null(rank)) return("auto")
+  if (is.character(rank) && length(rank) == 1) return(rank)
+  if (!is_count(rank)) refuse('rank must be a number or the name of a family, as "full" or "diagonal"', call = sys.call(-2))
+  if (rank == 0) "diagonal" else "low_rank"
+}
 
-posterior_for <- function(model, rank) {
-  if (identical(rank, "full")) return(bdl_posterior(model, family = "full"))
-  if (identical(rank, "layerwise_full")) return(bdl_posterior(model, family = "layerwise_full"))
-  if (identical(rank, "diagonal")) rank <- 0
-  if (!is_count(rank)) refuse('rank must be a number, "full", "layerwise_full" or "diagonal"', call = sys.call(-2))
-  bdl_posterior(model, rank)
+posterior_for <- function(model, training, settings) {
+  rank <- if (is.numeric(settings$rank)) settings$rank else training$rank
+  switch(training$suggested_family,
+    low_rank = , diagonal = bdl_posterior(model, rank),
+    dropout = bdl_posterior(model, family = "dropout", dropout = settings$dropout),
+    bdl_posterior(model, family = training$suggested_family)
+  )
 }
 
 # Without an intercept nothing may be shifted, or the standardisation would be one. Where the prior is another fit's
@@ -92,17 +88,14 @@ standardize_as <- function(model, other) {
                                 if (!plain) of$target_scale)
 }
 
-# Several responses have a noise each, to be learned from where the library would start a shared one.
-start_noise <- function(model, y, settings, control) {
-  factor <- if (is.null(control$initial_noise_precision)) 0 else control$initial_noise_precision
-  learns <- length(settings$hidden) > 0 && !identical(as.numeric(control$learn_noise), 0)
-  if (factor == 0) factor <- if (learns) 100 else 1
-  variance <- colMeans(sweep(y, 2, colMeans(y))^2)
-  bdl_model_set_noise_precision(model, factor / ifelse(variance > 0, variance, 1))
-}
-
-# Fits, and returns the course of the ELBO's two parts.
-train <- function(optimizer, x, y, epochs, verbose) {
+# Trains, and returns the course of the ELBO's two parts; masks of dropout have no KL divergence. Methods for streams see each
+# row once, in order.
+train <- function(optimizer, x, y, epochs, has_kl, verbose) {
+  row_of <- function(epoch, parts) c(epoch, parts$expected_log_likelihood, if (has_kl) parts$kl else NA)
+  if (bdl_method_describe(bdl_optimizer_method(optimizer))$is_stream) {
+    bdl_observe(optimizer, x, y, score = FALSE)
+    return(history_of(list(row_of(1, bdl_optimizer_elbo(optimizer, x, y, 100, 1, has_kl)))))
+  }
   rows <- list()
   if (verbose) {
     bar <- utils::txtProgressBar(max = max(epochs, 1), style = 3)
@@ -110,13 +103,16 @@ train <- function(optimizer, x, y, epochs, verbose) {
   }
   bdl_optimizer_fit(optimizer, x, y, epochs, function(optimizer) {
     epoch <- bdl_optimizer_progress(optimizer)$epoch
-    parts <- bdl_optimizer_running_elbo(optimizer, TRUE)
-    rows[[length(rows) + 1]] <<- c(epoch, parts$expected_log_likelihood, parts$kl)
+    rows[[length(rows) + 1]] <<- row_of(epoch, bdl_optimizer_running_elbo(optimizer, has_kl))
     if (verbose) utils::setTxtProgressBar(bar, epoch)
   })
+  history_of(rows)
+}
+
+history_of <- function(rows) {
   names <- c("epoch", "expected_log_likelihood", "kl")
   history <- as.data.frame(matrix(unlist(rows), ncol = 3, byrow = TRUE, dimnames = list(NULL, names)))
-  history$elbo <- history$expected_log_likelihood - history$kl
+  history$elbo <- history$expected_log_likelihood - ifelse(is.na(history$kl), 0, history$kl)
   history
 }
 

@@ -2,10 +2,11 @@
 
 bdl <- function(x, ...) UseMethod("bdl")
 
-bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = 5, hidden = 50,
-                        activation = "relu", epochs = 120, standardize = TRUE, seed = NULL, samples = 500,
-                        noise = "gaussian", prior = NULL, subset, na.action, control = list(), verbose = interactive(), contrasts = NULL,
-                        ...) {
+bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"),
+                        activation = "relu", epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
+                        samples = bdl_default("samples"), noise = "gaussian", prior = NULL, subset, na.action,
+                        dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(),
+                        contrasts = NULL, ...) {
   no_more(...)
   call <- match.call()
   wanted <- match(c("formula", "data", "subset", "na.action"), names(call), 0L)
@@ -21,7 +22,7 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   if (ncol(x) == 0) refuse("the formula has no predictors")
   y <- stats::model.response(frame)
   if (is.null(y)) refuse("the formula has no response")
-  settings <- list(method = method, rank = if (!missing(rank)) rank, hidden = hidden,
+  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior,
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
@@ -33,13 +34,14 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   finish(fit, call)
 }
 
-bdl.default <- function(x, y, family = NULL, method = NULL, rank = 5, hidden = 50, activation = "relu",
-                        epochs = 120, standardize = TRUE, seed = NULL, samples = 500, noise = "gaussian",
-                        prior = NULL, control = list(), verbose = interactive(), ...) {
+bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
+                        epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
+                        samples = bdl_default("samples"), noise = "gaussian", prior = NULL,
+                        dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(), ...) {
   no_more(...)
   call <- match.call()
   if (missing(x) || missing(y)) refuse("bdl() needs a formula, or x and y")
-  settings <- list(method = method, rank = if (!missing(rank)) rank, hidden = hidden,
+  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior,
                    bias = TRUE)

@@ -16,9 +16,10 @@ headline <- function(object) {
   what <- if (length(hidden)) paste0("network with ", paste(hidden, collapse = ", "), " hidden units (",
                                      object$settings$activation, ")") else "generalised linear model"
   rank <- object$settings$rank
-  covariance <- if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank)
-  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior covariance %s, %d examples", what,
-          likelihood_name(object$family, object$settings$noise, hidden), object$parameters, object$settings$method, covariance, nobs(object))
+  belief <- if (identical(rank, "dropout")) "dropout" else
+    paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
+  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples", what,
+          likelihood_name(object$family, object$settings$noise, hidden), object$parameters, object$settings$method, belief, nobs(object))
 }
 
 # Of the noise that training has learned; NULL for other likelihoods, and where it differs between examples.

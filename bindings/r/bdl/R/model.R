@@ -17,17 +17,7 @@ bdl_user_model <- function(outputs, gradients = NULL, sizes, parameters, likelih
                         number_of(likelihood, likelihoods, "likelihood"), list(outputs, gradients))
 }
 
-bdl_blocks <- function(model) {
-  total <- bdl_model_parameters(model)
-  blocks <- list()
-  at <- 0
-  while (at < total) {
-    block <- bdl_model_block(model, length(blocks))
-    blocks[[length(blocks) + 1]] <- as.data.frame(block)
-    at <- block$offset + block$rows * block$cols
-  }
-  do.call(rbind, blocks)
-}
+bdl_blocks <- function(model) rows_of(bdl_model_block_count(model), function(i) bdl_model_block(model, i))
 
 # Names of all parameters, "layer0.weight[2,1]": output 2, input 1 of the first layer.
 parameter_names <- function(model) {

@@ -17,7 +17,7 @@ bdl_set_prior <- function(optimizer, prior) {
   invisible(optimizer)
 }
 
-bdl_fit <- function(optimizer, x, y, epochs = 120, progress = NULL) {
+bdl_fit <- function(optimizer, x, y, epochs = bdl_default("epochs"), progress = NULL) {
   invisible(bdl_optimizer_fit(optimizer, as_inputs(x), y, epochs, progress))
 }
 

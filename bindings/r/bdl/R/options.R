@@ -1,9 +1,23 @@
 # Methods and options of optimizers, as the library lists them.
 
-bdl_methods <- function() {
-  names <- character()
-  while (!is.null(name <- bdl_method_name(length(names)))) names <- c(names, name)
-  names
+bdl_methods <- function() vapply(seq_len(bdl_method_count()) - 1, bdl_method_name, "")
+
+# Of estimators, the same in every language.
+default_values <- local({
+  values <- NULL
+  function() {
+    if (is.null(values)) values <<- rows_of(bdl_default_count(), bdl_default_describe)
+    values
+  }
+})
+
+bdl_default <- function(name) {
+  table <- default_values()
+  table$value[number_of(name, stats::setNames(seq_len(nrow(table)), table$name), "name")]
+}
+
+rows_of <- function(count, describe) {
+  do.call(rbind, lapply(seq_len(count) - 1, function(i) as.data.frame(describe(i))))
 }
 
 option_table <- local({
@@ -15,13 +29,7 @@ option_table <- local({
 })
 
 read_option_table <- function() {
-  rows <- list()
-  repeat {
-    row <- tryCatch(bdl_option_describe(length(rows)), bdl_error_invalid_argument = function(e) NULL)
-    if (is.null(row)) break
-    rows[[length(rows) + 1]] <- as.data.frame(row)
-  }
-  table <- do.call(rbind, rows)
+  table <- rows_of(bdl_option_count(), bdl_option_describe)
   table$type <- c("double", "int", "choice")[table$type]
   names(table)[names(table) == "default_value"] <- "default"
   table
@@ -43,12 +51,14 @@ get_option <- function(optimizer, name) {
   )
 }
 
-set_option <- function(optimizer, name, value) {
-  switch(option_type(optimizer, name),
-    double = bdl_optimizer_set_double(optimizer, name, value),
-    int = bdl_optimizer_set_int(optimizer, name, value),
-    choice = bdl_optimizer_set_choice(optimizer, name, value)
-  )
+# As the library reads it from text.
+option_text <- function(optimizer, name, value) {
+  type <- option_type(optimizer, name)
+  if (length(value) != 1 || is.na(value)) refuse('option "', name, '" must be one value', call = quote(bdl_set_options()))
+  if (type == "choice") return(paste0(name, "=", gsub("[[:space:]]", "_", value)))
+  if (!is.numeric(value) && !is.logical(value)) refuse('option "', name, '" must be a number', call = quote(bdl_set_options()))
+  whole <- type == "int" && value == floor(value) && abs(value) <= 2^53
+  paste0(name, "=", if (whole) sprintf("%.0f", value) else sprintf("%.17g", value))
 }
 
 # Names that the table lacks are for the library to refuse: it offers the nearest.
@@ -65,6 +75,7 @@ bdl_set_options <- function(optimizer, ...) {
   if (length(values) && (is.null(names(values)) || any(names(values) == ""))) {
     refuse("options must be given as name = value")
   }
-  for (name in names(values)) set_option(optimizer, name, values[[name]])
+  texts <- Map(function(name, value) option_text(optimizer, name, value), names(values), values)
+  bdl_optimizer_set_text(optimizer, paste(texts, collapse = " "))
   invisible(optimizer)
 }

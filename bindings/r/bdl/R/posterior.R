@@ -1,10 +1,11 @@
 # Posteriors.
 
-bdl_posterior <- function(model, rank = 5, family = "low_rank", dtype = "double", dropout = c(0, 0.1)) {
+bdl_posterior <- function(model, rank = 5, family = "low_rank", dtype = "double", dropout = bdl_default("hidden_rate")) {
   kind <- number_of(family, posterior_families, "family")
   is_model <- inherits(model, "bdl_model")
   if (kind == BDL_DROPOUT) {
-    if (!is.numeric(dropout) || length(dropout) != 2) refuse("dropout must be c(input rate, hidden rate)")
+    if (length(dropout) == 1) dropout <- c(bdl_default("input_rate"), dropout)
+    if (!is.numeric(dropout) || length(dropout) != 2) refuse("dropout must be the hidden units' rate, or c(input rate, hidden rate)")
     return(bdl_posterior_create_dropout(model, dropout[1], dropout[2]))
   }
   if (kind == BDL_LAYERWISE_FULL && is_model) return(bdl_posterior_create_layerwise_full(model))

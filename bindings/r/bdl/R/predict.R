@@ -21,15 +21,10 @@ predict.bdl <- function(object, newdata = NULL,
   result
 }
 
-# As suits the method of a network; a point has draws of its noise alone. Exact for generalised linear models with one
-# output or Gaussian noise; integrals have no draws.
+# As suits method and model. Integrals have no draws, and those of a point are of the noise alone.
 prediction_method <- function(object, type = "response") {
-  if (length(object$settings$hidden)) {
-    suits <- bdl_method_describe(object$settings$method)$prediction
-    return(if (type == "draws" && suits == BDL_PLUG_IN) BDL_MONTE_CARLO else suits)
-  }
-  if (object$family == "gaussian") return(BDL_LINEARIZED)
-  if (object$response$outputs == 1 && type != "draws") BDL_QUADRATURE else BDL_MONTE_CARLO
+  suits <- bdl_method_prediction(object$settings$method, handles_of(object)$model)
+  if (type == "draws" && suits %in% c(BDL_PLUG_IN, BDL_QUADRATURE)) BDL_MONTE_CARLO else suits
 }
 
 predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {

@@ -1,6 +1,7 @@
 # Searches of hyper-parameters.
 
-bdl_search <- function(optimizer, ranges, folds = 5, epochs = 120, method = "monte_carlo", samples = 100, seed = 1) {
+bdl_search <- function(optimizer, ranges, folds = 5, epochs = bdl_default("epochs"), method = "monte_carlo",
+                       samples = 100, seed = bdl_default("seed")) {
   if (!is.list(ranges) || !length(ranges) || is.null(names(ranges)) || any(names(ranges) == "")) {
     refuse("ranges must be list(name = c(low, high), ...), of choices list(name = c(\"word\", \"word\"))")
   }

@@ -2080,6 +2080,46 @@ R_swig_bdl_model_activation ( SEXP model, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_block_count ( SEXP model, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_block_count", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_block_count", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_block_count((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_block ( SEXP model, SEXP index, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -5106,6 +5146,33 @@ R_swig_bdl_posterior_update ( SEXP posterior, SEXP rows, SEXP scale, SEXP learni
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_method_count ( SEXP s_swig_copy)
+{
+  int64_t result;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_method_count();
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_method_name ( SEXP index)
 {
   char *result = 0 ;
@@ -5145,10 +5212,14 @@ R_swig_bdl_method_describe ( SEXP name, SEXP s_swig_copy)
   int32_t *arg3 = (int32_t *) 0 ;
   int32_t *arg4 = (int32_t *) 0 ;
   bdl_predict_method *arg5 = (bdl_predict_method *) 0 ;
+  char **arg6 = (char **) 0 ;
+  char **arg7 = (char **) 0 ;
   char const *output2 ;
   int32_t output3 ;
   int32_t output4 ;
   bdl_predict_method output5 ;
+  char const *output6 ;
+  char const *output7 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
@@ -5167,24 +5238,30 @@ R_swig_bdl_method_describe ( SEXP name, SEXP s_swig_copy)
     arg5 = &output5;
   }
   {
+    arg6 = (char **)&output6;
+  }
+  {
+    arg7 = (char **)&output7;
+  }
+  {
     arg1 = (char *)bdlr_string(name, "bdl_method_describe", "name");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5);
+    result = (bdl_status)bdl_method_describe((char const *)arg1,(char const **)arg2,arg3,arg4,arg5,(char const **)arg6,(char const **)arg7);
     bdlr_call_end(&call);
   }
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
   Rf_protect(r_ans);
-  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,7));
   r_nprotect += 2;
   SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
   r_ans = R_OutputValues;
   {
-    r_ans = bdlr_output(r_ans, 1, "family", bdlr_from_string(*arg2));
+    r_ans = bdlr_output(r_ans, 1, "families", bdlr_from_string(*arg2));
   }
   {
     r_ans = bdlr_output(r_ans, 2, "is_stream", Rf_ScalarInteger(*arg3));
@@ -5195,11 +5272,75 @@ R_swig_bdl_method_describe ( SEXP name, SEXP s_swig_copy)
   {
     r_ans = bdlr_output(r_ans, 4, "prediction", Rf_ScalarInteger(*arg5));
   }
+  {
+    r_ans = bdlr_output(r_ans, 5, "doc", bdlr_from_string(*arg6));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 6, "source", bdlr_from_string(*arg7));
+  }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
 
   return r_ans;
   fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_method_prediction ( SEXP name, SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  bdl_model *arg2 = (bdl_model *) 0 ;
+  bdl_predict_method *arg3 = (bdl_predict_method *) 0 ;
+  SEXP given2 ;
+  bdl_predict_method output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = (char *)bdlr_string(name, "bdl_method_prediction", "name");
+  }
+  {
+    given2 = model;
+    arg2 = model == R_NilValue && BDLR_TAKES_NULL("bdl_method_prediction", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_method_prediction", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_method_prediction((char const *)arg1,(struct bdl_model const *)arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "prediction", Rf_ScalarInteger(*arg3));
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given2);
+  }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5271,6 +5412,188 @@ R_swig_bdl_method_suggest ( SEXP model, SEXP posterior, SEXP is_stream, SEXP s_s
   {
     bdlr_inherit(r_ans, given2);
   }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_training_suggest ( SEXP model, SEXP examples, SEXP in_blocks, SEXP method, SEXP family, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  int32_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  char *arg5 = (char *) 0 ;
+  char **arg6 = (char **) 0 ;
+  char **arg7 = (char **) 0 ;
+  int64_t *arg8 = (int64_t *) 0 ;
+  char **arg9 = (char **) 0 ;
+  SEXP given1 ;
+  char const *output6 ;
+  char const *output7 ;
+  int64_t output8 ;
+  char const *output9 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg6 = (char **)&output6;
+  }
+  {
+    arg7 = (char **)&output7;
+  }
+  {
+    arg8 = &output8;
+  }
+  {
+    arg9 = (char **)&output9;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_training_suggest", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_training_suggest", "model");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(examples, "bdl_training_suggest", "examples");
+  }
+  {
+    arg3 = (int32_t)bdlr_int32(in_blocks, "bdl_training_suggest", "in_blocks");
+  }
+  {
+    arg4 = (char *)bdlr_string(method, "bdl_training_suggest", "method");
+  }
+  {
+    arg5 = (char *)bdlr_string(family, "bdl_training_suggest", "family");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_training_suggest((struct bdl_model const *)arg1,arg2,arg3,(char const *)arg4,(char const *)arg5,(char const **)arg6,(char const **)arg7,arg8,(char const **)arg9);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "suggested_method", bdlr_from_string(*arg6));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "suggested_family", bdlr_from_string(*arg7));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "rank", Rf_ScalarReal(*arg8));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "options", bdlr_from_string(*arg9));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_default_count ( SEXP s_swig_copy)
+{
+  int64_t result;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_default_count();
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_default_describe ( SEXP index, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int64_t arg1 ;
+  char **arg2 = (char **) 0 ;
+  double *arg3 = (double *) 0 ;
+  char **arg4 = (char **) 0 ;
+  char const *output2 ;
+  double output3 ;
+  char const *output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = (char **)&output2;
+  }
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = (char **)&output4;
+  }
+  {
+    arg1 = (int64_t)bdlr_int64(index, "bdl_default_describe", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_default_describe(arg1,(char const **)arg2,arg3,(char const **)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "value", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "doc", bdlr_from_string(*arg4));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -5581,6 +5904,50 @@ R_swig_bdl_optimizer_set_choice ( SEXP optimizer, SEXP name, SEXP value, SEXP s_
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_optimizer_set_text ( SEXP optimizer, SEXP text, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  char *arg2 = (char *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_text", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_text", "_request_stop"), "bdl_optimizer_set_text", "optimizer");
+  }
+  {
+    arg2 = (char *)bdlr_string(text, "bdl_optimizer_set_text", "text");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_set_text(arg1,(char const *)arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_get_double ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -5749,6 +6116,33 @@ R_swig_bdl_optimizer_get_choice ( SEXP optimizer, SEXP name, SEXP s_swig_copy)
   {
     bdlr_inherit(r_ans, given1);
   }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_option_count ( SEXP s_swig_copy)
+{
+  int64_t result;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_option_count();
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
 }
@@ -6456,6 +6850,104 @@ R_swig_bdl_optimizer_elbo ( SEXP optimizer, SEXP x, SEXP y, SEXP samples, SEXP s
   }
   {
     r_ans = bdlr_output(r_ans, 2, "kl", arg7 ? Rf_ScalarReal(*arg7) : R_NilValue);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_start_noise ( SEXP optimizer, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_start_noise", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_start_noise", "_request_stop"), "bdl_optimizer_start_noise", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(y, 0, "bdl_optimizer_start_noise", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_start_noise(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_minibatch ( SEXP optimizer, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  SEXP given1 ;
+  int64_t output2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_minibatch", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_minibatch", "optimizer");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_minibatch((struct bdl_optimizer const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "examples", Rf_ScalarReal(*arg2));
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -9532,6 +10024,7 @@ SWIGEXPORT void SWIG_init(void) {
 
 SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
+   {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_posterior_tensor_describe", (DL_FUNC) &R_swig_bdl_posterior_tensor_describe, 3},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
@@ -9570,6 +10063,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
    {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
    {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
+   {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
@@ -9578,8 +10072,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
-   {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
+   {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
    {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
@@ -9593,10 +10087,13 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
    {"R_swig_bdl_optimizer_set_draws", (DL_FUNC) &R_swig_bdl_optimizer_set_draws, 3},
+   {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
+   {"R_swig_bdl_optimizer_set_text", (DL_FUNC) &R_swig_bdl_optimizer_set_text, 3},
    {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
    {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
    {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
+   {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
    {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
    {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
    {"R_swig_bdl_model_initialize", (DL_FUNC) &R_swig_bdl_model_initialize, 5},
@@ -9633,6 +10130,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
    {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
+   {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
@@ -9646,9 +10144,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
+   {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
    {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
    {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
+   {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
    {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
+   {"R_swig_bdl_model_block_count", (DL_FUNC) &R_swig_bdl_model_block_count, 2},
    {"R_swig_bdl_search_create", (DL_FUNC) &R_swig_bdl_search_create, 7},
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
    {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
@@ -9664,6 +10165,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
    {NULL, NULL, 0}

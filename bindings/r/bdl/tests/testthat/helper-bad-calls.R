@@ -113,7 +113,7 @@ bad_scalars <- alist(
   bdl_error_invalid_argument = bdl_posterior(t$model, rank = "5"),
   bdl_error_invalid_argument = bdl_posterior(t$model, family = "wide"),
   bdl_error_invalid_argument = bdl_posterior(t$model, family = "dropout", dropout = c(0, 1)),
-  bdl_error_invalid_argument = bdl_posterior(t$model, family = "dropout", dropout = 0.1),
+  bdl_error_invalid_argument = bdl_posterior(t$model, family = "dropout", dropout = c(0, 0.1, 0.2)),
   bdl_error_invalid_argument = bdl_posterior(10, family = "dropout"),
   bdl_error_invalid_argument = bdl_sample(t$posterior, 2, seed = -1),
   bdl_error_invalid_argument = bdl_sample(t$posterior, 2, seed = 2^54),

@@ -1,0 +1,53 @@
+# Every method of the library through bdl() and bdl_glm(), on few data.
+
+is_for_linear_models <- function(method) bdl_method_describe(method)$is_exact || method == "slang-exact-hess"
+
+test_that("every method fits linear models", {
+  d <- line_data()
+  for (method in bdl_methods()) {
+    fit <- suppressWarnings(bdl_glm(y ~ a + b, d, method = method, epochs = 5, verbose = FALSE))
+    expect_identical(fit$settings$method, method)
+    expect_true(all(is.finite(predict(fit, d))))
+    expect_output(print(fit), method)
+    fit <- suppressWarnings(bdl_glm(class ~ a + b, d, method = method, epochs = 5, verbose = FALSE))
+    expect_true(all(is.finite(predict(fit, d, type = "prob"))))
+  }
+})
+
+test_that("every method fits networks, but those for linear models", {
+  d <- line_data()
+  for (method in bdl_methods()) {
+    if (is_for_linear_models(method)) {
+      expect_error(quick(y ~ a + b, d, hidden = 3, method = method), "one layer and one output",
+                   class = "bdl_error_unsupported")
+      next
+    }
+    fit <- quick(y ~ a + b, d, hidden = 3, method = method)
+    expect_true(all(is.finite(predict(fit, d))))
+    expect_output(print(summary(fit)), method)
+    fit <- quick(g ~ a + b, d, hidden = 3, method = method)
+    expect_true(all(is.finite(predict(fit, d, type = "prob"))))
+  }
+})
+
+test_that("methods bring their posterior, and families their method", {
+  d <- line_data()
+  dropout <- quick(y ~ a + b, d, hidden = 3, method = "mc-dropout")
+  expect_identical(dropout$settings$rank, "dropout")
+  rates <- unlist(bdl_posterior_dropout_rates(bdl_handles(dropout)$posterior))
+  expect_identical(unname(rates), c(bdl_default("input_rate"), bdl_default("hidden_rate")))
+  expect_identical(quick(y ~ a + b, d, hidden = 3, rank = "dropout")$settings$method, "mc-dropout")
+  expect_identical(quick(y ~ a + b, d, hidden = 3, method = "lo-fi")$history$epoch, 1)
+  expect_identical(quick(y ~ a + b, d, hidden = 3, rank = "full_moment")$settings$rank, "full_moment")
+})
+
+test_that("options are set together or not at all", {
+  t <- toy(method = "map")
+  expect_error(bdl_set_options(t$optimizer, rule = "bbb"), "adam", class = "bdl_error_unsupported")
+  bdl_set_options(t$optimizer, rule = "bbb", descent = "sgd")
+  expect_identical(bdl_options(t$optimizer)$rule, "bbb")
+  expect_error(bdl_set_options(t$optimizer, momentum = 0.5, sample = 3), 'did you mean "samples"',
+               class = "bdl_error_unknown_option")
+  expect_identical(bdl_options(t$optimizer)$momentum, 0.9)
+  expect_error(bdl_default("width"), "must be one of", class = "bdl_error_invalid_argument")
+})

@@ -1,0 +1,122 @@
+// What the library's tables say of methods, options and defaults.
+#include "c_api/convert.hpp"
+#include "c_api/handles.hpp"
+#include "inference/methods/suggestion.hpp"
+
+namespace bdl {
+namespace {
+
+bool is_open(const char* word) {
+  return std::strcmp(word, "auto") == 0;
+}
+
+/// Row `index` of a table.
+template <class Row>
+const Row& row_of(std::span<const Row> table, int64_t index) {
+  check_range(index, 0, static_cast<Index>(table.size()) - 1, "index");
+  return table[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+int64_t bdl_method_count(void) {
+  return static_cast<int64_t>(method_table().size());
+}
+
+const char* bdl_method_name(int64_t index) {
+  return index >= 0 && index < bdl_method_count() ? method_table()[static_cast<std::size_t>(index)].name
+                                                  : nullptr;
+}
+
+bdl_status bdl_method_describe(const char* name, const char** families, int32_t* is_stream, int32_t* is_exact,
+                               bdl_predict_method* prediction, const char** doc, const char** source) {
+  return guard("bdl_method_describe", [&] {
+    not_null(name, "name");
+    const Method& method = find_method(name);
+    if (families) *families = words_of(method.families);
+    if (is_stream) *is_stream = method.is_online;
+    if (is_exact) *is_exact = method.is_exact;
+    if (prediction) *prediction = suggested_prediction({}, method);
+    if (doc) *doc = method.doc;
+    if (source) *source = method.source;
+  });
+}
+
+bdl_status bdl_method_prediction(const char* name, const bdl_model* model, bdl_predict_method* prediction) {
+  return guard("bdl_method_prediction", [&] {
+    not_null(name, "name");
+    not_null(prediction, "prediction");
+    const Method& method = find_method(name);
+    with(model, "model",
+         [&](const auto& m) { *prediction = suggested_prediction(context_of(&m, 1), method); });
+  });
+}
+
+bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior, int32_t is_stream,
+                              const char** name) {
+  return guard("bdl_method_suggest", [&] {
+    not_null(name, "name");
+    with_both(model, posterior, [&](const auto& m, const auto& q) {
+      const Families family = family_of(q.family(), q.rank());
+      *name = suggested_method(context_of(&m, 1), family, is_stream != 0).name;
+    });
+  });
+}
+
+bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
+                                const char* method, const char* family, const char** suggested_method,
+                                const char** suggested_family, int64_t* rank, const char** options) {
+  return guard("bdl_training_suggest", [&] {
+    not_null(method, "method");
+    not_null(family, "family");
+    check_range(examples, 1, INT64_C(1) << 52, "examples");
+    TrainingWish wish;
+    wish.examples = examples;
+    wish.in_blocks = in_blocks != 0;
+    if (!is_open(method)) wish.method = &find_method(method);
+    wish.has_family = !is_open(family);
+    if (wish.has_family) wish.family = find_family(family);
+    with(model, "model", [&](const auto& m) {
+      wish.inputs = m.inputs();
+      wish.parameters = m.parameters();
+      const Training training = suggested_training(context_of(&m, examples), wish);
+      if (suggested_method) *suggested_method = training.method->name;
+      if (suggested_family) *suggested_family = words_of(training.family);
+      if (rank) *rank = training.rank;
+      if (options) *options = training.options;
+    });
+  });
+}
+
+int64_t bdl_option_count(void) {
+  return static_cast<int64_t>(option_table().size());
+}
+
+bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type,
+                               const char** default_value, const char** range, const char** doc) {
+  return guard("bdl_option_describe", [&] {
+    const OptionInfo& info = row_of(option_table(), index);
+    const char* text = default_text(info);
+    if (name) *name = info.name;
+    if (type) *type = static_cast<bdl_option_type>(info.type);
+    if (default_value) *default_value = text;
+    if (range) *range = info.range;
+    if (doc) *doc = info.doc;
+  });
+}
+
+int64_t bdl_default_count(void) {
+  return static_cast<int64_t>(estimator_defaults().size());
+}
+
+bdl_status bdl_default_describe(int64_t index, const char** name, double* value, const char** doc) {
+  return guard("bdl_default_describe", [&] {
+    const EstimatorDefault& row = row_of(estimator_defaults(), index);
+    if (name) *name = row.name;
+    if (value) *value = row.value;
+    if (doc) *doc = row.doc;
+  });
+}

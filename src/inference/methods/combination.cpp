@@ -1,0 +1,158 @@
+#include "inference/methods/combination.hpp"
+
+#include "base/error.hpp"
+#include "inference/methods/rule.hpp"
+
+namespace bdl {
+namespace {
+
+void check_family(const Combination& c) {
+  const Families family = family_of(c.family, c.rank);
+  if (!contains(c.method.families, family))
+    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for posteriors of family %s, this one's is %s",
+         c.method.name, words_of(c.method.families), words_of(family));
+}
+
+/// The optimum is sought for a fixed prior, in models whose expectations are known.
+void check_exact(const Combination& c) {
+  const char* const refused = c.options.learn_prior ? "learn_prior" : c.options.laplace ? "laplace" : nullptr;
+  if (refused)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of a fixed prior", refused, c.method.name);
+  if (!c.model.is_exact)
+    fail(Status::ERROR_UNSUPPORTED,
+         "method \"%s\" needs a network with one layer and one output, Bernoulli, Gaussian or Poisson",
+         c.method.name);
+}
+
+void check_has_steps(const Combination& c) {
+  if (c.method.is_exact)
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "method \"%s\" takes no single steps: bdl_optimizer_fit() runs it on all data until it has converged",
+        c.method.name);
+}
+
+/// Can the model be asked so?
+void check_model(const Combination& c) {
+  if (!c.model.has_gradients)
+    fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
+  if (c.options.curvature == EstimateKind::exact_hess && !c.model.is_exact)
+    fail(Status::ERROR_UNSUPPORTED,
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
+         "Bernoulli, Gaussian or Poisson");
+  if (c.options.curvature == EstimateKind::mc_hess && !c.model.is_network)
+    fail(Status::ERROR_UNSUPPORTED,
+         "a user model has no second derivatives: its Hessian is not known (curvature \"mc-hess\")");
+}
+
+/// Can the network's layers give what is asked of them?
+void check_layers(const Combination& c, Use use) {
+  const EstimateKind kind = c.options.curvature;
+  const auto need = [&](const std::string& without, const char* what) {
+    if (!without.empty())
+      fail(Status::ERROR_UNSUPPORTED, "method \"%s\" needs %s, which the network's %s has not", c.method.name,
+           what, without.c_str());
+  };
+  if (kind == EstimateKind::mc_hess) need(c.model.without_second_derivatives, "exact second derivatives");
+  const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
+  if (use == Use::stream || (at_mean && c.options.rule != Rule::map) || kind == EstimateKind::exact_hess)
+    need(c.model.without_one_function, "the same outputs whenever it is asked for them");
+}
+
+/// Can the posterior use what the estimate gives?
+void check_estimate(const Combination& c) {
+  const EstimateKind kind = c.options.curvature;
+  const bool pathwise = kind == EstimateKind::mc_reparam, exact_hessian = kind == EstimateKind::mc_hess;
+  if (c.family == Family::dropout) {
+    if (!pathwise)
+      fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
+    return;
+  }
+  if (pathwise && !c.is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
+  if (exact_hessian && c.is_low_rank())
+    fail(Status::ERROR_UNSUPPORTED,
+         "curvature \"mc-hess\" does not give the factor that a low-rank posterior needs");
+  const bool takes_rows = c.family == Family::low_rank && c.rank == 0 &&
+                          c.options.mean_update == MeanUpdateOption::unprojected &&
+                          descent_of(c.options.rule) == Descent::natural;
+  if (takes_rows && (pathwise || exact_hessian))
+    fail(Status::ERROR_UNSUPPORTED,
+         "mean_update \"unprojected\" takes curvature rows, which curvature \"%s\" does not give",
+         pathwise ? "mc-reparam" : "mc-hess");
+}
+
+/// Without a fixed prior in its loss, a data set seen again would count again.
+void check_batch(const Combination& c, bool ends_with_laplace) {
+  const Rule rule = c.options.rule;
+  if (rule == Rule::bong || rule == Rule::bog)
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
+         "bdl_optimizer_observe()",
+         rule == Rule::bong ? "bong" : "bog");
+  if (rule != Rule::map && c.family == Family::dropout)
+    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has no steps but by rule \"map\"");
+  if (rule == Rule::bbb && c.options.descent == DescentOption::adam && !c.is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
+  if (ends_with_laplace && c.options.laplace) check_laplace_family(c.family);
+}
+
+void check_stream(const Combination& c) {
+  if (c.family == Family::dropout)
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "a dropout posterior has no place in a stream: it is a distribution of masks, not a density over the "
+        "parameters");
+  if (c.options.rule == Rule::map)
+    fail(Status::ERROR_UNSUPPORTED,
+         "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
+         "bdl_optimizer_fit()");
+  if (c.options.rule == Rule::blr && c.options.learning_rate > 1)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\" on streams",
+         c.options.learning_rate);
+  if (c.is_low_rank() && c.options.low_rank_update == LowRankUpdate::moving_average &&
+      descent_of(c.options.rule) == Descent::natural)
+    fail(Status::ERROR_UNSUPPORTED, "option low_rank_update \"moving_average\" is for batches");
+}
+
+}  // namespace
+
+Use intended_use(const Combination& c) {
+  if (c.method.is_exact) return Use::fit;
+  const bool streams = c.options.rule == Rule::bong || c.options.rule == Rule::bog;
+  if (c.method.is_online || (streams && c.model.has_model)) return Use::stream;
+  return c.model.has_model && c.model.has_gradients ? Use::fit : Use::rows;
+}
+
+void check_combination(const Combination& c, Use use) {
+  check_family(c);
+  if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
+  if (c.method.is_exact) return check_exact(c);
+  if (use == Use::rows) {
+    if (c.family == Family::dropout)
+      fail(Status::ERROR_UNSUPPORTED,
+           "a dropout posterior has no steps on rows: it would have to know their masks");
+    return check_batch(c, false);
+  }
+  if (use == Use::stream)
+    check_stream(c);
+  else
+    check_batch(c, use == Use::fit);
+  if (c.model.has_model) {
+    check_model(c);
+    check_layers(c, use);
+  }
+  check_estimate(c);
+}
+
+void check_laplace_family(Family family) {
+  if (!contains(Families::precisions, family_of(family, 0)))
+    fail(Status::ERROR_UNSUPPORTED,
+         "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors");
+}
+
+}  // namespace bdl

@@ -1,0 +1,33 @@
+// What the options that are choices choose from: enumerators in the order of the words in options.def.
+#pragma once
+
+namespace bdl {
+
+enum class ScheduleKind { cosine, power };
+enum class Sampling { shuffle, replacement };
+
+/// Two losses, two descents (spec/bong.md section 4), and the posterior's mode.
+enum class Rule { bong, blr, bog, bbb, map };
+
+/// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
+enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
+
+enum class DescentOption { sgd, adam };
+enum class ScaleParameter { log_sigma, softplus };
+enum class MeanUpdateOption { automatic, projected, unprojected };
+
+/// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
+/// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+enum class LowRankUpdate { projected, moving_average };
+
+enum class Indefinite { shorten, error };
+enum class MatrixGradient { symmetric, unsymmetric };
+enum class ScoreKind { none, plug_in, linearized };
+enum class PriorGroups { shared, weights_biases, layers, blocks };
+enum class PriorScaling { unit, fan_in };
+enum class Initialization { uniform_fan_in, xavier, he, zero };
+
+/// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
+enum class EigenMethod { automatic, gram, outer, randomized };
+
+}  // namespace bdl

@@ -1,0 +1,52 @@
+# As defaults.py, in Julia.
+using BDL, Logging, Printf
+
+disable_logging(Logging.Warn)
+
+const I = 1:30
+const X = hcat(mod.(7 .* I, 11) .- 5, mod.(3 .* I, 7) .- 3) ./ 4
+const Y = 2 .* X[:, 1] .- X[:, 2] .+ (mod.(5 .* I, 9) .- 4) ./ 16
+const TWO = ifelse.(Y .> 0, "b", "a")
+const THREE = ifelse.(Y .> 1, "c", TWO)
+const COUNTS = mod.(3 .* I, 5)
+const BOTH = hcat(Y, 10 .* X[:, 2] .+ Y ./ 2)
+
+network(targets; settings...) = fit(BayesianMLP, X, targets; progress = false, settings...)
+linear(family, targets; settings...) = fit(BayesianGLM, X, targets; family = family, progress = false, settings...)
+
+const CASES = [
+    "regression" => () -> network(Y),
+    "targets" => () -> network(BOTH),
+    "two classes" => () -> network(TWO),
+    "three classes" => () -> network(THREE),
+    "heteroscedastic" => () -> network(Y; noise = :heteroscedastic),
+    "student_t" => () -> network(Y; noise = :student_t),
+    "mc-dropout" => () -> network(Y; method = "mc-dropout"),
+    "vogn" => () -> network(Y; method = "vogn"),
+    "laplace" => () -> network(THREE; method = "laplace"),
+    "lo-fi" => () -> network(Y; method = "lo-fi"),
+    "linear" => () -> linear(:gaussian, Y),
+    "linear targets" => () -> linear(:gaussian, BOTH),
+    "counts" => () -> linear(:poisson, COUNTS),
+    "logistic" => () -> linear(:bernoulli, TWO),
+    "softmax" => () -> linear(:categorical, THREE),
+    "linear bbb" => () -> linear(:gaussian, Y; method = "bbb"),
+    "linear stream" => () -> linear(:gaussian, Y; method = "cm-ekf"),
+    "count stream" => () -> linear(:poisson, COUNTS; method = "lo-fi"),
+]
+
+value_text(value) = value isa Real ? @sprintf("%.15g", value) : String(value)
+
+for (name, train) in CASES
+    m = train()
+    optimizer, q = m.optimizer, m.posterior
+    println("case ", name)
+    println("method ", method(optimizer), " posterior ", family(q), " ", rank(q), " steps ", progress(optimizer).step)
+    family(q) === :dropout && println("rates ", join((@sprintf("%.15g", rate) for rate in values(dropout_rates(q))), " "))
+    for row in options(optimizer)
+        println(row.name, " ", value_text(row.value))
+    end
+    kind = likelihood(m.model) in (:bernoulli, :categorical) ? :prob : :mean
+    mean = predict(m, X[1:3, :]; kind = kind)
+    println("predictions ", join((@sprintf("%.12g", value) for value in vec(permutedims(mean))), " "))
+end

@@ -1,0 +1,66 @@
+"""What an estimator takes where its user has no wish: method, posterior, options and first predictions of a few cases. As
+defaults.R and defaults.jl print it."""
+
+import warnings
+
+import bdl
+import numpy as np
+
+warnings.simplefilter("ignore")
+
+i = np.arange(1, 31)
+x = np.stack([(7 * i) % 11 - 5, (3 * i) % 7 - 3], axis=1) / 4
+y = 2 * x[:, 0] - x[:, 1] + ((5 * i) % 9 - 4) / 16
+two = np.where(y > 0, "b", "a")
+three = np.where(y > 1, "c", two)
+count = (3 * i) % 5
+both = np.stack([y, 10 * x[:, 1] + y / 2], axis=1)
+
+
+def network(targets, **settings):
+    kind = bdl.BayesianMLPRegressor if targets.dtype == float else bdl.BayesianMLPClassifier
+    return kind(**settings), targets
+
+
+def linear(family, targets, **settings):
+    return bdl.BayesianGLM(family, **settings), targets
+
+
+cases = {
+    "regression": network(y),
+    "targets": network(both),
+    "two classes": network(two),
+    "three classes": network(three),
+    "heteroscedastic": network(y, noise="heteroscedastic"),
+    "student_t": network(y, noise="student_t"),
+    "mc-dropout": network(y, method="mc-dropout"),
+    "vogn": network(y, method="vogn"),
+    "laplace": network(three, method="laplace"),
+    "lo-fi": network(y, method="lo-fi"),
+    "linear": linear("gaussian", y),
+    "linear targets": linear("gaussian", both),
+    "counts": linear("poisson", count),
+    "logistic": linear("bernoulli", two),
+    "softmax": linear("categorical", three),
+    "linear bbb": linear("gaussian", y, method="bbb"),
+    "linear stream": linear("gaussian", y, method="cm-ekf"),
+    "count stream": linear("poisson", count, method="lo-fi"),
+}
+
+
+def value_text(value):
+    return value if isinstance(value, str) else "%.15g" % value
+
+
+for name, (estimator, targets) in cases.items():
+    estimator.fit(x, targets)
+    optimizer, q = estimator.optimizer_, estimator.posterior_
+    print("case", name)
+    print("method", optimizer.method, "posterior", q.family, q.rank, "steps", optimizer.progress.step)
+    if q.family == "dropout":
+        print("rates", *("%.15g" % rate for rate in q.dropout_rates))
+    for option, value in optimizer.options.items():
+        print(option, value_text(value))
+    has_classes = optimizer.model.likelihood in ("bernoulli", "categorical")
+    mean = estimator.predict_proba(x[:3]) if has_classes else estimator.predict(x[:3])
+    print("predictions", *("%.12g" % number for number in np.ravel(mean)))
