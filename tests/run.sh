@@ -51,6 +51,10 @@ memcheck() { # program ...
   OPENBLAS_NUM_THREADS=1 valgrind --quiet --leak-check=full --error-exitcode=1 "$@"
 }
 
+bits() { # one and two threads give the same bits
+  OPENBLAS_NUM_THREADS=1 $release/tests/bdl_bits >"$work/bits" || { grep 'failed: \|on two threads' "$work/bits"; return 1; }
+}
+
 fuzz() { # seconds for each target
   for target in build/clang/fuzz/fuzz_*; do
     "$target" -seed=1 -max_total_time="$1" -artifact_prefix="$work/" >"$work/fuzz" 2>&1 || { tail -n 60 "$work/fuzz"; return 1; }
@@ -77,6 +81,7 @@ documents() {
   section 'golden file, examples, documents'
   check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
   check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
+  check 'two threads have the bits of one, every method' bits
   check 'examples/run.sh' sh examples/run.sh
   for program in test_examples test_examples_training; do
     check "$program under valgrind" memcheck $release/tests/$program
