@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "linalg/product.hpp"
+#include "linalg/blas/product.hpp"
 #include "machine.hpp"
 #include "timing.hpp"
 

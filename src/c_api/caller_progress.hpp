@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "inference/course.hpp"
+#include "inference/batch/course.hpp"
 
 namespace bdl {
 

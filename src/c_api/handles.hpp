@@ -7,7 +7,7 @@
 #include "bdl/bdl.h"
 #include "inference/optimizer.hpp"
 #include "model/model.hpp"
-#include "posterior/dropout.hpp"
+#include "posterior/dropout/dropout.hpp"
 
 template <class Base32, class Base64>
 using Either = std::variant<std::shared_ptr<Base32>, std::shared_ptr<Base64>>;

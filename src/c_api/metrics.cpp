@@ -1,7 +1,7 @@
 #include "bdl/metrics.h"
 
 #include "c_api/guard.hpp"
-#include "predict/metrics.hpp"
+#include "metrics/metrics.hpp"
 
 using bdl::guard;
 using bdl::not_null;

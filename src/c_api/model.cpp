@@ -3,7 +3,7 @@
 #include "c_api/parameters.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/estimator.hpp"
-#include "inference/fit.hpp"
+#include "inference/batch/fit.hpp"
 #include "model/network.hpp"
 #include "model/user_model.hpp"
 

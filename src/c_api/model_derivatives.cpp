@@ -5,8 +5,8 @@
 #include "c_api/parameters.hpp"
 #include "curvature/hessian.hpp"
 #include "curvature/jacobian.hpp"
-#include "inference/fit.hpp"
-#include "linalg/blas.hpp"
+#include "inference/batch/fit.hpp"
+#include "linalg/blas/blas.hpp"
 
 namespace bdl {
 namespace {

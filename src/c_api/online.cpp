@@ -5,7 +5,7 @@
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "inference/stream.hpp"
+#include "inference/stream/stream.hpp"
 
 namespace bdl {
 namespace {

@@ -1,10 +1,10 @@
 #include "c_api/caller_progress.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "data/minibatch.hpp"
+#include "inference/batch/fit.hpp"
 #include "inference/diagnose.hpp"
-#include "inference/exact_fit.hpp"
-#include "inference/fit.hpp"
-#include "inference/minibatch.hpp"
+#include "inference/exact/exact_fit.hpp"
 
 namespace bdl {
 namespace {

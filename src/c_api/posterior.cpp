@@ -2,11 +2,11 @@
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "posterior/diagonal_moment.hpp"
-#include "posterior/dropout.hpp"
-#include "posterior/full.hpp"
-#include "posterior/full_moment.hpp"
-#include "posterior/low_rank.hpp"
+#include "posterior/diagonal/diagonal_moment.hpp"
+#include "posterior/dropout/dropout.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/full/full_moment.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 
 namespace bdl {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "inference/natural_gradient_step.hpp"
-#include "posterior/low_rank.hpp"
+#include "inference/batch/natural_gradient_step.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 
 namespace bdl {
 namespace {

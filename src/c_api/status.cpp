@@ -7,7 +7,7 @@
 
 #include "bdl/bdl.h"
 #include "c_api/guard.hpp"
-#include "linalg/blas_info.hpp"
+#include "parallel/blas_info.hpp"
 
 #define BDL_STATUS(name, number, meaning) \
   static_assert(BDL_##name == number && static_cast<int>(bdl::Status::name) == number);

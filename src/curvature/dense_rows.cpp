@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "linalg/blas.hpp"
-#include "linalg/parallel.hpp"
+#include "linalg/blas/blas.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/array.hpp"
 #include "curvature/rows.hpp"
-#include "linalg/tall.hpp"
+#include "linalg/tall/tall.hpp"
 
 namespace bdl {
 

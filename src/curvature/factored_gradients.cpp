@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "curvature/factored_rows.hpp"
-#include "linalg/blas.hpp"
-#include "linalg/parallel.hpp"
+#include "linalg/blas/blas.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

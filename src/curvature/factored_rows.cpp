@@ -4,9 +4,9 @@
 
 #include "base/profile.hpp"
 #include "curvature/dense_rows.hpp"
-#include "linalg/blas.hpp"
-#include "linalg/parallel.hpp"
-#include "linalg/vector_kernels.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/blas/vector_kernels.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

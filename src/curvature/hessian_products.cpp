@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "linalg/blas.hpp"
-#include "linalg/parallel.hpp"
+#include "linalg/blas/blas.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

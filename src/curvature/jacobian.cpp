@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linalg/blas.hpp"
+#include "linalg/blas/blas.hpp"
 
 namespace bdl {
 

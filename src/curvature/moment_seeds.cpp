@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "linalg/blas.hpp"
-#include "linalg/cholesky.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
 
 namespace bdl {
 

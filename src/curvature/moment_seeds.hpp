@@ -4,7 +4,7 @@
 // j > 0 confident wrong predictions teach less.
 #pragma once
 
-#include "model/likelihood.hpp"
+#include "likelihood/likelihood.hpp"
 
 namespace bdl {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/rule.hpp"
+#include "inference/methods/rule.hpp"
 
 namespace bdl {
 namespace {

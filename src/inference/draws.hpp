@@ -1,7 +1,7 @@
 // Where the random draws of a step come from: the optimizer's own streams, or somebody who has their own.
 #pragma once
 
-#include "posterior/dropout.hpp"
+#include "posterior/dropout/dropout.hpp"
 
 namespace bdl {
 

@@ -5,10 +5,10 @@
 #include "curvature/curvature.hpp"
 #include "curvature/estimator.hpp"
 #include "curvature/hessian.hpp"
+#include "inference/batch/leverage_guard.hpp"
 #include "inference/draws.hpp"
-#include "inference/exact_estimator.hpp"
-#include "inference/leverage_guard.hpp"
-#include "inference/options.hpp"
+#include "inference/exact/exact_estimator.hpp"
+#include "options/options.hpp"
 
 namespace bdl {
 

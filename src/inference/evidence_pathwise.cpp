@@ -2,7 +2,7 @@
 // diagonal Gaussians, and of the mean under dropout's masks.
 #include "base/profile.hpp"
 #include "inference/evidence.hpp"
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 

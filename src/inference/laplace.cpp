@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "curvature/data_rows.hpp"
-#include "inference/rule.hpp"
-#include "linalg/parallel.hpp"
+#include "inference/methods/rule.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "base/profile.hpp"
-#include "inference/rule.hpp"
-#include "linalg/parallel.hpp"
-#include "linalg/woodbury.hpp"
+#include "inference/methods/rule.hpp"
+#include "linalg/tall/woodbury.hpp"
 #include "model/network.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {

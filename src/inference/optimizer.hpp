@@ -7,17 +7,17 @@
 
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
+#include "inference/batch/first_order.hpp"
+#include "inference/batch/scales.hpp"
 #include "inference/evidence.hpp"
-#include "inference/filter.hpp"
-#include "inference/first_order.hpp"
-#include "inference/method.hpp"
-#include "inference/prequential.hpp"
-#include "inference/prior.hpp"
-#include "inference/scales.hpp"
-#include "inference/schedule.hpp"
-#include "inference/stream_guard.hpp"
+#include "inference/methods/method.hpp"
+#include "inference/methods/schedule.hpp"
+#include "inference/stream/filter.hpp"
+#include "inference/stream/prequential.hpp"
+#include "inference/stream/stream_guard.hpp"
 #include "model/model.hpp"
 #include "posterior/posterior.hpp"
+#include "prior/prior.hpp"
 
 namespace bdl {
 

@@ -4,10 +4,10 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "inference/freed_log_precision.hpp"
+#include "inference/batch/freed_log_precision.hpp"
+#include "inference/methods/rule.hpp"
 #include "inference/optimizer.hpp"
-#include "inference/rule.hpp"
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 

@@ -1,8 +1,8 @@
 // Optimizers on streams: observations and the passage of time.
 #include "base/error.hpp"
-#include "inference/freed_log_precision.hpp"
+#include "inference/batch/freed_log_precision.hpp"
 #include "inference/optimizer.hpp"
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 

@@ -3,11 +3,11 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
-#include "posterior/diagonal_moment.hpp"
-#include "posterior/dropout.hpp"
-#include "posterior/full.hpp"
-#include "posterior/full_moment.hpp"
-#include "posterior/low_rank.hpp"
+#include "posterior/diagonal/diagonal_moment.hpp"
+#include "posterior/dropout/dropout.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/full/full_moment.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 
 namespace bdl {
 namespace {

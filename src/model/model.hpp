@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/likelihood.hpp"
-#include "model/standardization.hpp"
+#include "data/standardization.hpp"
+#include "likelihood/likelihood.hpp"
 
 namespace bdl {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/profile.hpp"
-#include "linalg/blas.hpp"
+#include "linalg/blas/blas.hpp"
 #include "model/activation.hpp"
 #include "rng/philox.hpp"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "linalg/parallel.hpp"
-#include "posterior/dense_step.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/full/dense_step.hpp"
 
 namespace bdl {
 

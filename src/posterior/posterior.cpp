@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 

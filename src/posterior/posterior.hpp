@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "curvature/curvature.hpp"
-#include "linalg/low_rank_projection.hpp"
-#include "linalg/positive_matrix.hpp"
-#include "linalg/tall.hpp"
+#include "linalg/dense/positive_matrix.hpp"
+#include "linalg/tall/low_rank_projection.hpp"
+#include "linalg/tall/tall.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {

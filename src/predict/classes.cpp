@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "model/linearized_density.hpp"
-#include "model/logistic_rule.hpp"
+#include "likelihood/linearized_density.hpp"
+#include "likelihood/logistic_rule.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 

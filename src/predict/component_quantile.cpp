@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/heteroscedastic.hpp"
-#include "model/special_functions.hpp"
-#include "model/student_t.hpp"
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/special_functions.hpp"
+#include "likelihood/student_t.hpp"
 
 namespace bdl {
 namespace {

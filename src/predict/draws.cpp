@@ -2,7 +2,7 @@
 #include <numbers>
 #include <vector>
 
-#include "model/linearized_density.hpp"
+#include "likelihood/linearized_density.hpp"
 #include "predict/mixture_quantile.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/interrupt.hpp"
-#include "linalg/blas.hpp"
-#include "linalg/symmetric_root.hpp"
-#include "model/logistic_rule.hpp"
+#include "likelihood/logistic_rule.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/symmetric_root.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "predict/sense.hpp"
 

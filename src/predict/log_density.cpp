@@ -2,9 +2,9 @@
 #include <limits>
 #include <vector>
 
-#include "model/heteroscedastic.hpp"
-#include "model/linearized_density.hpp"
-#include "model/student_t.hpp"
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/linearized_density.hpp"
+#include "likelihood/student_t.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/interrupt.hpp"
-#include "posterior/dropout.hpp"
+#include "posterior/dropout/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
 #include "predict/sense.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/poisson_lognormal.hpp"
-#include "model/special_functions.hpp"
+#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/special_functions.hpp"
 
 namespace bdl {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <span>
 
-#include "model/heteroscedastic.hpp"
-#include "model/linearized_density.hpp"
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/linearized_density.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 

@@ -4,9 +4,9 @@
 #include <exception>
 #include <numeric>
 
-#include "inference/fit.hpp"
-#include "linalg/parallel.hpp"
+#include "inference/batch/fit.hpp"
 #include "model/user_model.hpp"
+#include "parallel/parallel.hpp"
 #include "predict/predict.hpp"
 
 namespace bdl {

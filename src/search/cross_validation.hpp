@@ -4,9 +4,9 @@
 #include <atomic>
 #include <optional>
 
+#include "data/folds.hpp"
 #include "inference/optimizer.hpp"
 #include "predict/mixture.hpp"
-#include "search/folds.hpp"
 
 namespace bdl {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/special_functions.hpp"
+#include "likelihood/special_functions.hpp"
 
 namespace bdl {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "search/minimise.hpp"
+#include "optimize/minimize_within_bounds.hpp"
 
 namespace bdl {
 namespace {

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "base/error.hpp"
-#include "linalg/blas.hpp"
-#include "linalg/cholesky.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
 
 namespace bdl {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "optimize/minimize_within_bounds.hpp"
 #include "rng/philox.hpp"
 #include "search/expected_improvement.hpp"
 #include "search/fit_scales.hpp"
-#include "search/minimise.hpp"
 
 namespace bdl {
 namespace {

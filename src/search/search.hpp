@@ -1,7 +1,7 @@
 // Hyper-parameter search: trials of option values, scored by cross-validation of blank copies of a prototype.
 #pragma once
 
-#include "inference/fit.hpp"
+#include "inference/batch/fit.hpp"
 #include "search/cross_validation.hpp"
 #include "search/space.hpp"
 #include "search/trial.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "inference/options.hpp"
+#include "options/options.hpp"
 
 namespace bdl {
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Includes in src go down the layers only; BLAS is seen in linalg only, NLopt in search only; extern "C" is said in
-# c_api only.
+# Includes in src go down the layers only; BLAS is seen in linalg only (and in parallel, which asks for its threads), libLBFGS and
+# NLopt in optimize only; extern "C" is said in c_api only.
 set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   BEGIN {
-    split("base rng:linalg model curvature posterior inference predict:io search c_api", layers)
+    split("base parallel:options rng linalg optimize data:likelihood model curvature posterior prior inference " \
+          "predict:metrics:io search c_api", layers)
     for (i in layers) { n = split(layers[i], folders, ":"); for (j = 1; j <= n; j++) layer[folders[j]] = i + 0 }
   }
   function wrong(what) { printf "src/%s:%d: %s\n", substr(FILENAME, 3), FNR, what; bad = 1 }
@@ -17,8 +18,8 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   /^[ \t]*#[ \t]*include/ {
     header = $0
     gsub(/^[^"<]*["<]|[">].*$/, "", header)
-    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "linalg") wrong(header " outside linalg")
-    if (header == "nlopt.h" && here != "search") wrong(header " outside search")
+    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here !~ /^(linalg|parallel)$/) wrong(header " outside linalg")
+    if (header ~ /^(nlopt|lbfgs)\.h$/ && here != "optimize") wrong(header " outside optimize")
     if ($0 !~ /"/ || header ~ /^bdl\//) next
     there = folder_of(header)
     if (!(there in layer)) wrong("include \"" header "\" does not start with a folder of src")

@@ -1,8 +1,8 @@
 // Training over a data set: order and number of steps, progress, stopping and going on, and the diagnosis
 // afterwards.
+#include "data/minibatch.hpp"
+#include "inference/batch/fit.hpp"
 #include "inference/diagnose.hpp"
-#include "inference/fit.hpp"
-#include "inference/minibatch.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 

@@ -1,9 +1,9 @@
 // Fits by the methods exact-*: progress, stopping and going on, what is refused, and that failures change
 // nothing.
-#include "inference/fit.hpp"
-#include "inference/scales.hpp"
-#include "inference/stream.hpp"
-#include "posterior/full.hpp"
+#include "inference/batch/fit.hpp"
+#include "inference/batch/scales.hpp"
+#include "inference/stream/stream.hpp"
+#include "posterior/full/full.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"

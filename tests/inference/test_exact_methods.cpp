@@ -1,7 +1,7 @@
 // The methods exact-*: posteriors that satisfy the stationarity conditions of the ELBO in dense matrices, and
 // closed forms where there are some.
-#include "inference/fit.hpp"
-#include "posterior/full.hpp"
+#include "inference/batch/fit.hpp"
+#include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"

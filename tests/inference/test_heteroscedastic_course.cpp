@@ -1,6 +1,6 @@
 // Training with heteroscedastic noise: when the log noise precisions are freed, what is learned of noise that
 // differs between examples, by every kind of estimate, and what is refused.
-#include "inference/fit.hpp"
+#include "inference/batch/fit.hpp"
 #include "io/checkpoint.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"

@@ -1,8 +1,8 @@
 // Memory of a training step: what the optimizer states against what it allocates, and that later steps
 // allocate nothing.
-#include "inference/exact_fit.hpp"
-#include "inference/fit.hpp"
-#include "linalg/minimize.hpp"
+#include "inference/batch/fit.hpp"
+#include "inference/exact/exact_fit.hpp"
+#include "optimize/minimize.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "inference/evidence.hpp"
-#include "inference/method.hpp"
-#include "inference/options.hpp"
+#include "inference/methods/method.hpp"
+#include "options/options.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // parameter by parameter.
 #include <algorithm>
 
-#include "inference/prior.hpp"
+#include "prior/prior.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 

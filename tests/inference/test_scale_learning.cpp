@@ -2,7 +2,7 @@
 // lambda = D / E[theta^T theta] and tau = N C / E[sum of squared errors] (spec/core.md section 5).
 #include <array>
 
-#include "inference/scales.hpp"
+#include "inference/batch/scales.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"

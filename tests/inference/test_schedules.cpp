@@ -3,8 +3,8 @@
 #include <numbers>
 #include <set>
 
-#include "inference/minibatch.hpp"
-#include "inference/schedule.hpp"
+#include "data/minibatch.hpp"
+#include "inference/methods/schedule.hpp"
 #include "support/verify.hpp"
 
 namespace {

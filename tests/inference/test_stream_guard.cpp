@@ -1,6 +1,6 @@
 // The line search of streams against the same in dense matrices and plain loops; where it must not act, and
 // what it prevents.
-#include "inference/stream_guard.hpp"
+#include "inference/stream/stream_guard.hpp"
 #include "model/user_model.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/naive_network.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <thread>
 
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 #include "predict/predict.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"

@@ -3,9 +3,9 @@
 #include <array>
 #include <vector>
 
-#include "linalg/blas.hpp"
-#include "linalg/cholesky.hpp"
-#include "linalg/parallel.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {

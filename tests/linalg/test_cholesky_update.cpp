@@ -1,6 +1,6 @@
 // Factors under rank-one terms, and the matrices with their factors, against dense references.
-#include "linalg/cholesky_update.hpp"
-#include "linalg/positive_matrix.hpp"
+#include "linalg/dense/cholesky_update.hpp"
+#include "linalg/dense/positive_matrix.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -1,9 +1,9 @@
 // Largest eigenpairs and orthonormal bases against Jacobi rotations, matrices of known spectrum, and
 // identities.
-#include "linalg/block_products.hpp"
-#include "linalg/lanes.hpp"
-#include "linalg/orthonormal.hpp"
-#include "linalg/top_eigen.hpp"
+#include "linalg/blas/block_products.hpp"
+#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/top_eigen.hpp"
+#include "linalg/tall/orthonormal.hpp"
 #include "support/verify.hpp"
 
 namespace {

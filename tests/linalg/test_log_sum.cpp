@@ -1,5 +1,5 @@
 // Sums of logarithms against one logarithm per value, with values at the ends of the range.
-#include "linalg/log_sum.hpp"
+#include "linalg/dense/log_sum.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // The best rank-L part of A A^T by each method, against Jacobi eigenpairs; which method the cost model takes.
-#include "linalg/low_rank_projection.hpp"
+#include "linalg/tall/low_rank_projection.hpp"
 #include "support/verify.hpp"
 
 namespace {

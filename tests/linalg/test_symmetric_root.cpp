@@ -1,5 +1,5 @@
 // Symmetric roots of positive semi-definite matrices of every rank.
-#include "linalg/symmetric_root.hpp"
+#include "linalg/dense/symmetric_root.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // Products with tall matrices against dense ones: rows that are not a multiple of the block, above and below
 // it.
-#include "linalg/parallel.hpp"
-#include "linalg/tall.hpp"
+#include "linalg/tall/tall.hpp"
+#include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {

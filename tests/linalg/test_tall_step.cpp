@@ -1,6 +1,6 @@
 // The two passes of a projection against dense products; the Gram matrices that the second takes on its way
 // are those of tall_gram, bit for bit.
-#include "linalg/tall_step.hpp"
+#include "linalg/tall/tall_step.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "linalg/parallel.hpp"
+#include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Sigma = (U U^T + diag(d))^-1 through the Cholesky factor of I + V^T V, against the dense inverse.
-#include "linalg/woodbury.hpp"
+#include "linalg/tall/woodbury.hpp"
 #include "support/verify.hpp"
 
 namespace {

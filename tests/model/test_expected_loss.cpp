@@ -1,6 +1,6 @@
 // Expected losses and their derivatives against 40-digit values and against plain sums over the normal
 // density.
-#include "model/expected_loss.hpp"
+#include "likelihood/expected_loss.hpp"
 #include "support/likelihoods.hpp"
 #include "support/logistic_cases.hpp"
 #include "support/verify.hpp"

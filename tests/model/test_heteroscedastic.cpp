@@ -2,8 +2,8 @@
 // noise precisions that are free, and held at 0.
 #include <numbers>
 
-#include "model/heteroscedastic.hpp"
-#include "model/linearized_density.hpp"
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/linearized_density.hpp"
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"
 

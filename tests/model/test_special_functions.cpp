@@ -1,5 +1,5 @@
 // Tails of the normal and Poisson distributions against values computed with 60 digits.
-#include "model/special_functions.hpp"
+#include "likelihood/special_functions.hpp"
 #include "predict/predict_test.hpp"
 
 namespace {

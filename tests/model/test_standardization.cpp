@@ -1,6 +1,6 @@
 // Means and standard deviations of columns: of any layout and type, missing numbers left out, constants
 // found, and nothing lost beside large means.
-#include "model/standardization.hpp"
+#include "data/standardization.hpp"
 #include "support/verify.hpp"
 
 namespace {

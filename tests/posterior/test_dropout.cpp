@@ -1,7 +1,7 @@
 // Dropout's masks: which parameters share one, their moments, and what the posterior makes of its mean.
 #include <array>
 
-#include "posterior/dropout.hpp"
+#include "posterior/dropout/dropout.hpp"
 #include "support/verify.hpp"
 
 namespace {

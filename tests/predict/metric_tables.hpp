@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "predict/metrics.hpp"
+#include "metrics/metrics.hpp"
 
 // Last: its macro fail() would break the headers above.
 #include <setjmp.h>

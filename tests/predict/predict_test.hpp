@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "model/network.hpp"
-#include "posterior/full.hpp"
-#include "posterior/low_rank.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 #include "predict/predict.hpp"
 
 // Last: it includes cmocka.h.

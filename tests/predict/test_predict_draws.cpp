@@ -1,5 +1,5 @@
 // Draws of y: their distribution given the parameters, and which random numbers they take.
-#include "model/special_functions.hpp"
+#include "likelihood/special_functions.hpp"
 #include "predict_test.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // Predictions of heteroscedastic models, whose noise differs between examples and between draws: against
 // formulas written out for each draw, and grids over the law of the linearised outputs.
+#include "likelihood/special_functions.hpp"
 #include "linearized_test.hpp"
-#include "model/special_functions.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Log predictive densities and expected log likelihoods.
-#include "model/poisson_lognormal.hpp"
+#include "likelihood/poisson_lognormal.hpp"
 #include "predict_test.hpp"
 
 namespace {

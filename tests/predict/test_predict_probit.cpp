@@ -1,7 +1,7 @@
 // Closed forms that stand for integrals over the linearised model's outputs: the probit approximation of
 // classes, and counts.
+#include "likelihood/poisson_lognormal.hpp"
 #include "linearized_test.hpp"
-#include "model/poisson_lognormal.hpp"
 
 namespace {
 

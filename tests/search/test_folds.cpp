@@ -1,6 +1,6 @@
 // Folds: every row is left out once, sizes differ by at most one, and what trains stands in the documented
 // order.
-#include "search/folds.hpp"
+#include "data/folds.hpp"
 #include "support/verify.hpp"
 
 namespace {

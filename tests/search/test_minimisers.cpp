@@ -2,7 +2,7 @@
 // the objective.
 #include <stdexcept>
 
-#include "search/minimise.hpp"
+#include "optimize/minimize_within_bounds.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "curvature/dense_rows.hpp"
-#include "posterior/full.hpp"
-#include "posterior/full_moment.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/full/full_moment.hpp"
 #include "support/verify.hpp"
 
 namespace bdl::testing {

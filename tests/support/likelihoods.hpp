@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/likelihood.hpp"
+#include "likelihood/likelihood.hpp"
 #include "support/dense.hpp"
 
 namespace bdl::testing {

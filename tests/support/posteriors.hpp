@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "posterior/diagonal_moment.hpp"
-#include "posterior/full.hpp"
-#include "posterior/full_moment.hpp"
-#include "posterior/low_rank.hpp"
+#include "posterior/diagonal/diagonal_moment.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/full/full_moment.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 #include "support/dense.hpp"
 
 namespace bdl::testing {

@@ -2,7 +2,7 @@
 // draws that do not depend on a family's square root.
 #pragma once
 
-#include "inference/stream.hpp"
+#include "inference/stream/stream.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"

@@ -1,0 +1,30 @@
+// Which examples a step of fit sees: a pure function of seed, epoch and position, so that a resumed run goes
+// on exactly.
+#pragma once
+
+#include <vector>
+
+#include "options/options.hpp"
+
+namespace bdl {
+
+/// Examples per step: the option, or chosen by the size of the data.
+Index minibatch_size(const Options& options, Index examples);
+
+class Minibatches {
+ public:
+  Minibatches(const Options& options, Index examples);
+  Index batches() const { return batches_; }
+  Index size() const { return size_; }
+  /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.
+  ConstSpan<Index> batch(Index epoch, Index number);
+
+ private:
+  Index examples_, batches_, size_;
+  bool replacement_;
+  std::uint64_t seed_;
+  Index shuffled_epoch_ = -1;
+  std::vector<Index> order_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,190 @@
+#include "inference/batch/first_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/diagonal/diagonal_step.hpp"
+
+namespace bdl {
+namespace {
+
+bool is_adam(const Options& options) {
+  return options.descent == static_cast<std::int32_t>(DescentOption::adam);
+}
+
+struct LogSigma {
+  template <class T>
+  static BDL_ALWAYS_INLINE T slope(T sigma) {
+    return sigma;
+  }
+  /// sigma after rho has moved by -shift.
+  template <class T>
+  static BDL_ALWAYS_INLINE T moved(T sigma, T shift) {
+    return sigma * std::exp(-shift);
+  }
+};
+
+struct Softplus {
+  /// sigma = log(1 + exp(rho)), so dsigma / drho = 1 - exp(-sigma).
+  template <class T>
+  static BDL_ALWAYS_INLINE T slope(T sigma) {
+    return -std::expm1(-sigma);
+  }
+  template <class T>
+  static BDL_ALWAYS_INLINE T moved(T sigma, T shift) {
+    const T rho = sigma + std::log(slope(sigma)) - shift;
+    return std::max(rho, T(0)) + std::log1p(std::exp(-std::abs(rho)));
+  }
+};
+
+/// Position of the first value that is not in [low, infinity); as many as there are values if all are.
+template <class T>
+Index first_outside(ConstSpan<T> values, T low) {
+  constexpr T high = std::numeric_limits<T>::max();
+  int outside = 0;
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (const T value : values) outside |= value >= low && value <= high ? 0 : 1;
+  });
+  if (outside == 0) return std::ssize(values);
+  return std::ranges::find_if_not(values, [=](T value) { return value >= low && value <= high; }) -
+         values.begin();
+}
+
+}  // namespace
+
+/// One step of the averages; those before it are null where a new course begins.
+template <class T>
+struct FirstOrder<T>::Averages {
+  const T *first, *second;
+  T *next_first, *next_second;
+  T length, keep, add, keep_squares, add_squares, unbias_squares, epsilon;
+
+  /// How far parameter i goes against its gradient g.
+  template <bool adam>
+  BDL_ALWAYS_INLINE T shift(Index i, T g) const {
+    const T m = keep * (first ? first[i] : T(0)) + add * g;
+    next_first[i] = m;
+    if constexpr (!adam) return length * m;
+    const T v = keep_squares * (second ? second[i] : T(0)) + add_squares * g * g;
+    next_second[i] = v;
+    return length * m / (std::sqrt(unbias_squares * v) + epsilon);
+  }
+};
+
+template <class T>
+typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentStep<T>& step,
+                                                      const Options& options) {
+  const bool adam = is_adam(options),
+             goes_on = now_.steps > 0 && now_.size == size && now_.has_second == adam;
+  next_.size = size;
+  next_.has_second = adam;
+  next_.steps = goes_on ? now_.steps + 1 : 1;
+  next_.first.reserve(size);
+  if (adam) next_.second.reserve(size);
+  const auto t = static_cast<double>(next_.steps);
+  const double beta = options.momentum, beta2 = options.adam_beta2;
+  return {goes_on ? now_.first.data() : nullptr,
+          goes_on ? now_.second.data() : nullptr,
+          next_.first.data(),
+          next_.second.data(),
+          static_cast<T>(step.rate / (1 - std::pow(beta, t))),
+          static_cast<T>(beta),
+          static_cast<T>(1 - beta),
+          static_cast<T>(beta2),
+          static_cast<T>(1 - beta2),
+          static_cast<T>(1 / (1 - std::pow(beta2, t))),
+          static_cast<T>(options.adam_epsilon)};
+}
+
+/// The loss has the gradient (g + lambda mu) / N.
+template <class T>
+template <bool adam>
+void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averages, std::span<T> mean) {
+  const T *g = step.gradient.data(), *lambda = step.prior_precision.data(), *old = step.from.mean().data();
+  const T each = static_cast<T>(1 / step.data_size);
+  T* const next = mean.data();
+  for_each_index(step.from.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
+    next[i] = old[i] - averages.template shift<adam>(i, each * (g[i] + lambda[i] * old[i]));
+  });
+}
+
+/// The loss has the gradient (sigma (H + lambda) - 1 / sigma) / N with respect to sigma; precision_ holds H
+/// on entry and 1 / sigma^2 on exit.
+template <class T>
+template <bool adam, class Scale>
+void FirstOrder<T>::step_scales(const DescentStep<T>& step, const Averages& averages, std::span<T> h) {
+  const Index dimension = step.from.dimension();
+  const T *old = old_precision_.data(), *lambda = step.prior_precision.data();
+  const T each = static_cast<T>(1 / step.data_size);
+  T* const next = h.data();
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
+    const T root = std::sqrt(old[i]), sigma = 1 / root;
+    const T slope = (sigma * (next[i] + lambda[i]) - root) * Scale::slope(sigma);
+    const T moved = Scale::moved(sigma, averages.template shift<adam>(dimension + i, each * slope));
+    next[i] = 1 / (moved * moved);
+  });
+}
+
+template <class T>
+ConstSpan<T> FirstOrder<T>::move_mean(const DescentStep<T>& step, const Options& options) {
+  const Index dimension = step.from.dimension();
+  mean_buffer_.reserve(dimension);
+  const auto mean = mean_buffer_.first(dimension);
+  const Averages averages = begin(dimension, step, options);
+  is_adam(options) ? step_mean<true>(step, averages, mean) : step_mean<false>(step, averages, mean);
+  check("mean", mean, std::numeric_limits<T>::lowest(), step.number);
+  mean_ = mean;
+  return mean_;
+}
+
+template <class T>
+void FirstOrder<T>::move_diagonal(const DescentStep<T>& step, const Curvature<T>& curvature,
+                                  const Options& options, Posterior<T>& to) {
+  const Index dimension = step.from.dimension();
+  precision_.reserve(dimension);
+  old_precision_.reserve(dimension);
+  const auto precision = precision_.first(dimension);
+  curvature_diagonal(curvature, precision);
+  step.from.precision_diagonal(old_precision_.first(dimension));
+  const Averages averages = begin(2 * dimension, step, options);
+  const bool adam = is_adam(options),
+             softplus = options.scale_parameter == static_cast<std::int32_t>(ScaleParameter::softplus);
+  adam ? step_mean<true>(step, averages, to.mean()) : step_mean<false>(step, averages, to.mean());
+  if (softplus)
+    adam ? step_scales<true, Softplus>(step, averages, precision)
+         : step_scales<false, Softplus>(step, averages, precision);
+  else
+    adam ? step_scales<true, LogSigma>(step, averages, precision)
+         : step_scales<false, LogSigma>(step, averages, precision);
+  check("mean", to.mean(), std::numeric_limits<T>::lowest(), step.number);
+  check("precision", precision, std::numeric_limits<T>::min(), step.number);
+  to.set_diagonal(precision, std::nullopt);
+}
+
+/// The values and the averages: a square that has overflowed would hold its parameter for ever.
+template <class T>
+void FirstOrder<T>::check(const char* what, ConstSpan<T> values, T lowest, Index number) const {
+  const auto check_range = [&](const char* of, ConstSpan<T> range, T low) {
+    const Index bad = first_outside(range, low);
+    if (bad < std::ssize(range))
+      fail(Status::ERROR_DIVERGED, "the %s of parameter %lld is not finite after step %lld", of,
+           static_cast<long long>(bad % std::ssize(values)), static_cast<long long>(number));
+  };
+  check_range(what, values, lowest);
+  check_range("gradient's average", next_.first.first(next_.size), std::numeric_limits<T>::lowest());
+  if (next_.has_second) check_range("squared gradient's average", next_.second.first(next_.size), T(0));
+}
+
+template <class T>
+Index FirstOrder<T>::bytes(Index dimension, bool moves_scales, const Options& options) {
+  const Index vectors = moves_scales ? 2 : 1, averages = is_adam(options) ? 2 : 1;
+  return static_cast<Index>(sizeof(T)) * dimension * (2 * vectors * averages + (moves_scales ? 2 : 1));
+}
+
+template class FirstOrder<float>;
+template class FirstOrder<double>;
+
+}  // namespace bdl

@@ -1,0 +1,142 @@
+#include "inference/batch/fit.hpp"
+
+#include "data/minibatch.hpp"
+#include "inference/exact/exact_fit.hpp"
+#include "inference/laplace.hpp"
+#include "inference/undo.hpp"
+
+namespace bdl {
+namespace {
+
+/// Forgets the caller's rows when the call returns.
+template <class T>
+class Release {
+ public:
+  explicit Release(DenseRows<T>& rows) : rows_(rows) {}
+  Release(const Release&) = delete;
+  Release& operator=(const Release&) = delete;
+  ~Release() { rows_.release(); }
+
+ private:
+  DenseRows<T>& rows_;
+};
+
+/// A step. Where training has run away, everything is taken back to the last good state; `goes_on` if
+/// training may go on from there, else the error tells.
+template <class T>
+void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes_on) {
+  try {
+    optimizer.step(examples);
+  } catch (const Error& error) {
+    if (error.status() != Status::ERROR_DIVERGED) throw;
+    goes_on = goes_on && optimizer.may_go_on();
+    if (!optimizer.go_back()) throw;
+    undo.keep();
+    if (!goes_on)
+      fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
+  }
+}
+
+/// The next minibatch's step.
+template <class T>
+void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatches& minibatches,
+             Undo<T>& undo) {
+  TrainingState& state = optimizer.state;
+  const auto examples = minibatches.batch(state.epoch, state.batch);
+  const auto count = static_cast<Index>(examples.size());
+  gather_inputs(*optimizer.model(), x, examples, optimizer.x_to_fill(count));
+  gather_targets(*optimizer.model(), y, examples, optimizer.y_to_fill(count));
+  take_step(optimizer, count, undo, true);
+  ++state.batch;
+}
+
+/// After an epoch's last minibatch. Where Laplace's approximation fails, it is what is left to do of the fit.
+template <class T>
+void end_epoch(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  TrainingState& state = optimizer.state;
+  if (optimizer.options().laplace && state.epoch + 1 == state.fit_end_epoch) take_laplace(optimizer, x, y);
+  state.batch = 0;
+  ++state.epoch;
+}
+
+}  // namespace
+
+template <class T>
+void check_data(const Model<T>& model, const Array& x, const Array& y) {
+  check_shape(x, -1, model.inputs(), "x");
+  model.likelihood.check_targets(y, x.rows, "y");
+  check_finite<T>(x, "x", model.standardization.inputs());
+  check_finite<T>(y, "y", model.standardization.targets());
+}
+
+template <class T>
+Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
+  check_data(*optimizer.model(), x, y);
+  if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
+  if (optimizer.options().laplace) check_laplace(optimizer, x.rows);
+  Minibatches minibatches(optimizer.options(), x.rows);
+  if (minibatches.size() > optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
+         static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
+  Undo undo(optimizer);
+  begin_course(optimizer, epochs, x.rows, minibatches.batches());
+  optimizer.start_noise(y);
+  const TrainingState& state = optimizer.state;
+  while (state.epoch < state.fit_end_epoch) {
+    if (state.batch < state.batches) advance(optimizer, x, y, minibatches, undo);
+    undo.keep();
+    if (state.batch == state.batches) end_epoch(optimizer, x, y);
+    if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
+  }
+  return Status::OK;
+}
+
+template <class T>
+void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_has_steps(optimizer.method());
+  check_data(*optimizer.model(), x, y);
+  if (x.rows > optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
+         static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
+  gather_inputs(*optimizer.model(), x, 0, optimizer.x_to_fill(x.rows));
+  gather_targets(*optimizer.model(), y, 0, optimizer.y_to_fill(x.rows));
+  Undo undo(optimizer);
+  if (optimizer.posterior()->is_blank()) optimizer.initialize();
+  optimizer.start_noise(y);
+  take_step(optimizer, x.rows, undo, false);
+  undo.keep();
+}
+
+template <class T>
+void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  check_data(*optimizer.model(), x, y);
+  check_laplace(optimizer, x.rows);
+  if (optimizer.posterior()->is_blank())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the posterior is blank: there is no mean yet to approximate the posterior around");
+  take_laplace(optimizer, x, y);
+}
+
+template <class T>
+void step_rows(Optimizer<T>& optimizer, const Array& rows) {
+  check_has_steps(optimizer.method());
+  check_shape(rows, -1, optimizer.posterior()->dimension(), "rows");
+  check_finite<T>(rows, "rows");
+  take_rows(rows, optimizer.rows());
+  const Release release(optimizer.rows());
+  Undo undo(optimizer);
+  optimizer.step_rows();
+  undo.keep();
+}
+
+#define BDL_INSTANTIATE(T)                                                                \
+  template void check_data(const Model<T>&, const Array&, const Array&);                  \
+  template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
+  template void step(Optimizer<T>&, const Array&, const Array&);                          \
+  template void laplace(Optimizer<T>&, const Array&, const Array&);                       \
+  template void step_rows(Optimizer<T>&, const Array&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,89 @@
+#include "inference/batch/scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "likelihood/student_t.hpp"
+
+namespace bdl {
+namespace {
+
+// Only a perfect fit or an all-zero group drifts this far; both floating types still hold it.
+constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
+
+double averaged(double precision, double variance, double weight) {
+  return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
+}
+
+}  // namespace
+
+double target_variance(const Array& y, const ColumnScales& scales) {
+  double variance = 0, square = 0;
+  const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
+  for (Index c = 0; c < y.cols; ++c) {
+    double mean = 0;
+    for (Index i = 0; i < y.rows; ++i) mean += scales.apply(c, element(y, i, c)) / n;
+    for (Index i = 0; i < y.rows; ++i) {
+      const double value = scales.apply(c, element(y, i, c));
+      variance += std::pow(value - mean, 2) / count;
+      square += std::pow(value, 2) / count;
+    }
+  }
+  return variance > 0 ? variance : square > 0 ? square : 1;
+}
+
+double scale_weight(double rate, Index k) {
+  return std::max(rate, 1 / static_cast<double>(k + 10));
+}
+
+template <class T>
+void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
+  scales.squares.resize(prior.groups().size());
+  scales.prior.assign(prior.groups().begin(), prior.groups().end());
+  prior.mean_squares(thetas, scales.squares);
+  for (std::size_t g = 0; g < scales.prior.size(); ++g)
+    scales.prior[g] = averaged(scales.prior[g], scales.squares[g], weight);
+}
+
+template <class T>
+void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                 Scales& scales) {
+  if (likelihood.noise_covariance().given()) return;  // fixed by the caller
+  scales.squares.resize(static_cast<std::size_t>(likelihood.targets()));
+  scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
+  sum_squared_errors(likelihood, f, y, scales.squares);
+  if (scales.noise.size() == 1) {
+    const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
+    scales.noise[0] = averaged(scales.noise[0], sum / static_cast<double>(y.size()), weight);
+    return;
+  }
+  for (std::size_t c = 0; c < scales.noise.size(); ++c)
+    scales.noise[c] = averaged(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
+}
+
+template <class T>
+void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
+                   Scales& scales) {
+  constexpr double least = 1, most = 1000,
+                   information = 3.5;  // of 1 / nu where the noise is normal: the most
+  const double degrees = likelihood.degrees_of_freedom();
+  double slope = 0;
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index c = 0; c < y.rows; ++c) {
+      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
+      slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
+    }
+  slope /= static_cast<double>(f.cols * y.rows);
+  scales.degrees = 1 / std::clamp(1 / degrees + weight * slope / information, 1 / most, 1 / least);
+}
+
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);                         \
+  template void learn_degrees(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&); \
+  template void learn_noise(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

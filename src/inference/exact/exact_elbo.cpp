@@ -1,0 +1,86 @@
+#include "inference/exact/exact_elbo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace bdl {
+
+namespace {
+
+template <class T>
+std::unique_ptr<Network<double>> in_double(const Network<T>& network) {
+  const Index sizes[] = {network.inputs(), 1};
+  return std::make_unique<Network<double>>(sizes, network.activation(), network.has_bias(),
+                                           network.likelihood);
+}
+
+}  // namespace
+
+template <class T>
+ExactElbo::ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const Array& x, const Array& y)
+    : model_(in_double(exact_network(model))), examples_(x.rows) {
+  prior_.reserve(dimension());
+  std::ranges::copy(prior_precision, prior_.data());
+  slope_.reserve(dimension());
+  x_.reserve(x.rows * x.cols);
+  y_.reserve(y.rows);
+  gather_inputs(model, x, 0, x_.matrix(x.cols, x.rows));
+  gather_targets(model, y, 0, y_.matrix(1, y.rows));
+  estimator_.emplace(*model_);
+}
+
+double ExactElbo::Value::rounding() const {
+  return 1e-13 * (1 + std::abs(log_likelihood) + std::abs(kl));
+}
+
+ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
+  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_->inputs(), examples_),
+                                   std::as_const(y_).matrix(1, examples_), 1);
+  const Value value{estimate_.expected_log_likelihood, kl_to_prior(q, prior_precision(), scratch_)};
+  const auto slope = slope_.first(dimension());
+  estimate_.rows->sum(estimate_.c, slope);
+  for (std::size_t i = 0; i < slope.size(); ++i) slope[i] += prior_precision()[i] * q.mean()[i];
+  if (!std::isfinite(value.loss()) ||
+      !std::ranges::all_of(slope, [](double derivative) { return std::isfinite(derivative); }))
+    fail(Status::ERROR_DIVERGED, "the ELBO is not finite");
+  return value;
+}
+
+double ExactElbo::best_noise_precision(const Value& value) const {
+  const auto n = static_cast<double>(examples_);
+  const double precision = model_->likelihood.noise_precision(0);
+  const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
+  return std::clamp(n * precision / squares, 1e-30, 1e30);
+}
+
+std::vector<double> ExactElbo::typical_precision() const {
+  const DenseLayer& layer = model_->layers().front();
+  const bdl_likelihood kind = model_->likelihood.kind();
+  const auto x = x_.matrix(model_->inputs(), examples_);
+  std::vector<double> out(prior_.data(), prior_.data() + dimension());
+  for (Index i = 0; i < examples_; ++i) {
+    const double b = kind == BDL_BERNOULLI  ? 0.25
+                     : kind == BDL_GAUSSIAN ? model_->likelihood.noise_precision(0)
+                                            : std::max(1.0, y_.data()[i]);
+    for (Index j = 0; j < x.rows; ++j)
+      out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
+    if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;
+  }
+  return out;
+}
+
+template <class T>
+Index ExactElbo::bytes(const Network<T>& network, const Posterior<double>& q, Index examples) {
+  const Index vectors = 2 * q.dimension(), data = examples * (network.inputs() + 1);
+  return static_cast<Index>(sizeof(double)) * (vectors + data) +
+         ExactEstimator<double>(*in_double(network)).bytes(q, examples) +
+         (q.family() == Family::low_rank ? TallScratch::bytes(q.dimension(), q.rank(), 0) : 0);
+}
+
+template Index ExactElbo::bytes(const Network<float>&, const Posterior<double>&, Index);
+template Index ExactElbo::bytes(const Network<double>&, const Posterior<double>&, Index);
+template ExactElbo::ExactElbo(const Model<float>&, ConstSpan<float>, const Array&, const Array&);
+template ExactElbo::ExactElbo(const Model<double>&, ConstSpan<double>, const Array&, const Array&);
+
+}  // namespace bdl

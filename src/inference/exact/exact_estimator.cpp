@@ -1,0 +1,108 @@
+#include "inference/exact/exact_estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "likelihood/expected_loss.hpp"
+#include "linalg/tall/woodbury.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/full/dense_step.hpp"
+
+namespace bdl {
+namespace {
+
+/// Elements of the rows x_i held at a time: they should stay in the cache.
+constexpr Index together = Index{1} << 16;
+
+}  // namespace
+
+template <class T>
+const Network<T>& exact_network(const Model<T>& model) {
+  if (!model.is_single_index() || model.likelihood.kind() > BDL_POISSON ||
+      model.likelihood.kind() == BDL_CATEGORICAL)
+    fail(Status::ERROR_UNSUPPORTED,
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
+         "Bernoulli, Gaussian or Poisson");
+  return dynamic_cast<const Network<T>&>(model);
+}
+
+template <class T>
+ExactEstimator<T>::ExactEstimator(const Model<T>& model) : network_(exact_network(model)) {}
+
+template <class T>
+Index ExactEstimator<T>::examples_together(Index examples) const {
+  return std::clamp<Index>(together / network_.parameters(), 1, examples);
+}
+
+template <class T>
+Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                        double weight) {
+  const Index examples = x.cols;
+  check_row_count(static_cast<double>(examples));
+  for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
+  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
+  network_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
+  check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
+  find_variances(q, x);
+  integrate(y, weight);
+  std::ranges::fill(ones_.first(examples), T(1));
+  rows_.assign_single(network_, x, std::as_const(ones_).matrix(1, examples));
+  const double* losses = losses_.data();
+  return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0),
+          true};
+}
+
+/// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.
+template <class T>
+void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
+  const DenseLayer& layer = network_.layers().front();
+  const Index most = examples_together(x.cols);
+  inputs_.reserve(q.dimension() * most);
+  for (Index first = 0; first < x.cols; first += most) {
+    const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
+    for (Index i = 0; i < rows.cols; ++i) {
+      std::ranges::copy(x.column(first + i), rows.column_data(i) + layer.weight_offset);
+      if (layer.bias_offset >= 0) rows(layer.bias_offset, i) = 1;
+    }
+    q.variances(rows, {variances_.data() + first, static_cast<std::size_t>(rows.cols)}, posterior_scratch_);
+  }
+}
+
+template <class T>
+void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
+  constexpr Index grain = 16;  // some microseconds each
+  parallel_blocks(y.cols, grain, [&](Index first, Index count) noexcept {
+    for (Index i = first; i < first + count; ++i) {
+      const ExpectedLoss expected = expected_loss(network_.likelihood, static_cast<double>(f_.data()[i]),
+                                                  variances_.data()[i], static_cast<double>(y(0, i)));
+      losses_.data()[i] = expected.loss;
+      c_.data()[i] = static_cast<T>(weight * expected.slope);
+      w_.data()[i] = static_cast<T>(weight * expected.curvature);
+    }
+  });
+  for (Index i = 0; i < y.cols; ++i)
+    if (!std::isfinite(losses_.data()[i]) || !std::isfinite(c_.data()[i]) || !std::isfinite(w_.data()[i]))
+      fail(Status::ERROR_DIVERGED, "the expected log likelihood of example %lld is not finite",
+           static_cast<long long>(i));
+}
+
+template <class T>
+Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
+  const Index t = sizeof(T), f64 = sizeof(double), most = examples_together(examples);
+  const bool full = q.family() == Family::full || q.family() == Family::full_moment;
+  const Index scratch = q.family() == Family::low_rank
+                            ? Woodbury<T>::scratch_bytes(q.dimension(), q.rank(), most)
+                        : full ? 2 * f64 * q.dimension() * std::min(most, most_dense_columns)
+                               : 0;
+  return FactoredRows<T>::bytes(network_.layers(), examples, 1) + examples * (4 * t + 2 * f64) +
+         t * q.dimension() * most + scratch;
+}
+
+template class ExactEstimator<float>;
+template class ExactEstimator<double>;
+template const Network<float>& exact_network(const Model<float>&);
+template const Network<double>& exact_network(const Model<double>&);
+
+}  // namespace bdl

@@ -1,0 +1,184 @@
+#include "inference/exact/exact_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "inference/exact/low_rank_search.hpp"
+#include "inference/methods/rule.hpp"
+#include "inference/undo.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/full/full.hpp"
+
+namespace bdl {
+namespace {
+
+/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, the gain (in
+/// nats) that makes one more worth taking, and the smallest part of one.
+constexpr int most_first_steps = 30;
+constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
+
+/// Learned noise has at least this share of the targets' variance.
+constexpr double least_noise = 1e-12;
+
+template <class From, class To>
+void convert(ConstSpan<From> from, To* to) {
+  for (const From value : from) {
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<To>::max())))
+      fail(Status::ERROR_DIVERGED, "the optimum has a number of %g, which does not fit in 32 bits",
+           static_cast<double>(value));
+    *to++ = static_cast<To>(value);
+  }
+}
+
+/// Between the precisions of one family.
+template <class From, class To>
+void copy_posterior(const Posterior<From>& from, Posterior<To>& to) {
+  if (from.family() == Family::full) {
+    const FullPosterior<From>& full = as_full(from);
+    dynamic_cast<FullPosterior<To>&>(to).restore(full.precision(), full.factor());
+  } else {
+    const LowRankPosterior<From>& low_rank = as_low_rank(from);
+    const Index dimension = from.dimension(), size = low_rank.u().size();
+    Buffer<To> u(size), d(dimension);
+    convert<From>({low_rank.u().data, static_cast<std::size_t>(size)}, u.data());
+    convert<From>(low_rank.d(), d.data());
+    dynamic_cast<LowRankPosterior<To>&>(to).set_precision(u.matrix(dimension, from.rank()),
+                                                          d.first(dimension));
+  }
+  convert<From>(from.mean(), to.mean().data());
+  to.set_blank(false);
+}
+
+/// The optimizer between the iterations of a search: it has the belief of the last one.
+template <class T>
+class Course {
+ public:
+  Course(Optimizer<T>& optimizer, Undo<T>& undo, const Progress& progress)
+      : optimizer_(optimizer), undo_(undo), progress_(progress), next_(optimizer.posterior()->clone()) {}
+
+  /// The iteration becomes the optimizer's. True if it was the last one or training is to stop.
+  bool advance(const Posterior<double>& q, const ExactElbo::Value& value) {
+    copy_posterior(q, *next_);
+    optimizer_.posterior()->swap(*next_);
+    TrainingState& state = optimizer_.state;
+    ++state.step;
+    ++state.epoch;
+    ++state.running_steps;
+    state.running_log_likelihood = value.log_likelihood;
+    state.start_weight = 0;
+    undo_.keep();
+    const bool last = state.epoch >= state.fit_end_epoch;
+    was_stopped_ = should_stop(optimizer_, progress_) && !last;
+    return was_stopped_ || last;
+  }
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  Optimizer<T>& optimizer_;
+  Undo<T>& undo_;
+  const Progress& progress_;
+  std::unique_ptr<Posterior<T>> next_;
+  bool was_stopped_ = false;
+};
+
+template <class T>
+void check_fixed_prior(const Optimizer<T>& optimizer) {
+  const Options& options = optimizer.options();
+  const char* const refused = options.learn_prior ? "learn_prior" : options.laplace ? "laplace" : nullptr;
+  if (refused)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of a fixed prior", refused,
+         optimizer.method().name);
+}
+
+/// A belief of the family in double.
+template <class T>
+std::unique_ptr<Posterior<double>> widened(const Posterior<T>& q) {
+  if (q.family() == Family::full) return std::make_unique<FullPosterior<double>>(q.dimension());
+  return std::make_unique<LowRankPosterior<double>>(q.dimension(), q.rank());
+}
+
+SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
+  FixedPoint point(elbo, q, projection_options(options));
+  if (q.family() == Family::full) return converge(point, options.tolerance, q, iterated);
+  for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
+    if (!point.step(part, worthwhile)) {
+      part /= 2;
+      continue;
+    }
+    ++steps;
+    if (iterated(q, point.value())) return SearchEnd::stopped;
+  }
+  return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
+}
+
+/// The optimum over the noise precision as well, by turns: the ELBO rises with each. Targets on a straight
+/// line would have none, so there is a least noise.
+template <class T>
+SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer,
+                            double most_precision, const Iterated& iterated) {
+  const Options& options = optimizer.options();
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  const bool learns =
+      options.learn_noise && likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
+  for (;;) {
+    const SearchEnd end = search(elbo, q, options, iterated);
+    if (!learns || end != SearchEnd::converged) return end;
+    const double last = likelihood.noise_precision(0),
+                 best = std::min(elbo.best_noise_precision(elbo.evaluate(q)), most_precision);
+    if (std::abs(best / last - 1) <= options.tolerance) return end;
+    likelihood.learn_noise_precision({&best, 1});
+    elbo.set_noise_precision(best);
+  }
+}
+
+}  // namespace
+
+template <class T>
+Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs,
+                   const Progress& progress) {
+  if (x.rows != optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "x has %lld rows, but method \"%s\" takes the whole data set of %lld",
+         static_cast<long long>(x.rows), optimizer.method().name,
+         static_cast<long long>(optimizer.data_size()));
+  check_fixed_prior(optimizer);
+  Undo undo(optimizer);
+  begin_course(optimizer, epochs, x.rows, 1);
+  optimizer.start_noise(y);
+  const ThreadLimit threads(optimizer.options().threads);
+  ExactElbo elbo(*optimizer.model(), optimizer.prior().precision(), x, y);
+  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
+  copy_posterior(*optimizer.posterior(), *q);
+  Course course(optimizer, undo, progress);
+  const double most_precision =
+      1 / (least_noise * target_variance(y, optimizer.model()->standardization.targets()));
+  const SearchEnd end = search_with_noise(
+      elbo, *q, optimizer, most_precision,
+      [&course](const auto& better, const auto& value) { return course.advance(better, value); });
+  undo.keep();
+  if (end == SearchEnd::converged) end_course(optimizer);
+  return course.was_stopped() ? Status::STOPPED : Status::OK;
+}
+
+template <class T>
+Index exact_fit_bytes(const Optimizer<T>& optimizer) {
+  const Index examples = optimizer.data_size();
+  check_row_count(static_cast<double>(examples));
+  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
+  const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
+  return course + beliefs + ExactElbo::bytes(exact_network(*optimizer.model()), *q, examples) +
+         FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
+         (q->family() == Family::full ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
+}
+
+#define BDL_INSTANTIATE(T)                                                                        \
+  template Status fit_exactly(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
+  template Index exact_fit_bytes(const Optimizer<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,97 @@
+#include "inference/exact/fixed_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace bdl {
+
+FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
+    : elbo_(elbo), q_(q), next_(q.clone()), projection_(projection), value_(elbo.evaluate(q)) {
+  for (Buffer<double>* buffer : {&shift_, &old_diagonal_, &new_diagonal_}) buffer->reserve(q.dimension());
+}
+
+Index FixedPoint::bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection) {
+  const DenseLayer layer{q.dimension(), 1, 0, -1};
+  const RowsCost cost = FactoredRows<double>::cost({layer}, examples, 1, 1);
+  return 3 * static_cast<Index>(sizeof(double)) * q.dimension() + q.update_bytes(cost, projection);
+}
+
+bool FixedPoint::step(double part, double least_gain) {
+  ExactElbo::Value next_value;
+  if (!try_step(part, least_gain, next_value)) {
+    value_ = elbo_.evaluate(q_);
+    return false;
+  }
+  measure(part);
+  q_.swap(*next_);
+  value_ = next_value;
+  return true;
+}
+
+bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next_value) {
+  PosteriorStep<double> step{q_};
+  step.m = elbo_.slope();
+  step.curvature = elbo_.curvature();
+  step.mean_rate = step.curvature_rate = part;
+  step.prior_precision = elbo_.prior_precision();
+  step.projection = projection_;
+  try {
+    next_->take(step, workspace_);
+    next_value = elbo_.evaluate(*next_);
+  } catch (const Error& error) {
+    if (error.status() != Status::ERROR_DIVERGED) throw;
+    return false;  // too long
+  }
+  return next_value.loss() <= value_.loss() - least_gain;
+}
+
+void FixedPoint::measure(double part) {
+  const Index dimension = q_.dimension();
+  const auto shift = shift_.first(dimension), before = old_diagonal_.first(dimension),
+             after = new_diagonal_.first(dimension);
+  std::ranges::transform(std::as_const(*next_).mean(), std::as_const(q_).mean(), shift.begin(),
+                         std::minus<>());
+  q_.precision_diagonal(before);
+  next_->precision_diagonal(after);
+  length_ = std::sqrt(next_->quadratic(shift, workspace_.scratch)) / part;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
+}
+
+/// Near the optimum the ELBO cannot tell steps apart: there, steps that get longer are damped, and the
+/// search ends where none has been the shortest for a while.
+SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q,
+                   const Iterated& iterated) {
+  constexpr double least_part = 1e-6;
+  constexpr int patience = 10;
+  double part = 1, shortest = HUGE_VAL, last = HUGE_VAL;
+  for (int waiting = 0; waiting < patience;) {
+    const double before = point.value().loss(), rounding = point.value().rounding();
+    if (!point.step(part, -rounding)) {
+      part /= 2;
+      if (part < least_part) fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
+      continue;
+    }
+    const bool tie = before - point.value().loss() <= rounding;
+    if (iterated(q, point.value())) return SearchEnd::stopped;
+    if (point.length() <= tolerance) return SearchEnd::converged;
+    part = tie && point.length() > last ? part / 2 : tie ? part : std::min(1.0, 2 * part);
+    last = point.length();
+    waiting = tie && last >= shortest ? waiting + 1 : 0;
+    shortest = std::min(shortest, last);
+  }
+  return end_of_search(shortest);
+}
+
+SearchEnd end_of_search(double length) {
+  constexpr double near = 1e-5;  // posterior standard deviations
+  if (!(length <= near))
+    fail(Status::ERROR_DIVERGED,
+         "rounding hides the ELBO's optimum: the search ended where the natural gradient has length %g",
+         length);
+  return SearchEnd::converged;
+}
+
+}  // namespace bdl

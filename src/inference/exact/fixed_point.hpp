@@ -1,0 +1,53 @@
+// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m (perhaps
+// projected to the family). Where they stay, the ELBO is stationary.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "inference/exact/exact_elbo.hpp"
+
+namespace bdl {
+
+/// Called after each iteration with the better belief; true ends the search.
+using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
+
+/// How a search has ended.
+enum class SearchEnd { converged, stopped };
+
+/// The end of a search that rounding has brought to a halt where the natural gradient has this length: near
+/// the optimum, or else fails with ERROR_DIVERGED.
+SearchEnd end_of_search(double length);
+
+class FixedPoint {
+ public:
+  /// Both must outlive it; evaluates the ELBO at q.
+  FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
+
+  /// A part of the whole step. False, and q as it was, if the ELBO gains less than `least_gain`.
+  bool step(double part, double least_gain);
+  /// What the whole step from the former q would have been: the larger of the mean's shift in posterior
+  /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
+  double length() const { return length_; }
+  const ExactElbo::Value& value() const { return value_; }
+  /// Beside ELBO, q and its like.
+  static Index bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection);
+
+ private:
+  bool try_step(double part, double least_gain, ExactElbo::Value& next_value);
+  void measure(double part);
+  ExactElbo& elbo_;
+  Posterior<double>& q_;
+  std::unique_ptr<Posterior<double>> next_;
+  ProjectionOptions projection_;
+  ExactElbo::Value value_;
+  double length_ = 0;
+  UpdateWorkspace<double> workspace_;
+  Buffer<double> shift_, old_diagonal_, new_diagonal_;
+};
+
+/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Fails with
+/// ERROR_DIVERGED if no step raises the ELBO.
+SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
+
+}  // namespace bdl

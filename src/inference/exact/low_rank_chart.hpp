@@ -1,0 +1,39 @@
+// Coordinates of low-rank posteriors around one of them in which its Fisher information is near the identity,
+// as gradient searches like it. With V = diag(d)^-1/2 U there:
+//   mu = mu_0 + diag(d)^-1/2 (I + V V^T)^-1/2 e    the mean in its standard deviations,
+//   U  = U_0 + diag(d)^1/2 (I + V V^T)^1/2 E       U in the precision's square root,
+//   d  = least + (s_0 + unit ∘ f)^2                d about relative to itself.
+#pragma once
+
+#include "posterior/low_rank/low_rank.hpp"
+
+namespace bdl {
+
+class LowRankChart {
+ public:
+  /// least: bounds of d. As in factor analysis (Heywood cases), the ELBO may be highest at d_j = 0, where the
+  /// arithmetic ends; through the square, such a bound is an ordinary stationary point.
+  LowRankChart(Index rank, ConstSpan<double> least);
+  /// Coordinates: e, E column by column, f.
+  Index size() const { return dimension_ * (rank_ + 2); }
+  static Index bytes(Index dimension, Index rank);
+  /// Where d is below its bound, it counts as being there.
+  void center(const LowRankPosterior<double>& q);
+  /// q becomes the point with coordinates scale z. Fails with ERROR_DIVERGED if it is none.
+  void place(ConstSpan<double> z, double scale, LowRankPosterior<double>& q);
+  /// Derivatives with respect to mu, U and d at the last point placed become those with respect to (e, E, f).
+  void pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> d,
+                 std::span<double> out);
+
+ private:
+  void transform(ConstMatrixView<double> middle, MatrixView<double> x);
+  MatrixView<double> square(Buffer<double>& buffer) { return buffer.matrix(rank_, rank_); }
+  Index dimension_, rank_;
+  Buffer<double> least_, mean_, u_, root_d_, v_, start_, unit_, s_;
+  Buffer<double> gram_, values_, vectors_, inverse_root_, root_;  // (I + V V^T)^+-1/2 = I + V M V^T
+  Buffer<double> products_, point_;
+  DirectEigen eigen_;
+  PosteriorScratch<double> scratch_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,17 @@
+// Expectations over a Gaussian output of the loss l(f) = -log p(y | f), f ~ N(m, v), and of its derivatives:
+// all that an example says about q in a model with f = theta^T x (Bonnet, Price; spec/bong.md section 1).
+#pragma once
+
+#include "likelihood/likelihood.hpp"
+
+namespace bdl {
+
+struct ExpectedLoss {
+  double loss = 0, slope = 0, curvature = 0;  ///< E[l], E[l'], E[l''] >= 0
+};
+
+/// Of a Bernoulli, Gaussian or Poisson likelihood of one output; errors near rounding. All zero if y is
+/// missing (NaN), not finite where a Poisson rate is beyond a double. Allocates nothing.
+ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y);
+
+}  // namespace bdl

@@ -1,0 +1,152 @@
+#include "likelihood/heteroscedastic.hpp"
+
+#include <numbers>
+
+namespace bdl::heteroscedastic {
+namespace {
+
+/// Half the log of tau e^h / (2 pi).
+double half_log_scale(const Likelihood& likelihood, double h, Index c) {
+  const double log_tau = std::log(likelihood.noise_precision(c) / (2 * std::numbers::pi));
+  return (log_tau + (likelihood.log_precision_is_free() ? h : 0)) / 2;
+}
+
+/// sqrt(tau e^h): squares of its products with residuals overflow late.
+template <class T>
+double root_precision(const Likelihood& likelihood, const T* f, Index c) {
+  const double root = std::sqrt(likelihood.noise_precision(c));
+  return likelihood.log_precision_is_free()
+             ? root * std::exp(static_cast<double>(f[likelihood.targets() + c]) / 2)
+             : root;
+}
+
+/// Residual f - y in standard deviations of the noise; NaN: missing.
+template <class T>
+double whitened(const Likelihood& likelihood, const T* f, const T* y, Index c) {
+  return root_precision(likelihood, f, c) * (static_cast<double>(f[c]) - static_cast<double>(y[c]));
+}
+
+}  // namespace
+
+template <class T>
+double log_density(const Likelihood& likelihood, const T* f, const T* y) {
+  double sum = 0;
+  for (Index c = 0; c < likelihood.targets(); ++c) {
+    const double z = whitened(likelihood, f, y, c);
+    if (std::isnan(y[c])) continue;
+    sum += half_log_scale(likelihood, static_cast<double>(f[likelihood.targets() + c]), c) - z * z / 2;
+  }
+  return sum;
+}
+
+template <class T>
+double misfit(const Likelihood& likelihood, const T* f, const T* y) {
+  double best = 0;
+  for (Index c = 0; c < likelihood.targets(); ++c)
+    if (!std::isnan(y[c])) best += std::log(likelihood.noise_precision(c) / (2 * std::numbers::pi)) / 2;
+  return std::max(0.0, best - log_density(likelihood, f, y));
+}
+
+template <class T>
+void moments(const Likelihood& likelihood, const T* f, double* mean, double* variance) {
+  for (Index c = 0; c < likelihood.targets(); ++c) {
+    mean[c] = static_cast<double>(f[c]);
+    variance[c] = 1 / noise_precision(likelihood, f, c);
+  }
+}
+
+template <class T>
+void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed) {
+  const Index targets = likelihood.targets();
+  for (Index c = 0; c < targets; ++c) {
+    const double z = whitened(likelihood, f, y, c);
+    const bool missing = std::isnan(y[c]), free = likelihood.log_precision_is_free();
+    seed[c] = missing ? T(0) : static_cast<T>(root_precision(likelihood, f, c) * z);
+    seed[targets + c] = missing || !free ? T(0) : static_cast<T>((z * z - 1) / 2);
+  }
+}
+
+template <class T>
+void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
+                      double* coefficient) {
+  const Index targets = likelihood.targets(), c = k % targets;
+  const double z = whitened(likelihood, f, y, c);
+  std::fill_n(seed, likelihood.outputs(), T(0));
+  *coefficient = 0;
+  if (std::isnan(y[c])) return;
+  if (k < targets) {
+    constexpr double least = 1e-15;  // the root stays above 0, so that a row can carry the gradient
+    const double root = root_precision(likelihood, f, c);
+    seed[k] = static_cast<T>(std::max(root, least));
+    *coefficient = root >= least ? z : root * z / least;
+    return;
+  }
+  const double root = std::sqrt((likelihood.log_precision_is_free() ? std::max(1.0, z * z) : 1) / 2);
+  seed[k] = static_cast<T>(root);
+  if (likelihood.log_precision_is_free()) *coefficient = (z * z - 1) / (2 * root);
+}
+
+template <class T>
+void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double* h) {
+  const Index targets = likelihood.targets();
+  for (Index c = 0; c < targets; ++c) {
+    h[c] = noise_precision(likelihood, f, c);
+    h[targets + c] = static_cast<double>(f[c]) - static_cast<double>(y[c]);
+  }
+}
+
+double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Index k) {
+  const Index targets = likelihood.targets(), target = c % targets;
+  const double precision = h[target], residual = h[targets + target];
+  if (target != k % targets || std::isnan(residual)) return 0;
+  if (c != k) return likelihood.log_precision_is_free() ? precision * residual : 0;
+  if (c < targets) return precision;
+  return likelihood.log_precision_is_free() ? precision * residual * residual / 2 : 0.5;
+}
+
+/// E[e^h (f - y)^2] = e^{m_h + S_hh / 2} ((m_f + S_fh - y)^2 + S_ff).
+double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                            const double* y) {
+  const bool free = likelihood.log_precision_is_free();
+  double sum = 0;
+  for (Index c = 0; c < likelihood.targets(); ++c) {
+    if (std::isnan(y[c])) continue;
+    const Index t = likelihood.targets() + c;
+    const double h = free ? m[static_cast<std::size_t>(t)] : 0, v = free ? s(t, t) : 0;
+    const double residual = m[static_cast<std::size_t>(c)] + (free ? s(c, t) : 0) - y[c];
+    sum += half_log_scale(likelihood, h, c) -
+           likelihood.noise_precision(c) * std::exp(h + v / 2) * (residual * residual + s(c, c)) / 2;
+  }
+  return sum;
+}
+
+double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                               Index c) {
+  const Index t = likelihood.targets() + c;
+  const double log_variance =
+      likelihood.log_precision_is_free() ? s(t, t) / 2 - m[static_cast<std::size_t>(t)] : 0;
+  return std::exp(log_variance) / likelihood.noise_precision(c);
+}
+
+double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                              const double* y) {
+  double result = 0;
+  for (Index c = 0; c < likelihood.targets(); ++c) {
+    if (std::isnan(y[c])) continue;
+    result += log_normal_mixture(y[c], [&](auto&& add) { visit_components(likelihood, m, s, c, add); });
+  }
+  return result;
+}
+
+#define BDL_INSTANTIATE(T)                                                                   \
+  template double log_density(const Likelihood&, const T*, const T*);                        \
+  template double misfit(const Likelihood&, const T*, const T*);                             \
+  template void moments(const Likelihood&, const T*, double*, double*);                      \
+  template void gradient(const Likelihood&, const T*, const T*, T*);                         \
+  template void information_root(const Likelihood&, const T*, const T*, Index, T*, double*); \
+  template void hessian_terms(const Likelihood&, const T*, const T*, double*);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl::heteroscedastic

@@ -1,0 +1,75 @@
+// The heteroscedastic Gaussian: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 .. h_T), two
+// per target. While the log precisions are held, h counts as 0 and has gradient 0, but its curvature:
+// training frees them once the means fit (spec/defaults.md), and networks start with h = 0. Its functions are
+// those of Likelihood.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "likelihood/likelihood.hpp"
+#include "likelihood/logistic_rule.hpp"
+#include "likelihood/normal_mixture.hpp"
+
+namespace bdl::heteroscedastic {
+
+template <class T>
+double log_density(const Likelihood& likelihood, const T* f, const T* y);
+/// The best outputs are the best means for h = 0: for all h there are none. Never negative.
+template <class T>
+double misfit(const Likelihood& likelihood, const T* f, const T* y);
+template <class T>
+void moments(const Likelihood& likelihood, const T* f, double* mean, double* variance);
+template <class T>
+void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed);
+
+/// Of the Fisher information diag(tau e^h, 1/2), but for h at least the Hessian z^2 / 2 of residuals of z
+/// standard deviations: a natural step of h is then at most 1, where the information alone lets an outlier
+/// run away with it.
+template <class T>
+void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
+                      double* coefficient);
+
+/// Of the Hessian itself: tau e^h, and the residuals f - y (NaN: missing).
+template <class T>
+void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double* h);
+double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Index k);
+
+/// tau e^h of target c.
+template <class T>
+double noise_precision(const Likelihood& likelihood, const T* f, Index c) {
+  const double tau = likelihood.noise_precision(c);
+  return likelihood.log_precision_is_free() ? tau * std::exp(static_cast<double>(f[likelihood.targets() + c]))
+                                            : tau;
+}
+
+/// For outputs ~ N(m, S): E[log p(y | f)] of the targets that are not missing.
+double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                            const double* y);
+/// E[1 / (tau e^h)] of target c.
+double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                               Index c);
+/// log p(y | x) of the targets that are not missing, taken as independent given x.
+double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
+                              const double* y);
+
+/// p(y_c | x) as a mixture of normal distributions: add(mean, variance, weight), the weights to be divided by
+/// their sum. f given h is Gaussian, and the trapezoidal rule takes the integral over h to near rounding.
+template <class Add>
+void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
+                      Add&& add) {
+  const Index t = likelihood.targets() + c;
+  const double tau = likelihood.noise_precision(c), mean = m[static_cast<std::size_t>(c)];
+  if (!likelihood.log_precision_is_free()) return add(mean, s(c, c) + 1 / tau, 1.0);
+  const double h = m[static_cast<std::size_t>(t)], v = s(t, t), deviation = std::sqrt(std::max(v, 0.0));
+  if (!(deviation > 0) || !std::isfinite(deviation)) return add(mean, s(c, c) + std::exp(-h) / tau, 1.0);
+  const double slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
+  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
+      step = 0.25 / std::clamp(deviation, 1.0, 30.0);
+  place_nodes(-reach, reach, step, [&](double z) {
+    const double log_variance = std::min(-h - deviation * z, largest_log_variance);
+    add(mean + slope * z, rest + std::exp(log_variance) / tau, std::exp(-z * z / 2));
+  });
+}
+
+}  // namespace bdl::heteroscedastic

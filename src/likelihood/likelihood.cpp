@@ -1,0 +1,294 @@
+#include "likelihood/likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/student_t.hpp"
+
+namespace bdl {
+namespace {
+
+double softplus(double z) {
+  return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+}
+
+double logistic(double z) {
+  const double e = std::exp(-std::abs(z));
+  return z >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+/// log(y!); lgamma() itself writes a global sign, which would be a race between threads.
+double log_factorial(double y) {
+  int sign = 0;
+  return lgamma_r(y + 1, &sign);
+}
+
+/// sqrt(p (1 - p)) = e^{-|f|/2} / (1 + e^{-|f|}), kept above zero so that gradient / root stays finite.
+double bernoulli_root(double f) {
+  const double half = std::exp(-std::abs(f) / 2);
+  return std::max(half / (1 + half * half), 1e-15);
+}
+
+template <class T>
+double log_sum_exp(const T* f, Index count) {
+  const double top = static_cast<double>(*std::max_element(f, f + count));
+  double sum = 0;
+  for (Index k = 0; k < count; ++k) sum += std::exp(static_cast<double>(f[k]) - top);
+  return top + std::log(sum);
+}
+
+bool is_label(double value, double upper) {
+  return value >= 0 && value < upper && value == std::floor(value);
+}
+
+const char* label_range(bdl_likelihood kind) {
+  switch (kind) {
+    case BDL_BERNOULLI:
+      return "0 or 1";
+    case BDL_CATEGORICAL:
+      return "a class number below the number of outputs";
+    case BDL_GAUSSIAN:
+    case BDL_HETEROSCEDASTIC:
+    case BDL_STUDENT_T:
+      return "a finite number, or NaN where it is missing";
+    default:
+      return "a count 0, 1, 2, ...";
+  }
+}
+
+}  // namespace
+
+Likelihood::Likelihood(bdl_likelihood kind, Index outputs) : kind_(kind), outputs_(outputs) {}
+
+void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origin) {
+  noise_precision_.assign(values.begin(), values.end());
+  noise_origin_ = origin;
+  noise_covariance_ = {};
+}
+
+void Likelihood::set_noise_covariance(NoiseCovariance covariance) {
+  std::vector<double> precision;
+  for (Index c = 0; c < outputs_; ++c) precision.push_back(1 / covariance.covariance()(c, c));
+  noise_precision_ = std::move(precision);
+  noise_origin_ = NoiseOrigin::caller;
+  noise_covariance_ = std::move(covariance);
+}
+
+double Likelihood::noise_variance(Index target) const {
+  return noise_covariance_.given() ? noise_covariance_.covariance()(target, target)
+                                   : 1 / noise_precision(target);
+}
+
+void Likelihood::learn_noise_precision(ConstSpan<double> values) {
+  if (noise_covariance_.given()) return;
+  set_noise_precision(values,
+                      noise_origin_ == NoiseOrigin::caller ? NoiseOrigin::caller : NoiseOrigin::training);
+}
+
+void Likelihood::forget_learned_noise() {
+  constexpr double one = 1;
+  degrees_ = first_degrees_;
+  if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
+}
+
+void Likelihood::check_targets(const Array& y, Index rows, const char* name, bool may_miss) const {
+  check_shape(y, rows, targets(), name);
+  if (!may_miss) check_finite(y, name);
+  const bool real = has_noise_precision();
+  if (real && !may_miss) return;
+  const double upper = kind_ == BDL_BERNOULLI     ? 2
+                       : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
+                                                  : HUGE_VAL;
+  for (Index i = 0; i < y.rows; ++i)
+    for (Index j = 0; j < y.cols; ++j)
+      if (const double value = element(y, i, j);
+          real ? std::isinf(value) : !is_label(value, upper) && !(may_miss && std::isnan(value)))
+        fail(real ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,
+             "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
+             static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
+}
+
+template <class T>
+double Likelihood::squared_error(const T* f, const T* y, Index target) const {
+  const double residual = static_cast<double>(y[target]) - static_cast<double>(f[target]);
+  if (kind_ == BDL_STUDENT_T) return student_t::weight(*this, f, y, target) * residual * residual;
+  if (kind_ != BDL_HETEROSCEDASTIC) return residual * residual;
+  return residual * residual * heteroscedastic::noise_precision(*this, f, target) / noise_precision(target);
+}
+
+template <class T>
+double Likelihood::log_density(const T* f, const T* y) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::log_density(*this, f, y);
+  if (kind_ == BDL_STUDENT_T) return student_t::log_density(*this, f, y);
+  if (kind_ == BDL_CATEGORICAL)
+    return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
+  if (noise_covariance_.given()) return noise_covariance_.log_density(f, y);
+  double sum = 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
+    if (std::isnan(target)) continue;  // missing
+    if (kind_ == BDL_GAUSSIAN) {
+      const double precision = noise_precision(c), residual = target - output;
+      sum += (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
+    } else if (kind_ == BDL_BERNOULLI) {
+      sum -= softplus(target > 0 ? -output : output);
+    } else {
+      sum += target * output - std::exp(output) - log_factorial(target);
+    }
+  }
+  return sum;
+}
+
+template <class T>
+void Likelihood::moments(const T* f, double* mean, double* variance) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::moments(*this, f, mean, variance);
+  if (kind_ == BDL_STUDENT_T) return student_t::moments(*this, f, mean, variance);
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    if (kind_ == BDL_GAUSSIAN) {
+      mean[c] = output;
+      variance[c] = noise_variance(c);
+    } else if (kind_ == BDL_POISSON) {
+      mean[c] = variance[c] = std::exp(output);
+    } else {
+      mean[c] = kind_ == BDL_BERNOULLI ? logistic(output) : std::exp(output - normaliser);
+      variance[c] = mean[c] * (1 - mean[c]);
+    }
+  }
+}
+
+template <class T>
+void Likelihood::gradient(const T* f, const T* y, T* seed) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::gradient(*this, f, y, seed);
+  if (kind_ == BDL_STUDENT_T) return student_t::gradient(*this, f, y, seed);
+  if (noise_covariance_.given()) {
+    for (Index c = 0; c < outputs_; ++c) {
+      double slope = 0;
+      for (Index k = 0; k < outputs_; ++k)
+        slope += hessian_entry(nullptr, c, k) * (static_cast<double>(f[k]) - static_cast<double>(y[k]));
+      seed[c] = static_cast<T>(slope);
+    }
+    return;
+  }
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    double slope = 0;
+    switch (kind_) {
+      case BDL_GAUSSIAN:
+        slope = noise_precision(c) * (output - static_cast<double>(y[c]));
+        break;
+      case BDL_BERNOULLI:
+        slope = logistic(output) - static_cast<double>(y[c]);
+        break;
+      case BDL_CATEGORICAL:
+        slope = std::exp(output - normaliser) - (c == static_cast<Index>(y[0]) ? 1 : 0);
+        break;
+      default:
+        slope = std::exp(output) - static_cast<double>(y[c]);
+        break;
+    }
+    const bool missing = kind_ != BDL_CATEGORICAL && std::isnan(y[c]);
+    seed[c] = missing ? T(0) : static_cast<T>(slope);
+  }
+}
+
+template <class T>
+void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const {
+  if (kind_ == BDL_HETEROSCEDASTIC)
+    return heteroscedastic::information_root(*this, f, y, k, seed, coefficient);
+  if (kind_ == BDL_STUDENT_T) return student_t::information_root(*this, f, y, k, seed, coefficient);
+  const double output = static_cast<double>(f[k]);
+  if (kind_ == BDL_CATEGORICAL) {  // A = diag(sqrt p) - p sqrt(p)^T, z_k = (p_k - y_k) / sqrt(p_k)
+    const double normaliser = log_sum_exp(f, outputs_);
+    const double p = std::max(std::exp(output - normaliser), 1e-30), root = std::sqrt(p);
+    for (Index c = 0; c < outputs_; ++c)
+      seed[c] = static_cast<T>(root * ((c == k ? 1 : 0) - std::exp(static_cast<double>(f[c]) - normaliser)));
+    *coefficient = (p - (k == static_cast<Index>(y[0]) ? 1 : 0)) / root;
+    return;
+  }
+  if (noise_covariance_.given()) {  // A = L^-T, z = L^-1 (f - y)
+    for (Index c = 0; c < outputs_; ++c) seed[c] = static_cast<T>(noise_covariance_.whitener()(k, c));
+    *coefficient = noise_covariance_.whitened_residual(f, y, k);
+    return;
+  }
+  const double target = static_cast<double>(y[k]);
+  double root = 0, slope = 0;
+  if (kind_ == BDL_GAUSSIAN) {
+    root = std::sqrt(noise_precision(k));
+    slope = noise_precision(k) * (output - target);
+  } else if (kind_ == BDL_BERNOULLI) {
+    root = bernoulli_root(output);
+    slope = logistic(output) - target;
+  } else {
+    root = std::max(std::exp(output / 2), 1e-15);
+    slope = std::exp(output) - target;
+  }
+  std::fill_n(seed, outputs_, T(0));
+  const bool missing = std::isnan(target);
+  seed[k] = missing ? T(0) : static_cast<T>(root);
+  *coefficient = missing ? 0 : slope / root;
+}
+
+template <class T>
+void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_terms(*this, f, y, h);
+  if (kind_ == BDL_STUDENT_T) return student_t::hessian_terms(*this, f, y, h);
+  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double output = static_cast<double>(f[c]);
+    switch (kind_) {
+      case BDL_GAUSSIAN:
+        h[c] = noise_precision(c);
+        break;
+      case BDL_BERNOULLI:
+        h[c] = logistic(output) * logistic(-output);
+        break;
+      case BDL_CATEGORICAL:
+        h[c] = std::min(std::exp(output - normaliser), 1.0);  // h (1 - h) must not be negative
+        break;
+      default:
+        h[c] = std::exp(output);
+        break;
+    }
+  }
+}
+
+double Likelihood::hessian_entry(const double* h, Index c, Index k) const {
+  if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_entry(*this, h, c, k);
+  if (noise_covariance_.given()) return noise_covariance_.precision()(c, k);
+  if (kind_ == BDL_CATEGORICAL) return h[c] * ((c == k ? 1 : 0) - h[k]);
+  return c == k ? h[c] : 0;
+}
+
+template <class T>
+void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
+  if (noise_covariance_.given() || kind_ == BDL_HETEROSCEDASTIC) {
+    for (Index c = 0; c < outputs_; ++c) {
+      double sum = 0;
+      for (Index k = 0; k < outputs_; ++k) sum += hessian_entry(h, c, k) * static_cast<double>(v[k]);
+      out[c] = static_cast<T>(sum);
+    }
+    return;
+  }
+  double mean = 0;  // of v under the class probabilities
+  for (Index c = 0; kind_ == BDL_CATEGORICAL && c < outputs_; ++c) mean += h[c] * static_cast<double>(v[c]);
+  for (Index c = 0; c < outputs_; ++c) out[c] = static_cast<T>(h[c] * (static_cast<double>(v[c]) - mean));
+}
+
+#define BDL_INSTANTIATE(T)                                                              \
+  template double Likelihood::squared_error(const T*, const T*, Index) const;           \
+  template double Likelihood::log_density(const T*, const T*) const;                    \
+  template void Likelihood::moments(const T*, double*, double*) const;                  \
+  template void Likelihood::gradient(const T*, const T*, T*) const;                     \
+  template void Likelihood::hessian_root(const T*, const T*, Index, T*, double*) const; \
+  template void Likelihood::hessian_terms(const T*, const T*, double*) const;           \
+  template void Likelihood::hessian_product(const double*, const T*, T*) const;
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,100 @@
+#include "likelihood/linearized_density.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/student_t.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+
+namespace bdl {
+namespace {
+
+/// A missing target becomes one of its own, with density 1 / sqrt(2 pi); how many there are that are not
+/// missing.
+Index leave_out_missing(MatrixView<double> covariance, std::span<double> residual) {
+  Index observed = covariance.rows;
+  for (Index c = 0; c < covariance.rows; ++c) {
+    double& value = residual[static_cast<std::size_t>(c)];
+    if (!std::isnan(value)) continue;
+    for (Index b = 0; b < covariance.rows; ++b) covariance(b, c) = covariance(c, b) = b == c ? 1 : 0;
+    value = 0;
+    --observed;
+  }
+  return observed;
+}
+
+/// log N(residual; 0, S + R); the residual is overwritten, and a C x C matrix.
+double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
+                          MatrixView<double> residual) {
+  for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));
+  add_noise_covariance(likelihood, sum);
+  const Index observed = leave_out_missing(sum, residual.column(0));
+  if (!cholesky(sum)) fail(Status::ERROR_DIVERGED, "the covariance of y is not finite and positive definite");
+  solve_lower_left(Op::none, sum, residual);
+  double squares = 0;
+  for (const double value : residual.column(0)) squares += value * value;
+  const double size = static_cast<double>(observed);
+  return -(size * std::log(2 * std::numbers::pi) + log_det_from_cholesky(sum) + squares) / 2;
+}
+
+}  // namespace
+
+ProbitScale probit_scale(double v) {
+  const double spread = std::numbers::pi * v / 8, kappa = 1 / std::sqrt(1 + spread);
+  return {kappa, std::isinf(spread) ? 1 : spread / (1 + spread) / (1 + kappa)};
+}
+
+void probit_logits(ConstSpan<double> mean, ConstMatrixView<double> covariance, double* logits) {
+  for (Index c = 0; c < covariance.rows; ++c)
+    logits[c] = probit_scale(covariance(c, c)).kappa * mean[static_cast<std::size_t>(c)];
+}
+
+void add_noise_covariance(const Likelihood& likelihood, MatrixView<double> s) {
+  const NoiseCovariance& noise = likelihood.noise_covariance();
+  for (Index c = 0; c < s.rows; ++c)
+    if (noise.given())
+      for (Index b = 0; b < s.rows; ++b) s(b, c) += noise.covariance()(b, c);
+    else
+      s(c, c) += 1 / likelihood.noise_precision(c);
+}
+
+template <class T>
+double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
+                              ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
+  const Index outputs = likelihood.outputs();
+  scratch.reserve(outputs * (outputs + 2));
+  double *const target = scratch.data(), *const other = target + outputs;
+  std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
+  if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {
+    probit_logits(mean, covariance, other);
+    return likelihood.log_density(other, target);
+  }
+  if (likelihood.kind() == BDL_HETEROSCEDASTIC)
+    return heteroscedastic::log_predictive_density(likelihood, mean, covariance, target);
+  if (likelihood.kind() == BDL_STUDENT_T)
+    return student_t::log_predictive_density(likelihood, mean, covariance, target);
+  if (likelihood.kind() == BDL_GAUSSIAN) {
+    for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
+    return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});
+  }
+  double sum = 0;
+  for (Index c = 0; c < outputs; ++c) {
+    const double m = mean[static_cast<std::size_t>(c)], v = covariance(c, c);
+    if (std::isnan(target[c])) continue;
+    sum += v > 0 ? log_poisson_lognormal(m, v, target[c]) : log_poisson(target[c], std::exp(m));
+  }
+  return sum;
+}
+
+#define BDL_INSTANTIATE(T)                                                                              \
+  template double linearized_log_density(const Likelihood&, ConstSpan<double>, ConstMatrixView<double>, \
+                                         const T*, Buffer<double>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

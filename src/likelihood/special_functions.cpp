@@ -1,0 +1,117 @@
+#include "likelihood/special_functions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace bdl {
+namespace {
+
+/// log Gamma(n + 1) - log(sqrt(2 pi n) (n / e)^n) for n >= 16.
+double stirling_remainder(double n) {
+  const double s = 1 / (n * n);
+  return (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s / 1188)))) / n;
+}
+
+constexpr std::size_t temme_terms = 26;
+
+/// f_n of eta / mu = sum_n f_n eta^n, where eta^2 / 2 = mu - log(1 + mu). As dmu/deta = f + eta, the
+/// coefficients of mu are alpha_n = (f_{n-1} + [n = 2]) / n, and mu f = eta determines them one by one.
+constexpr std::array<double, temme_terms> temme_coefficients() {
+  std::array<double, temme_terms> f{1.0}, alpha{0.0, 1.0};
+  for (std::size_t n = 2; n <= temme_terms; ++n) {
+    double sum = n == 2 ? 0.5 : 0.0;
+    for (std::size_t j = 2; j < n; ++j) sum += alpha[j] * f[n - j];
+    const double order = static_cast<double>(n);
+    f[n - 1] = -sum * order / (order + 1);
+    if (n < temme_terms) alpha[n] = (f[n - 1] + (n == 2 ? 1.0 : 0.0)) / order;
+  }
+  return f;
+}
+
+/// Temme's uniform expansion of Q(a, x) = P(Y <= a - 1), x = a (1 + mu), in the form of Gil, Segura and Temme
+/// (SIAM J. Sci. Comput. 34, 2012, section 2.3): for large a and |mu| <= 1/2.
+CountTails uniform_tails(double a, double mu) {
+  static constexpr auto f = temme_coefficients();
+  const double half_square = log_excess(mu), eta = std::copysign(std::sqrt(2 * half_square), mu);
+  std::array<double, temme_terms + 1> beta{};
+  for (std::size_t n = temme_terms - 1; n-- > 0;)
+    beta[n] = static_cast<double>(n + 2) / a * beta[n + 2] + f[n + 1];
+  double series = 0;
+  for (std::size_t n = temme_terms - 1; n-- > 0;) series = series * eta + beta[n];
+  series /= 1 + beta[1] / a;
+  const double correction = std::exp(-a * half_square) * series / std::sqrt(2 * std::numbers::pi * a);
+  const double z = eta * std::sqrt(a / 2);
+  return {std::erfc(z) / 2 + correction, std::erfc(-z) / 2 - correction};
+}
+
+/// sum of P(Y = start), P(Y = start + 1), ... or downwards.
+double upward_sum(double start, double rate) {
+  double sum = 0, term = 1;
+  for (double j = start + 1; term > 1e-17 * sum; ++j) {
+    sum += term;
+    term *= rate / j;
+  }
+  return std::exp(log_poisson(start, rate)) * sum;
+}
+
+double downward_sum(double start, double rate) {
+  double sum = 0, term = 1;
+  for (double j = start; term > 1e-17 * sum; --j) {
+    sum += term;
+    term *= j / rate;
+  }
+  return std::exp(log_poisson(start, rate)) * sum;
+}
+
+}  // namespace
+
+/// With r = mu / (2 + mu), log(1 + mu) = 2 atanh(r).
+double log_excess(double mu) {
+  if (std::abs(mu) > 0.5) return mu - std::log1p(mu);
+  const double r = mu / (2 + mu), square = r * r;
+  double sum = 0, power = 1;
+  for (int k = 3; power > 1e-17; k += 2, power *= square) sum += power / k;
+  return r * mu - 2 * r * square * sum;
+}
+
+double normal_cdf(double z) {
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
+/// log P(Z <= z) is concave, and P(Z <= -r) <= exp(-r^2 / 2): Newton from there never overshoots.
+double normal_quantile(double p) {
+  const double log_p = std::log(std::max(p, 1e-300));
+  double z = -std::sqrt(-2 * log_p), step = 1;
+  for (int i = 0; i < 50 && step > 1e-16 * (1 - z); ++i) {
+    const double cdf = normal_cdf(z);
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    step = (log_p - std::log(cdf)) * cdf / density;
+    z += step;
+  }
+  return std::min(z, 0.0);
+}
+
+/// Saddle point form (Loader 2000): no difference of large numbers.
+double log_poisson(double count, double rate) {
+  if (count == 0) return -rate;
+  if (count < 16) return count * std::log(rate) - rate - std::log(std::tgamma(count + 1));
+  return -count * log_excess((rate - count) / count) - stirling_remainder(count) -
+         std::log(2 * std::numbers::pi * count) / 2;
+}
+
+CountTails poisson_tails(double count, double rate) {
+  if (std::isinf(count)) return {1, 0};
+  if (std::isinf(rate)) return {0, 1};
+  const double a = count + 1, mu = (rate - a) / a;
+  if (a >= 64 && std::abs(mu) <= 0.5) return uniform_tails(a, mu);
+  if (mu < 0) {
+    const double above = upward_sum(a, rate);
+    return {1 - above, above};
+  }
+  const double at_most = downward_sum(count, rate);
+  return {at_most, 1 - at_most};
+}
+
+}  // namespace bdl

@@ -1,0 +1,34 @@
+// The BLAS this library uses, typed on views. Sizes are checked by the callers, once per handle: they fit 32
+// bits.
+#pragma once
+
+#include "linalg/blas/product.hpp"
+
+namespace bdl {
+
+/// C = alpha op(A) op(B) + beta C; with beta = 0 the old C is not read.
+void gemm(Op op_a, Op op_b, float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b, float beta,
+          MatrixView<float> c);
+void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView<double> a, ConstMatrixView<double> b, double beta,
+          MatrixView<double> c);
+
+/// Lower triangle of C = alpha op(A) op(A)^T + beta C.
+void syrk(Op op, float alpha, ConstMatrixView<float> a, float beta, MatrixView<float> c);
+void syrk(Op op, double alpha, ConstMatrixView<double> a, double beta, MatrixView<double> c);
+
+/// B = op(L)^-1 B (left) or B op(L)^-1 (right) for a lower triangular L.
+void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b);
+void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b);
+
+/// sums_i = sum_j a(i, j).
+void row_sums(ConstMatrixView<float> a, float* sums);
+void row_sums(ConstMatrixView<double> a, double* sums);
+
+/// Copies the lower triangle of a square matrix onto its upper one.
+template <class T>
+void mirror_lower(MatrixView<T> a) {
+  for (Index j = 0; j < a.cols; ++j)
+    for (Index i = j + 1; i < a.rows; ++i) a(j, i) = a(i, j);
+}
+
+}  // namespace bdl

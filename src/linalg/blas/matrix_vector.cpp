@@ -1,0 +1,53 @@
+#include "linalg/blas/matrix_vector.hpp"
+
+#include "linalg/blas/vector_kernels.hpp"
+#include "parallel/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index least_size = 1 << 12, row_block = 512;
+
+/// sums = A x for a block of rows, four columns at a time.
+template <class T>
+BDL_ALWAYS_INLINE void add_columns(ConstMatrixView<T> a, const T* x, T* sums) {
+  for (Index i = 0; i < a.rows; ++i) sums[i] = 0;
+  Index j = 0;
+  for (; j + 4 <= a.cols; j += 4) {
+    const T *a0 = a.column_data(j), *a1 = a0 + a.ld, *a2 = a1 + a.ld, *a3 = a2 + a.ld;
+    const T x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    for (Index i = 0; i < a.rows; ++i) sums[i] += (a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3);
+  }
+  for (; j < a.cols; ++j)
+    for (Index i = 0; i < a.rows; ++i) sums[i] += a(i, j) * x[j];
+}
+
+}  // namespace
+
+bool suits_matrix_vector(Index rows, Index cols) {
+  return rows * cols >= least_size;
+}
+
+template <class T>
+void matrix_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, T beta, T* y) {
+  const auto write = [=](Index i, T sum)
+                         BDL_INLINE_LAMBDA { y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i]; };
+  if (op == Op::transpose)
+    return parallel_blocks(a.cols, task_grain(a.rows), [&](Index first, Index count) noexcept {
+      with_simd([&](auto width) BDL_INLINE_LAMBDA {
+        for (Index j = first; j < first + count; ++j) write(j, dot<width()>(a.column_data(j), x, a.rows));
+      });
+    });
+  parallel_blocks(a.rows, row_block, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      T sums[row_block];
+      add_columns(a.block(first, 0, count, a.cols), x, sums);
+      for (Index i = 0; i < count; ++i) write(first + i, sums[i]);
+    });
+  });
+}
+
+template void matrix_vector(Op, float, ConstMatrixView<float>, const float*, float, float*);
+template void matrix_vector(Op, double, ConstMatrixView<double>, const double*, double, double*);
+
+}  // namespace bdl

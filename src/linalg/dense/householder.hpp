@@ -1,0 +1,117 @@
+// Householder reduction of a symmetric matrix to tridiagonal form, for matrices that fit the caches (Golub
+// and Van Loan, algorithm 8.3.1). One pass over the trailing matrix per column: the rank-2 update of the last
+// column and the product with the next reflector are fused.
+#pragma once
+
+#include <cmath>
+
+#include "linalg/blas/lanes.hpp"
+
+namespace bdl {
+
+/// T = Q^T S Q; Q = H_0 H_1 ..., H_k = I - tau_k v_k v_k^T with v_k in column k of S, zero down to row k.
+struct Tridiagonal {
+  Index size = 0, ld = 0;  // of S: both triangles, columns padded with zeros
+  double *s = nullptr, *diagonal = nullptr, *beside = nullptr, *tau = nullptr;
+  double* vectors = nullptr;  // 3 ld
+};
+
+/// Turns x (first nonzero at `head`, vectors from `first`) into a reflector, x[head] = 1; the element that
+/// remains of x and tau.
+template <int W>
+BDL_ALWAYS_INLINE double make_reflector(double* x, Index first, Index head, Index ld, double& tau) {
+  for (Index i = first; i < head; ++i) x[i] = 0;
+  const double alpha = x[head];
+  x[head] = 0;
+  const double rest = aligned_dot<W>(x + first, x + first, ld - first);
+  if (rest == 0) {
+    x[head] = 1;
+    tau = 0;
+    return alpha;
+  }
+  const double beta = -std::copysign(__builtin_sqrt(alpha * alpha + rest), alpha);
+  tau = (beta - alpha) / beta;
+  const double scale = 1 / (alpha - beta);
+  for (Index i = first; i < ld; i += W) vector_at<W>(x + i) *= scale;
+  x[head] = 1;
+  return beta;
+}
+
+/// Columns j, ..., j + C - 1: S -= v w^T + w v^T, then product += S x, in rows from `first`.
+template <int W, int C>
+BDL_ALWAYS_INLINE void update_and_multiply(const Tridiagonal& t, Index j, Index first, const double* v,
+                                           const double* w, const double* x, double* product) {
+  using Vector = typename Lanes<W>::Vector;
+  double vj[C], wj[C], xj[C];
+  for (int c = 0; c < C; ++c) vj[c] = v[j + c], wj[c] = w[j + c], xj[c] = x[j + c];
+  for (Index i = first; i < t.ld; i += W) {
+    const Vector vi = vector_at<W>(v + i), wi = vector_at<W>(w + i);
+    Vector sum = vector_at<W>(product + i);
+    for (int c = 0; c < C; ++c) {
+      Vector& element = vector_at<W>(t.s + (j + c) * t.ld + i);
+      const Vector updated = element - vi * wj[c] - wi * vj[c];
+      element = updated;
+      sum += updated * xj[c];
+    }
+    vector_at<W>(product + i) = sum;
+  }
+}
+
+template <int W>
+BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
+  using Vector = typename Lanes<W>::Vector;
+  constexpr int together = 4;
+  const Index n = t.size, ld = t.ld;
+  double *w = t.vectors, *product = t.vectors + ld, *zero = t.vectors + 2 * ld;
+  for (Index i = 0; i < ld; ++i) w[i] = zero[i] = 0;
+  const double* v = zero;
+  for (Index k = 0; k + 1 < n; ++k) {
+    double* x = t.s + k * ld;
+    const double vk = v[k], wk = w[k];
+    for (Index i = k / lane_count * lane_count; i < ld; i += W)
+      vector_at<W>(x + i) -= vector_at<W>(v + i) * wk + vector_at<W>(w + i) * vk;
+    t.diagonal[k] = x[k];
+    const Index first = (k + 1) / lane_count * lane_count;
+    t.beside[k] = make_reflector<W>(x, first, k + 1, ld, t.tau[k]);
+    for (Index i = first; i < ld; ++i) product[i] = 0;
+    Index j = k + 1;
+    for (; j + together <= n; j += together) update_and_multiply<W, together>(t, j, first, v, w, x, product);
+    for (; j < n; ++j) update_and_multiply<W, 1>(t, j, first, v, w, x, product);
+    for (Index i = first; i <= k; ++i) product[i] = 0;
+    // w = tau S v - (tau^2 / 2) (v^T S v) v
+    const double tau = t.tau[k],
+                 shift = tau * tau / 2 * aligned_dot<W>(product + first, x + first, ld - first);
+    for (Index i = first; i < ld; i += W) {
+      const Vector wi = tau * vector_at<W>(product + i) - shift * vector_at<W>(x + i);
+      vector_at<W>(w + i) = wi;
+    }
+    v = x;
+  }
+  t.diagonal[n - 1] = t.s[(n - 1) * ld + n - 1];
+}
+
+/// Z = Q Z for lane_count vectors side by side: element i of vector l is z[i * lane_count + l].
+template <int W>
+BDL_ALWAYS_INLINE void apply_reflectors(const Tridiagonal& t, double* z) {
+  using Vector = typename Lanes<W>::Vector;
+  constexpr int parts = lane_count / W, chains = W == 8 ? 4 : 1;
+  for (Index k = t.size - 2; k >= 0; --k) {
+    if (t.tau[k] == 0) continue;
+    const double* v = t.s + k * t.ld;
+    Vector sum[chains][parts] = {};
+    Index i = k + 1;
+    for (; i + chains <= t.size; i += chains)
+      for (int c = 0; c < chains; ++c)
+        for (int u = 0; u < parts; ++u)
+          sum[c][u] += v[i + c] * vector_at<W>(z + (i + c) * lane_count + u * W);
+    for (; i < t.size; ++i)
+      for (int u = 0; u < parts; ++u) sum[0][u] += v[i] * vector_at<W>(z + i * lane_count + u * W);
+    for (int c = 1; c < chains; ++c)
+      for (int u = 0; u < parts; ++u) sum[0][u] += sum[c][u];
+    for (int u = 0; u < parts; ++u) sum[0][u] *= t.tau[k];
+    for (i = k + 1; i < t.size; ++i)
+      for (int u = 0; u < parts; ++u) vector_at<W>(z + i * lane_count + u * W) -= v[i] * sum[0][u];
+  }
+}
+
+}  // namespace bdl

@@ -1,0 +1,154 @@
+#include "linalg/dense/positive_matrix.hpp"
+
+#include <lapacke.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+
+namespace bdl {
+
+PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), lower_(size * size) {
+  static_cast<void>(set_isotropic(1));
+}
+
+bool PositiveMatrix::factorize() {
+  for (Index j = 0; j < size_; ++j)
+    std::copy_n(matrix().column_data(j) + j, size_ - j, lower().column_data(j) + j);
+  return cholesky(lower()) && accept_factor();
+}
+
+bool PositiveMatrix::accept_factor() {
+  mirror_lower(matrix());
+  log_det_ = log_det_from_cholesky(lower());
+  return std::isfinite(log_det_);
+}
+
+bool PositiveMatrix::restore(ConstMatrixView<double> kept, ConstMatrixView<double> factor) {
+  const auto a = matrix(), c = lower();
+  for (Index j = 0; j < size_; ++j)
+    for (Index i = 0; i < size_; ++i) {
+      a(i, j) = i < j ? kept(j, i) : kept(i, j);
+      c(i, j) = i < j ? 0 : factor(i, j);
+    }
+  for (Index i = 0; i < size_; ++i) {
+    double square = 0;
+    for (Index k = 0; k <= i; ++k) square += c(i, k) * c(i, k);
+    if (!(c(i, i) > 0 && std::abs(square - a(i, i)) <= 1e-6 * a(i, i))) return false;
+  }
+  return accept_factor();
+}
+
+void PositiveMatrix::copy(const PositiveMatrix& other) {
+  std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
+  std::copy_n(other.lower_.data(), size_ * size_, lower_.data());
+  log_det_ = other.log_det_;
+}
+
+void PositiveMatrix::swap(PositiveMatrix& other) noexcept {
+  std::swap(size_, other.size_);
+  matrix_.swap(other.matrix_);
+  lower_.swap(other.lower_);
+  std::swap(log_det_, other.log_det_);
+}
+
+bool PositiveMatrix::set_isotropic(double factor) {
+  std::fill_n(matrix_.data(), size_ * size_, 0.0);
+  std::fill_n(lower_.data(), size_ * size_, 0.0);
+  const double root = std::sqrt(factor);
+  for (Index i = 0; i < size_; ++i) {
+    matrix()(i, i) = factor;
+    lower()(i, i) = root;
+  }
+  log_det_ = log_det_from_cholesky(lower());  // the bits that restore() gives
+  return std::isfinite(log_det_);
+}
+
+bool PositiveMatrix::set_multiple(const PositiveMatrix& other, double factor) {
+  const double root = std::sqrt(factor);
+  std::transform(other.matrix_.data(), other.matrix_.data() + size_ * size_, matrix_.data(),
+                 [=](double value) { return factor * value; });
+  std::transform(other.lower_.data(), other.lower_.data() + size_ * size_, lower_.data(),
+                 [=](double value) { return root * value; });
+  log_det_ = log_det_from_cholesky(lower());
+  return std::isfinite(log_det_);
+}
+
+void PositiveMatrix::multiply(const double* x, double* y) const {
+  gemm(Op::none, Op::none, 1.0, matrix(), {x, size_, 1}, 0.0, {y, size_, 1});
+}
+
+void PositiveMatrix::solve(double* x) const {
+  cholesky_solve(lower(), {x, size_, 1});
+}
+
+double PositiveMatrix::quadratic(const double* x) const {
+  double sum = 0;
+  for (Index j = 0; j < size_; ++j) {
+    double dot = 0;
+    for (Index i = 0; i < size_; ++i) dot += matrix()(i, j) * x[i];
+    sum += dot * x[j];
+  }
+  return sum;
+}
+
+double PositiveMatrix::inverse_quadratic(double* x) const {
+  solve_lower_left(Op::none, lower(), {x, size_, 1});
+  double sum = 0;
+  for (Index i = 0; i < size_; ++i) sum += x[i] * x[i];
+  return sum;
+}
+
+/// A^-1 = C^-T C^-1, and columns of C^-1 are zero above the diagonal.
+template <class T>
+void PositiveMatrix::inverse_diagonal(std::span<T> out, Buffer<double>& work) const {
+  constexpr Index together = 32;
+  work.reserve(size_ * std::min(together, size_));
+  for (Index first = 0; first < size_; first += together) {
+    const Index count = std::min(together, size_ - first), left = size_ - first;
+    const auto columns = work.matrix(left, count);
+    std::fill_n(columns.data, columns.size(), 0.0);
+    for (Index k = 0; k < count; ++k) columns(k, k) = 1;
+    solve_lower_left(Op::none, lower().block(first, first, left, left), columns);
+    for (Index k = 0; k < count; ++k) {
+      double sum = 0;
+      for (const double value : columns.column(k)) sum += value * value;
+      out[static_cast<std::size_t>(first + k)] = static_cast<T>(sum);
+    }
+  }
+}
+
+template void PositiveMatrix::inverse_diagonal(std::span<float>, Buffer<double>&) const;
+template void PositiveMatrix::inverse_diagonal(std::span<double>, Buffer<double>&) const;
+
+double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch) {
+  double value = 0;
+  scratch.vector.reserve(a.rows);
+  return scratch.eigen.compute(a, &value, scratch.vector.matrix(a.rows, 1))
+             ? value
+             : std::numeric_limits<double>::quiet_NaN();
+}
+
+double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b,
+                                    DenseScratch& scratch) {
+  solve_lower_left(Op::none, lower, b);
+  solve_lower_right(Op::transpose, lower, b);
+  for (Index j = 0; j < b.cols; ++j)
+    for (double& value : b.column(j)) value = -value;
+  return -largest_eigenvalue(b, scratch);
+}
+
+bool invert_general(MatrixView<double> a, DenseScratch& scratch) {
+  const auto n = static_cast<lapack_int>(a.rows), ld = static_cast<lapack_int>(a.ld);
+  constexpr Index block = 64;
+  scratch.pivots.reserve(a.rows);
+  scratch.product.reserve(block * a.rows);
+  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a.data, ld, scratch.pivots.data()) == 0 &&
+         LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, a.data, ld, scratch.pivots.data(), scratch.product.data(),
+                             static_cast<lapack_int>(block * a.rows)) == 0;
+}
+
+}  // namespace bdl

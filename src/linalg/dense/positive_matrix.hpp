@@ -1,0 +1,77 @@
+// A dense symmetric positive definite matrix with its Cholesky factor: the state of the full-covariance
+// families, and what they compute with it.
+#pragma once
+
+#include "linalg/eigen/direct_eigen.hpp"
+
+namespace bdl {
+
+/// A = C C^T in double; both triangles of A are held, and zeros above C.
+class PositiveMatrix {
+ public:
+  /// The identity.
+  explicit PositiveMatrix(Index size);
+  Index size() const { return size_; }
+  ConstMatrixView<double> matrix() const { return matrix_.matrix(size_, size_); }
+  ConstMatrixView<double> lower() const { return lower_.matrix(size_, size_); }
+  double log_det() const { return log_det_; }
+  Index bytes() const { return 2 * size_ * size_ * static_cast<Index>(sizeof(double)); }
+
+  /// To be written, and then made valid by factorize() or accept_factor().
+  MatrixView<double> matrix() { return matrix_.matrix(size_, size_); }
+  MatrixView<double> lower() { return lower_.matrix(size_, size_); }
+  /// From the lower triangle of A. False unless A is positive definite and finite.
+  [[nodiscard]] bool factorize();
+  /// From the lower triangle of A and a C that belongs to it.
+  [[nodiscard]] bool accept_factor();
+
+  /// From lower triangles of A and C that somebody has kept. False unless C belongs to A, as far as its rows'
+  /// lengths tell.
+  [[nodiscard]] bool restore(ConstMatrixView<double> matrix, ConstMatrixView<double> lower);
+
+  void copy(const PositiveMatrix& other);
+  void swap(PositiveMatrix& other) noexcept;
+  /// A = factor I; false unless the factor is positive and finite.
+  [[nodiscard]] bool set_isotropic(double factor);
+  /// A = factor B.
+  [[nodiscard]] bool set_multiple(const PositiveMatrix& other, double factor);
+
+  /// y = A x.
+  void multiply(const double* x, double* y) const;
+  /// x = A^-1 x.
+  void solve(double* x) const;
+  /// x^T A x and x^T A^-1 x; the latter overwrites x by C^-1 x.
+  double quadratic(const double* x) const;
+  double inverse_quadratic(double* x) const;
+  /// diag(A^-1), a few columns at a time in `work`.
+  template <class T>
+  void inverse_diagonal(std::span<T> out, Buffer<double>& work) const;
+
+ private:
+  Index size_;
+  Buffer<double> matrix_, lower_;
+  double log_det_ = 0;
+};
+
+/// How the factor of a matrix that changes by few rank-one terms is found.
+enum class FactorUpdate { automatic, rotate, refactorize };
+
+/// Scratch of steps on dense matrices.
+struct DenseScratch {
+  Buffer<double> square, product, columns, moved, gram, vector;
+  Buffer<int> pivots;
+  DirectEigen eigen;
+  FactorUpdate update = FactorUpdate::automatic;
+};
+
+/// The smallest eigenvalue of C^-1 B C^-T for a symmetric B, which is destroyed; NaN if B is not finite.
+double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b,
+                                    DenseScratch& scratch);
+/// The largest eigenvalue of a symmetric matrix (lower triangle read); NaN if it is not finite.
+double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch);
+
+/// A^-1 by elimination with pivots, for matrices that need not be symmetric; false if A is singular or not
+/// finite.
+[[nodiscard]] bool invert_general(MatrixView<double> a, DenseScratch& scratch);
+
+}  // namespace bdl

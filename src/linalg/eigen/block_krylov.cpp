@@ -1,0 +1,242 @@
+#include "linalg/eigen/block_krylov.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg/blas/block_products.hpp"
+#include "linalg/blas/lanes.hpp"
+#include "linalg/dense/cholesky.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// Some columns beyond those wanted, whole groups of the product: they make the gap at the cut larger and find
+// what the coordinates miss.
+Index block_columns(Index count) {
+  constexpr Index group = 4;
+  const Index columns = count + 3 + count / 8;
+  return (columns + group - 1) / group * group;
+}
+
+constexpr Index fewest_blocks = 3, most_blocks = 16, most_basis = 512;
+
+/// +-1 by a hash of the element's position (splitmix64).
+double random_sign(Index i, Index j) {
+  std::uint64_t z =
+      (static_cast<std::uint64_t>(j) << 32 | static_cast<std::uint64_t>(i)) * 0x9E3779B97F4A7C15u +
+      0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (z >> 63) != 0 ? 1 : -1;
+}
+
+double mean_diagonal(ConstMatrixView<double> a) {
+  double trace = 0;
+  for (Index i = 0; i < a.rows; ++i) trace += a(i, i);
+  return trace / static_cast<double>(a.rows);
+}
+
+/// A random vector's Rayleigh quotient is the average on the average: a coordinate must not be worse.
+bool starts_from(ConstMatrixView<double> a, Index k, double average) {
+  return a(k, k) >= average;
+}
+
+/// Column k of the symmetric A, zeros below.
+void copy_column(ConstMatrixView<double> a, Index k, MatrixView<double> x) {
+  for (Index i = 0; i < k; ++i) x(i, 0) = a(k, i);
+  std::copy(a.column_data(k) + k, a.column_data(k) + a.rows, x.data + k);
+  std::fill(x.data + a.rows, x.data + x.ld, 0.0);
+}
+
+double norm(const double* x, Index size) {
+  double sum = 0;
+  for (Index i = 0; i < size; ++i) sum += x[i] * x[i];
+  return std::sqrt(sum);
+}
+
+void scale_column(MatrixView<double> a, Index j, double factor) {
+  for (double& value : a.column(j)) value *= factor;
+}
+
+void set_combinations(ConstMatrixView<double> x, ConstMatrixView<double> c, MatrixView<double> y) {
+  for (Index j = 0; j < y.cols; ++j) std::fill_n(y.column_data(j), y.ld, 0.0);
+  add_combinations(1, x, c, y);
+}
+
+/// X -= Q (Q^T X); Q^T X is left in `coefficients`.
+void remove_span(ConstMatrixView<double> q, MatrixView<double> x, MatrixView<double> coefficients) {
+  inner_products(q, x, coefficients);
+  add_combinations(-1, q, coefficients, x);
+}
+
+}  // namespace
+
+Index BlockKrylov::most_columns(Index size, Index count) {
+  return std::min({most_blocks * block_columns(count), size / 2, most_basis});
+}
+
+bool BlockKrylov::suits(Index size, Index count) {
+  constexpr Index fewest = 5;  // blocks, so that convergence is likely
+  const Index block = block_columns(count);
+  return size >= 120 + 12 * block && fewest * block <= most_columns(size, count);
+}
+
+void BlockKrylov::reserve(Index size, Index count) {
+  const Index block = block_columns(count), most = most_columns(size, count);
+  basis_memory_.reserve(lane_padded(size) * most);
+  image_memory_.reserve(lane_padded(size) * block);
+  ritz_memory_.reserve(most * most);
+  ritz_vectors_.reserve(most * count);
+  coefficients_.reserve(most * block);
+  gram_.reserve(block * block);
+  scales_.reserve(block);
+}
+
+Index BlockKrylov::bytes(Index size, Index count) {
+  const Index block = block_columns(count), most = most_columns(size, count);
+  return static_cast<Index>(sizeof(double)) *
+         (lane_padded(size) * (most + block) + most * (most + count + block) + block * (block + 1));
+}
+
+bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEigen& direct, double* values,
+                          MatrixView<double> vectors) {
+  const Index size = a.rows, count = vectors.cols, most = most_columns(size, count);
+  reserve(size, count);
+  // Squares of the matrix's numbers must be numbers.
+  constexpr double smallest_scale = 1e-120, largest_scale = 1e120;
+  const double average = mean_diagonal(a);
+  if (!(average >= smallest_scale && average <= largest_scale)) return false;
+  basis_ = {basis_memory_.data(), size, most, lane_padded(size)};
+  ritz_ = ritz_memory_.matrix(most, most);
+  columns_ = last_ = 0;
+  start(a, count);
+  double largest = 0;
+  for (Index blocks = 1;; ++blocks) {
+    multiply(a, count);
+    project();
+    for (Index i = columns_ - last_; i < columns_; ++i) largest = std::max(largest, std::abs(ritz_(i, i)));
+    if (blocks >= fewest_blocks && ritz_pairs(tolerance, direct, values, vectors)) return true;
+    if (columns_ + last_ > most) return false;
+    const Index added = orthonormalize(8 * epsilon * largest);
+    if (added == 0)  // Q is invariant
+      return ritz_pairs(std::numeric_limits<double>::max(), direct, values, vectors);
+    extend(added);
+  }
+}
+
+/// X = coordinates first, then random vectors.
+void BlockKrylov::start(ConstMatrixView<double> a, Index count) {
+  image_ = {image_memory_.data(), a.rows, block_columns(count), basis_.ld};
+  Index filled = 0;
+  const double average = mean_diagonal(a);
+  for (Index k = 0; k < count; ++k) {
+    if (!starts_from(a, k, average)) continue;
+    double* x = image_.column_data(filled++);
+    std::fill_n(x, image_.ld, 0.0);
+    x[k] = 1;
+  }
+  for (; filled < image_.cols; ++filled) {
+    double* x = image_.column_data(filled);
+    for (Index i = 0; i < image_.ld; ++i) x[i] = i < a.rows ? random_sign(i, filled) : 0;
+  }
+  extend(orthonormalize(0));
+}
+
+void BlockKrylov::extend(Index count) {
+  for (Index j = 0; j < count; ++j)
+    std::copy_n(image_.column_data(j), image_.ld, basis_.column_data(columns_ + j));
+  columns_ += count;
+  last_ = count;
+}
+
+/// W = A X. The coordinates at the start need no product.
+void BlockKrylov::multiply(ConstMatrixView<double> a, Index count) {
+  image_.cols = last_;
+  Index copied = 0;
+  if (columns_ == last_) {
+    const double average = mean_diagonal(a);
+    for (Index k = 0; k < count; ++k)
+      if (starts_from(a, k, average)) copy_column(a, k, image_.columns(copied++, 1));
+  }
+  symmetric_product(a, basis_.columns(columns_ - last_ + copied, last_ - copied),
+                    image_.columns(copied, last_ - copied));
+}
+
+/// W -= Q Q^T W, whose coefficients are H's last rows.
+void BlockKrylov::project() {
+  const auto coefficients = coefficients_.matrix(columns_, last_);
+  remove_span(basis_.columns(0, columns_), image_, coefficients);
+  for (Index j = 0; j < last_; ++j)
+    for (Index i = 0, row = columns_ - last_ + j; i <= row; ++i) ritz_(row, i) = coefficients(i, j);
+}
+
+/// Writes the Ritz pairs; whether all have converged.
+bool BlockKrylov::ritz_pairs(double tolerance, DirectEigen& direct, double* values,
+                             MatrixView<double> vectors) {
+  const auto mixing = ritz_vectors_.matrix(columns_, vectors.cols);
+  if (!direct.compute(ritz_.block(0, 0, columns_, columns_), values, mixing)) return false;
+  const auto last = mixing.block(columns_ - last_, 0, last_, mixing.cols);
+  set_combinations(image_, last, vectors);  // A v - theta v = W times the last part of H's vector
+  for (Index k = 0; k < vectors.cols; ++k)
+    if (!(norm(vectors.column_data(k), vectors.rows) <= tolerance * std::abs(values[0]))) return false;
+  set_combinations(basis_.columns(0, columns_), mixing, vectors);
+  return true;
+}
+
+/// Makes the part of W outside Q orthonormal; how many columns, W's without those no longer than `least`.
+Index BlockKrylov::orthonormalize(double least) {
+  if (!factorize(least)) return orthonormalize_columns(least);
+  remove_span(basis_.columns(0, columns_), image_, coefficients_.matrix(columns_, image_.cols));
+  return factorize(0) ? image_.cols : orthonormalize_columns(0);
+}
+
+/// W = W L^-T with L L^T = W^T W (Cholesky QR), if W is well conditioned up to the scale of its columns.
+bool BlockKrylov::factorize(double least) {
+  constexpr double dependent = 1e-4;
+  const Index count = image_.cols;
+  const auto gram = gram_.matrix(count, count);
+  inner_products(image_, image_, gram);
+  double* scale = scales_.data();
+  for (Index j = 0; j < count; ++j) {
+    if (!(gram(j, j) > least * least) || !std::isfinite(gram(j, j))) return false;
+    scale[j] = 1 / std::sqrt(gram(j, j));
+  }
+  for (Index j = 0; j < count; ++j)
+    for (Index i = j; i < count; ++i) gram(i, j) *= scale[i] * scale[j];
+  if (!cholesky(gram)) return false;
+  for (Index j = 0; j < count; ++j)
+    if (gram(j, j) < dependent) return false;
+  for (Index j = 0; j < count; ++j) scale_column(image_, j, scale[j]);
+  for (Index j = 0; j < count; ++j) {
+    const auto row = coefficients_.matrix(j, 1);
+    for (Index i = 0; i < j; ++i) row(i, 0) = gram(j, i);
+    add_combinations(-1, image_.columns(0, j), row, image_.columns(j, 1));
+    scale_column(image_, j, 1 / gram(j, j));
+  }
+  return true;
+}
+
+/// The same, column by column, for any W.
+Index BlockKrylov::orthonormalize_columns(double least) {
+  constexpr int passes = 3;
+  Index kept = 0;
+  for (Index j = 0; j < image_.cols; ++j) {
+    const auto x = image_.columns(kept, 1);
+    if (kept < j) std::copy_n(image_.column_data(j), image_.ld, x.data);
+    bool outside = true;
+    for (int pass = 0; pass < passes && outside; ++pass) {
+      remove_span(basis_.columns(0, columns_), x, coefficients_.matrix(columns_, 1));
+      remove_span(image_.columns(0, kept), x, coefficients_.matrix(kept, 1));
+      const double length = norm(x.data, x.rows);
+      outside = length > (pass == 0 ? least : 0);
+      if (outside) scale_column(x, 0, 1 / length);
+    }
+    kept += outside;
+  }
+  return kept;
+}
+
+}  // namespace bdl

@@ -1,0 +1,186 @@
+#include "linalg/eigen/direct_eigen.hpp"
+
+#include <lapacke.h>
+
+#include "linalg/dense/householder.hpp"
+#include "linalg/eigen/tridiagonal_pairs.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index lapack_real = 20, lapack_integer = 12;  // times n: dstevr's work, and its supports
+
+Index work_size(Index size, Index count) {
+  return 9 * lane_padded(size) + 3 * lane_padded(count + 1) + lapack_real * size;
+}
+
+/// The problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
+struct EigenProblem {
+  Tridiagonal form;
+  TridiagonalPairs pairs;
+  double *diagonal, *beside, *squares, *work;
+  double scale = 1;
+  bool zero = false;
+
+  EigenProblem(Index size, Index count, double* matrix, double* groups, double* memory) {
+    const auto next = [&](Index length) { return std::exchange(memory, memory + lane_padded(length)); };
+    form = {size, lane_padded(size), matrix, next(size), next(size), next(size), next(3 * lane_padded(size))};
+    diagonal = next(size), beside = next(size), squares = next(size);
+    double *low = next(count + 1), *high = next(count + 1), *values = next(count + 1);
+    work = memory;
+    pairs = {size, count, diagonal, beside, squares, low, high, values, groups, work};
+  }
+};
+
+/// A power of two near 1 / size that keeps squares in range; 1 for 0.
+double inverse_scale(double size) {
+  return size > 0 && std::isfinite(size) ? std::ldexp(1.0, std::clamp(-std::ilogb(size), -1000, 1000)) : 1;
+}
+
+double copy_symmetric(ConstMatrixView<double> a, double* s, Index ld) {
+  double top = 0;
+  for (Index i = 0; i < a.rows; ++i) top = std::max(top, std::abs(a(i, i)));
+  const double scale = inverse_scale(top);
+  for (Index j = 0; j < a.cols; ++j) {
+    for (Index i = j; i < a.rows; ++i) s[j + i * ld] = s[i + j * ld] = scale * a(i, j);
+    for (Index i = a.rows; i < ld; ++i) s[i + j * ld] = 0;
+  }
+  return scale;
+}
+
+/// Scales T to |T| <= 1; false if T is not finite, as happens when A is not.
+bool scale_tridiagonal(EigenProblem& p) {
+  const Tridiagonal& t = p.form;
+  double sum = 0, bound = 0, before = 0;
+  for (Index i = 0; i < t.size; ++i) {
+    const double after = i + 1 < t.size ? std::abs(t.beside[i]) : 0;
+    const double row = before + std::abs(t.diagonal[i]) + after;
+    sum += row;
+    bound = std::max(bound, row);
+    before = after;
+  }
+  if (!std::isfinite(sum)) return false;
+  const double scale = inverse_scale(bound) / 2;
+  p.zero = sum == 0;
+  constexpr double tiny = 1e-290;  // no pivot of a Sturm count is 0 / 0
+  for (Index i = 0; i < t.size; ++i) p.diagonal[i] = scale * t.diagonal[i];
+  for (Index i = 0; i + 1 < t.size; ++i) {
+    p.beside[i] = scale * t.beside[i];
+    p.squares[i] = std::max(p.beside[i] * p.beside[i], tiny);
+  }
+  p.scale *= scale;
+  return true;
+}
+
+/// Vectors become columns; false if two that belong to close eigenvalues are not independent.
+bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
+  constexpr double close = 1e-3, dependent = 1e-6;
+  for (Index k = 0; k < out.cols; ++k) {
+    const double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
+    for (Index i = 0; i < t.size; ++i) out(i, k) = group[i * lane_count];
+    for (Index j = k - 1; j >= 0 && t.values[j] - t.values[k] < close; --j) {
+      double overlap = 0;
+      for (Index i = 0; i < t.size; ++i) overlap += out(i, j) * out(i, k);
+      if (std::abs(overlap) > dependent) return false;
+      for (Index i = 0; i < t.size; ++i) out(i, k) -= overlap * out(i, j);
+    }
+  }
+  return true;
+}
+
+/// Any spectrum; writes groups of vectors as largest_pairs(). (dstemr alone may return vectors of zeros for
+/// some of several equal eigenvalues.)
+bool pairs_by_lapack(EigenProblem& p, int* integers, MatrixView<double> vectors) {
+  const TridiagonalPairs& t = p.pairs;
+  const auto n = static_cast<lapack_int>(t.size), count = static_cast<lapack_int>(t.count);
+  lapack_int found = 0;
+  const lapack_int info =
+      LAPACKE_dstevr_work(LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n,
+                          0.0, &found, p.squares, vectors.data, static_cast<lapack_int>(vectors.ld), integers,
+                          p.work, static_cast<lapack_int>(lapack_real * t.size), integers + 2 * t.size,
+                          static_cast<lapack_int>(10 * t.size));
+  if (info != 0 || found != count) return false;
+  for (Index k = 0; k < t.count; ++k) {
+    t.values[k] = p.squares[t.count - 1 - k];
+    double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
+    for (Index i = 0; i < t.size; ++i) group[i * lane_count] = vectors(i, t.count - 1 - k);
+  }
+  return true;
+}
+
+/// Of the zero matrix: its eigenvalues are exactly 0, which tells the caller that there is no direction.
+bool unit_pairs(double* values, MatrixView<double> vectors) {
+  for (Index k = 0; k < vectors.cols; ++k) {
+    values[k] = 0;
+    for (Index i = 0; i < vectors.rows; ++i) vectors(i, k) = i == k ? 1 : 0;
+  }
+  return true;
+}
+
+enum class Outcome { pairs, too_close, zero, not_finite };
+
+struct Decompose {
+  EigenProblem& p;
+  Outcome& outcome;
+  template <int W>
+  BDL_ALWAYS_INLINE void run() const {
+    reduce_to_tridiagonal<W>(p.form);
+    if (!scale_tridiagonal(p))
+      outcome = Outcome::not_finite;
+    else if (p.zero)
+      outcome = Outcome::zero;
+    else
+      outcome = largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
+  }
+};
+
+struct TransformBack {
+  const EigenProblem& p;
+  template <int W>
+  BDL_ALWAYS_INLINE void run() const {
+    for (Index first = 0; first < p.pairs.count; first += lane_count)
+      apply_reflectors<W>(p.form, p.pairs.vectors + first * p.pairs.size);
+  }
+};
+
+}  // namespace
+
+void DirectEigen::reserve(Index size, Index count) {
+  matrix_.reserve(lane_padded(size) * size);
+  work_.reserve(work_size(size, count));
+  groups_.reserve(lane_padded(count) * size);
+  integers_.reserve(lapack_integer * size);
+}
+
+Index DirectEigen::bytes(Index size, Index count) {
+  return static_cast<Index>(sizeof(double)) *
+             (lane_padded(size) * size + work_size(size, count) + lane_padded(count) * size) +
+         static_cast<Index>(sizeof(int)) * lapack_integer * size;
+}
+
+bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
+  const Index size = a.rows, count = vectors.cols;
+  reserve(size, count);
+  EigenProblem p(size, count, matrix_.data(), groups_.data(), work_.data());
+  p.scale = copy_symmetric(a, matrix_.data(), p.form.ld);
+  Outcome outcome{};
+  run_in_lanes(simd, Decompose{p, outcome});
+  if (outcome == Outcome::not_finite) return false;
+  if (outcome == Outcome::zero) return unit_pairs(values, vectors);
+  bool independent = false;
+  if (outcome == Outcome::pairs) {
+    run_in_lanes(simd, TransformBack{p});
+    independent = unpack(p.pairs, vectors);
+  }
+  if (!independent) {
+    if (!pairs_by_lapack(p, integers_.data(), vectors)) return false;
+    run_in_lanes(simd, TransformBack{p});
+    unpack(p.pairs, vectors);
+  }
+  constexpr double nothing = 1e-130;  // what guarded pivots make of zero
+  for (Index k = 0; k < count; ++k)
+    values[k] = std::abs(p.pairs.values[k]) > nothing ? p.pairs.values[k] / p.scale : 0;
+  return true;
+}
+
+}  // namespace bdl

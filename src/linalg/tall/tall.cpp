@@ -1,0 +1,229 @@
+#include "linalg/tall/tall.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/blas/blas.hpp"
+#include "linalg/tall/tall_blocks.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index block_doubles = 1 << 12, most_block_rows = 480;
+
+/// The same for any number of other columns, so that a column's bits do not depend on its company.
+Index block_rows_for(Index columns) {
+  const Index fitting = block_doubles / (columns + 2) / row_multiple * row_multiple;
+  return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
+}
+
+/// Doubles of a part: scales, a block of each matrix, and their product.
+Index part_size(Index block_rows, Index columns, Index other_columns, Index product) {
+  return block_rows * (1 + columns + other_columns) + padded(product, 8);
+}
+
+/// Of U with X, or with itself if there is no X.
+Index product_size(Index columns, Index other_columns) {
+  return columns * (other_columns > 0 ? other_columns : columns);
+}
+
+/// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
+/// no multiple of what the kernels take.
+template <class T, class Visit>
+BDL_ALWAYS_INLINE void with_padded(ConstMatrixView<T> block, double* spare, Index ld, const Visit& visit) {
+  if (block.rows % row_multiple == 0) {
+    prefetch_after(block);
+    visit(block.data, block.ld);
+  } else {
+    load_block(block, nullptr, ld, spare);
+    visit(static_cast<const double*>(spare), ld);
+  }
+}
+
+/// y becomes finish(i, y, (U C) of its place, 1 / d_i or 1 / sqrt(d_i)), block by block.
+template <class T, class Finish>
+void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, Divide divide,
+               MatrixView<T> y, TallScratch& scratch, const Finish& finish) {
+  scratch.reserve(u.rows, u.cols, c.cols);
+  const Index ld = scratch.block_rows();
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      load_block(u.block(first, 0, count, u.cols), nullptr, ld, part.u);
+      combine<width()>(part.u, u.cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
+      fill_scale(part_of(d, first, count), divide, part.scale);
+      for (Index j = 0; j < y.cols; ++j) {
+        T* to = y.column_data(j) + first;
+        const double* product = part.x + j * ld;
+        for (Index i = 0; i < count; ++i)
+          to[i] = static_cast<T>(finish(first + i, static_cast<double>(to[i]), product[i], part.scale[i]));
+      }
+    });
+  });
+}
+
+}  // namespace
+
+Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
+  return static_cast<Index>(sizeof(double)) * part_count(rows) *
+         part_size(block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
+}
+
+void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
+  columns_ = u_columns;
+  other_columns_ = x_columns;
+  block_rows_ = block_rows;
+  part_size_ = part_size(block_rows, u_columns, x_columns, product);
+  memory_.reserve(part_count(rows) * part_size_);
+}
+
+void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
+  lay_out(rows, block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
+}
+
+void TallScratch::reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product) {
+  lay_out(rows, block_rows_for(rank), u_columns, x_columns, product);
+}
+
+TallScratch::Part TallScratch::part(Index number) {
+  double* const scale = memory_.data() + number * part_size_;
+  double* const u = scale + block_rows_;
+  double* const x = u + block_rows_ * columns_;
+  return {scale, u, x, x + block_rows_ * other_columns_};
+}
+
+template <class T>
+void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
+  scratch.reserve(u.rows, u.cols, 0);
+  const Index ld = scratch.block_rows(), cols = u.cols;
+  clear_products(u.rows, cols * cols, scratch);
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      fill_scale(part_of(divisor, first, count), Divide::by_root_d, part.scale);
+      add_gram<width()>(u.block(first, 0, count, cols), divisor.empty() ? nullptr : part.scale, ld, part.u,
+                        part.product);
+    });
+  });
+  add_products(u.rows, cols, 0, gram, scratch);
+  mirror_lower(gram);
+}
+
+template <class T>
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
+                  MatrixView<double> product, TallScratch& scratch) {
+  scratch.reserve(u.rows, u.cols, x.cols);
+  const Index ld = scratch.block_rows();
+  clear_products(u.rows, u.cols * x.cols, scratch);
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      fill_scale(part_of(divisor, first, count), divide, part.scale);
+      load_block(x.block(first, 0, count, x.cols), divisor.empty() ? nullptr : part.scale, ld, part.x);
+      with_padded(u.block(first, 0, count, u.cols), part.u, ld,
+                  [&](const auto* from, Index from_ld) BDL_INLINE_LAMBDA {
+                    add_dots<width()>(from, u.cols, from_ld, part.x, x.cols, ld, padded(count, row_multiple),
+                                      false, part.product, u.cols);
+                  });
+    });
+  });
+  add_products(u.rows, u.cols, 0, product, scratch);
+}
+
+/// Nothing cancels here, so float matrices are multiplied in float: twice as fast.
+template <class T>
+void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixView<T> y,
+                  TallScratch& scratch) {
+  scratch.reserve(u.rows, u.cols, c.cols);
+  const Index ld = scratch.block_rows();
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    T *block = reinterpret_cast<T*>(part.u), *product = reinterpret_cast<T*>(part.x);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      load_block(u.block(first, 0, count, u.cols), nullptr, ld, block);
+      combine<width()>(block, u.cols, c.data, c.ld, c.cols, product, padded(count, row_multiple), ld);
+      for (Index j = 0; j < y.cols; ++j) {
+        T* to = y.column_data(j) + first;
+        const T* from = product + j * ld;
+        for (Index i = 0; i < count; ++i) to[i] = add ? to[i] + from[i] : from[i];
+      }
+    });
+  });
+}
+
+template <class T>
+void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, MatrixView<T> y,
+                   TallScratch& scratch) {
+  transform<T>(u, c, d, Divide::by_d, y, scratch,
+               [](Index, double old, double product, double inverse)
+                   BDL_INLINE_LAMBDA { return (old - product) * inverse; });
+}
+
+template <class T>
+void tall_color(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, ConstSpan<T> mean,
+                MatrixView<T> y, TallScratch& scratch) {
+  const T* const centre = mean.data();
+  transform<T>(u, c, d, Divide::by_root_d, y, scratch,
+               [centre](Index i, double old, double product, double root) BDL_INLINE_LAMBDA {
+                 return (centre ? static_cast<double>(centre[i]) : 0.0) + (old - product * root) * root;
+               });
+}
+
+template <class T>
+void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, std::span<T> out,
+                    TallScratch& scratch) {
+  scratch.reserve(u.rows, u.cols, 0);
+  const Index ld = scratch.block_rows();
+  const auto part = scratch.part(0);
+  for (Index first = 0; first < u.rows; first += ld) {
+    const Index count = std::min(ld, u.rows - first);
+    const MatrixView<double> block(part.u, count, u.cols, ld);
+    fill_scale(part_of(d, first, count), Divide::by_d, part.scale);
+    load_block(u.block(first, 0, count, u.cols), part.scale, ld, part.u);
+    solve_lower_right(Op::transpose, lower, block);
+    for (Index i = 0; i < count; ++i) {
+      double norm = 0;
+      for (Index j = 0; j < u.cols; ++j) norm += block(i, j) * block(i, j);
+      out[static_cast<std::size_t>(first + i)] = static_cast<T>(part.scale[i] - norm);
+    }
+  }
+}
+
+template <class T>
+void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
+  parallel_blocks(u.rows, most_block_rows * 8, [&](Index begin, Index size) noexcept {
+    for (Index first = begin; first < begin + size; first += most_block_rows) {
+      const Index count = std::min(most_block_rows, begin + size - first);
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        double squares[most_block_rows];
+        for (Index i = 0; i < count; ++i) squares[i] = 0;
+        for (Index j = 0; j < u.cols; ++j) {
+          const T* column = u.column_data(j) + first;
+          prefetch_after(column, count);
+          for (Index i = 0; i < count; ++i)
+            squares[i] += static_cast<double>(column[i]) * static_cast<double>(column[i]);
+        }
+        T* to = sums.data() + first;
+        for (Index i = 0; i < count; ++i) to[i] += static_cast<T>(factor * squares[i]);
+      });
+    }
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                                                               \
+  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch&);           \
+  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,               \
+                             MatrixView<double>, TallScratch&);                                          \
+  template void tall_combine(ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>, TallScratch&); \
+  template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,  \
+                              TallScratch&);                                                             \
+  template void tall_color(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, ConstSpan<T>,      \
+                           MatrixView<T>, TallScratch&);                                                 \
+  template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>,  \
+                               TallScratch&);                                                            \
+  template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,256 @@
+#include "posterior/dropout/dropout.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "likelihood/special_functions.hpp"
+#include "parallel/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+[[noreturn]] void fail_not_gaussian(const char* what) {
+  fail(Status::ERROR_UNSUPPORTED,
+       "a dropout posterior has no %s: it is a distribution of masks, not a density over the parameters",
+       what);
+}
+
+double threshold(double rate) {
+  if (rate == 0) return -std::numeric_limits<double>::infinity();
+  return rate <= 0.5 ? normal_quantile(rate) : -normal_quantile(1 - rate);
+}
+
+}  // namespace
+
+Index DropoutLayout::parameters() const {
+  Index count = 0;
+  for (std::size_t l = 1; l < sizes.size(); ++l) count += sizes[l] * (sizes[l - 1] + (bias ? 1 : 0));
+  return count;
+}
+
+template <class T>
+DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout)
+    : Posterior<T>(layout.parameters()), layout_(std::move(layout)) {
+  Index offset = 0;
+  for (std::size_t l = 1; l < layout_.sizes.size(); ++l) {
+    const Index inputs = layout_.sizes[l - 1], outputs = layout_.sizes[l];
+    const double rate = l == 1 ? layout_.input_rate : layout_.hidden_rate;
+    layers_.push_back({inputs, outputs, offset, rate, rate / (1 - rate), static_cast<T>(threshold(rate)),
+                       static_cast<T>(1 / (1 - rate))});
+    offset += outputs * (inputs + (layout_.bias ? 1 : 0));
+    units_ += inputs;
+  }
+}
+
+template <class T>
+std::unique_ptr<Posterior<T>> DropoutPosterior<T>::clone() const {
+  auto copy = std::make_unique<DropoutPosterior>(layout_);
+  copy->copy_base(*this);
+  return copy;
+}
+
+template <class T>
+void DropoutPosterior<T>::assign(const Posterior<T>& other) {
+  this->copy_base(other);
+}
+
+template <class T>
+void DropoutPosterior<T>::swap(Posterior<T>& other) {
+  auto& that = dynamic_cast<DropoutPosterior&>(other);
+  this->swap_base(that);
+  std::swap(layout_, that.layout_);
+  layers_.swap(that.layers_);
+  std::swap(units_, that.units_);
+}
+
+/// The normal of a unit is that of its first weight.
+template <class T>
+void DropoutPosterior<T>::draw_masks(StreamKey key, MatrixView<T> masks) const {
+  check_normals<T>(key, this->dimension_);
+  for (Index s = 0; s < masks.cols; ++s, ++key.sample) {
+    T* mask = masks.column_data(s);
+    for (const Layer& layer : layers_) {
+      fill_normal(key, layer.offset, std::span<T>(mask, static_cast<std::size_t>(layer.inputs)));
+      for (Index i = 0; i < layer.inputs; ++i) mask[i] = mask[i] < layer.threshold ? T(0) : layer.kept;
+      mask += layer.inputs;
+    }
+  }
+}
+
+template <class T>
+void DropoutPosterior<T>::apply(ConstSpan<T> mask, const T* from, T* to) const {
+  const T* of_layer = mask.data();
+  for (const Layer& layer : layers_) {
+    const Index weights = layer.inputs * layer.outputs, inputs = layer.inputs;
+    const T* const source = from + layer.offset;
+    T* const target = to + layer.offset;
+    parallel_blocks(layer.outputs, task_grain(inputs), [&](Index first, Index count) noexcept {
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        for (Index o = first; o < first + count; ++o)
+          for (Index i = 0; i < inputs; ++i) target[o * inputs + i] = source[o * inputs + i] * of_layer[i];
+      });
+    });
+    if (layout_.bias && source != target) std::copy_n(source + weights, layer.outputs, target + weights);
+    of_layer += layer.inputs;
+  }
+}
+
+template <class T>
+void DropoutPosterior<T>::weigh_prior(ConstSpan<T> precision, std::span<T> out) const {
+  std::ranges::copy(precision, out.begin());
+  for (const Layer& layer : layers_) {
+    T* const weights = out.data() + layer.offset;
+    std::transform(weights, weights + layer.inputs * layer.outputs, weights,
+                   [&](T value) { return value * layer.kept; });
+  }
+}
+
+/// The first row of a weight matrix holds the units' normals, then their masks, then its own weights.
+template <class T>
+void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>&) const {
+  const bool has_mean = !mean.empty();
+  for (Index s = 0; s < eps.cols; ++s)
+    for (const Layer& layer : layers_) {
+      const Index inputs = layer.inputs, weights = inputs * layer.outputs;
+      T* const theta = eps.column_data(s) + layer.offset;
+      const T* const centre = has_mean ? mean.data() + layer.offset : nullptr;
+      for (Index i = 0; i < inputs; ++i) theta[i] = theta[i] < layer.threshold ? T(0) : layer.kept;
+      const auto mask_rows = [&](Index first, Index count) noexcept {
+        with_simd([&](auto) BDL_INLINE_LAMBDA {
+          for (Index o = first; o < first + count; ++o)
+            for (Index i = 0; i < inputs; ++i)
+              theta[o * inputs + i] = centre ? centre[o * inputs + i] * theta[i] : T(0);
+        });
+      };
+      parallel_blocks(layer.outputs - 1, task_grain(inputs),
+                      [&](Index first, Index count) noexcept { mask_rows(first + 1, count); });
+      mask_rows(0, 1);
+      for (Index o = 0; layout_.bias && o < layer.outputs; ++o)
+        theta[weights + o] = centre ? centre[weights + o] : T(0);
+    }
+}
+
+template <class T>
+void DropoutPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
+  std::ranges::fill(out, T(0));
+  for (const Layer& layer : layers_) {
+    const T* const weight = this->mean().data() + layer.offset;
+    T* const to = out.data() + layer.offset;
+    const T spread = static_cast<T>(layer.spread);
+    for (Index k = 0; k < layer.inputs * layer.outputs; ++k) to[k] = spread * weight[k] * weight[k];
+  }
+}
+
+/// w^T x for the weights w of unit i.
+template <class T>
+double DropoutPosterior<T>::unit_product(const Layer& layer, Index i, const T* x) const {
+  const T* const weight = this->mean().data();
+  double sum = 0;
+  for (Index k = layer.offset + i; k < layer.offset + layer.inputs * layer.outputs; k += layer.inputs)
+    sum += static_cast<double>(weight[k]) * static_cast<double>(x[k]);
+  return sum;
+}
+
+/// Of a unit with weights w: Var(mask) w w^T.
+template <class T>
+void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
+  for (Index j = 0; j < x.cols; ++j)
+    for (const Layer& layer : layers_) {
+      T* const to = x.column_data(j) + layer.offset;
+      const T* const weight = this->mean().data() + layer.offset;
+      const Index inputs = layer.inputs, weights = inputs * layer.outputs;
+      for (Index i = 0; i < inputs; ++i) {
+        const double sum = unit_product(layer, i, x.column_data(j));
+        const T factor = static_cast<T>(layer.spread * sum);
+        for (Index k = i; k < weights; k += inputs) to[k] = factor * weight[k];
+      }
+      if (layout_.bias) std::fill_n(to + weights, layer.outputs, T(0));
+    }
+}
+
+template <class T>
+void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>&) const {
+  std::ranges::fill(out, 0.0);
+  for (Index j = 0; j < x.cols; ++j)
+    for (const Layer& layer : layers_)
+      for (Index i = 0; i < layer.inputs; ++i) {
+        const double sum = unit_product(layer, i, x.column_data(j));
+        out[static_cast<std::size_t>(j)] += layer.spread * sum * sum;
+      }
+}
+
+template <class T>
+void DropoutPosterior<T>::set_diagonal(ConstSpan<T>, std::optional<std::uint64_t>) {
+  fail_not_gaussian("precision to set");
+}
+
+template <class T>
+double DropoutPosterior<T>::take(const PosteriorStep<T>&, UpdateWorkspace<T>&) {
+  fail_not_gaussian("covariance to update");
+}
+
+template <class T>
+void DropoutPosterior<T>::drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) {
+  fail_not_gaussian("dynamics");
+}
+
+template <class T>
+void DropoutPosterior<T>::precision_diagonal(std::span<T>) const {
+  fail_not_gaussian("precision");
+}
+
+template <class T>
+void DropoutPosterior<T>::multiply_precision(ConstSpan<T>, std::span<T>, PosteriorScratch<T>&) const {
+  fail_not_gaussian("precision");
+}
+
+template <class T>
+double DropoutPosterior<T>::quadratic(ConstSpan<T>, PosteriorScratch<T>&) const {
+  fail_not_gaussian("precision");
+}
+
+template <class T>
+double DropoutPosterior<T>::log_det_covariance() const {
+  fail_not_gaussian("density");
+}
+
+template <class T>
+double DropoutPosterior<T>::trace_precision(const Posterior<T>&, PosteriorScratch<T>&) const {
+  fail_not_gaussian("density");
+}
+
+template <class T>
+const DropoutPosterior<T>& as_dropout(const Posterior<T>& q) {
+  if (const auto* dropout = find_dropout(q)) return *dropout;
+  fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the dropout family");
+}
+
+template <class T>
+void check_masks_fit(const Model<T>& model, const Posterior<T>& q) {
+  const auto* const dropout = find_dropout(q);
+  if (!dropout) return;
+  const auto* const network = dynamic_cast<const Network<T>*>(&model);
+  const DropoutLayout& layout = dropout->layout();
+  bool fits = network && network->inputs() == layout.sizes.front() && network->has_bias() == layout.bias &&
+              network->layers().size() + 1 == layout.sizes.size();
+  for (std::size_t l = 0; fits && l < network->layers().size(); ++l)
+    fits = network->layers()[l].outputs == layout.sizes[l + 1];
+  if (!fits) fail(Status::ERROR_SHAPE, "posterior is one of dropout for a network of other layers");
+}
+
+template <class T>
+void check_gaussian(const Posterior<T>& q, const char* what) {
+  if (find_dropout(q)) fail_not_gaussian(what);
+}
+
+#define BDL_INSTANTIATE(T)                                             \
+  template class DropoutPosterior<T>;                                  \
+  template const DropoutPosterior<T>& as_dropout(const Posterior<T>&); \
+  template void check_masks_fit(const Model<T>&, const Posterior<T>&); \
+  template void check_gaussian(const Posterior<T>&, const char*);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,248 @@
+#include "posterior/full/dense_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "linalg/dense/cholesky_update.hpp"
+
+namespace bdl {
+namespace {
+
+/// Pivots (squared, against the former ones) that are larger leave no doubt about least_kept: they bound the
+/// smallest eigenvalue of C^-1 A' C^-T from above, and are near it but for contrived matrices.
+constexpr double safe_pivot = 1e-4;
+
+double smallest_pivot(ConstMatrixView<double> next, ConstMatrixView<double> old) {
+  double smallest = 1;
+  for (Index i = 0; i < next.rows; ++i) {
+    const double ratio = next(i, i) / old(i, i);
+    smallest = std::min(smallest, ratio * ratio);
+  }
+  return smallest;
+}
+
+bool is_finite(ConstMatrixView<double> lower) {
+  for (Index j = 0; j < lower.cols; ++j)
+    for (const double value : lower.column(j).subspan(static_cast<std::size_t>(j)))
+      if (!std::isfinite(value)) return false;
+  return true;
+}
+
+/// The part of the step to take where the whole leaves `kept`; rounding has the last word on whether the
+/// whole is positive definite.
+double part_of(double kept, bool positive, bool may_shorten) {
+  if (!std::isfinite(kept)) fail_not_positive();
+  return shortened(positive ? kept : std::min(kept, least_kept), may_shorten);
+}
+
+}  // namespace
+
+void fail_not_positive() {
+  fail(Status::ERROR_DIVERGED,
+       "the posterior's covariance is not finite and positive definite after the step");
+}
+
+double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch) {
+  const bool positive = next.factorize();
+  if (positive && smallest_pivot(next.lower(), old.lower()) > safe_pivot) return 1;
+  if (!positive) {
+    if (!is_finite(next.matrix())) fail_not_positive();
+    mirror_lower(next.matrix());
+  }
+  const Index size = next.size();
+  scratch.square.reserve(size * size);
+  const auto square = scratch.square.matrix(size, size);
+  std::copy_n(next.matrix().data, size * size, square.data);
+  const double kept = smallest_relative_eigenvalue(old.lower(), square, scratch);
+  const double part = part_of(kept, positive, may_shorten);
+  if (part == 1) return 1;
+  double* to = next.matrix().data;
+  const double* from = old.matrix().data;
+  for (Index i = 0; i < size * size; ++i) to[i] = from[i] + part * (to[i] - from[i]);
+  if (!next.factorize()) fail_not_positive();
+  return part;
+}
+
+/// The factorisation takes as long as about D / 11 rotations of the whole factor (D = 50 to 1000).
+bool suits_rotations(Index size, Index columns, FactorUpdate choice) {
+  if (choice != FactorUpdate::automatic) return choice == FactorUpdate::rotate;
+  return 12 * columns < size;
+}
+
+double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatrixView<double> z, Index added,
+                      bool may_shorten, DenseScratch& scratch) {
+  next.copy(old);
+  syrk(Op::none, 1.0, z.block(0, 0, z.rows, added), 1.0, next.matrix());
+  syrk(Op::none, -1.0, z.block(0, added, z.rows, z.cols - added), 1.0, next.matrix());
+  if (!suits_rotations(z.rows, z.cols, scratch.update)) return settle(next, old, may_shorten, scratch);
+  scratch.moved.reserve(z.size());
+  const auto copy = scratch.moved.matrix(z.rows, z.cols);
+  for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
+  if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
+      smallest_pivot(next.lower(), old.lower()) > safe_pivot)
+    return 1;
+  return settle(next, old, may_shorten, scratch);
+}
+
+double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
+                        ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch) {
+  const Index count = z.cols;
+  scratch.gram.reserve(2 * count * count);
+  const auto gram = scratch.gram.matrix(count, count);
+  const MatrixView<double> rest{scratch.gram.data() + count * count, count, count};
+  syrk(Op::transpose, 1.0, v, 0.0, gram);
+  for (Index j = 0; j < count; ++j)
+    for (Index i = j; i < count; ++i) rest(i, j) = (i == j ? 1 : 0) - gram(i, j);
+  const bool positive = cholesky(rest);
+  bool safe = positive;
+  for (Index k = 0; k < count && safe; ++k) safe = rest(k, k) * rest(k, k) > safe_pivot;
+  double part = 1;
+  if (!safe) {
+    if (!is_finite(gram)) fail_not_positive();
+    part = part_of(1 - largest_eigenvalue(gram, scratch), positive, may_shorten);
+  }
+  if (part < 1)
+    for (Index k = 0; k < count; ++k)
+      for (double& value : z.column(k)) value *= std::sqrt(part);
+  return part * settle_columns(next, old, z, 0, may_shorten, scratch);
+}
+
+template <class T>
+void check_curvature(const Curvature<T>& curvature) {
+  if (!curvature.diagonal.empty())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the curvature is a diagonal, expected a factor or a matrix for a posterior with full covariance");
+}
+
+template <class T>
+void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<double> out,
+                   UpdateWorkspace<T>& workspace) {
+  if (!curvature.rows) {
+    for (Index j = 0; j < out.cols; ++j)
+      for (Index i = j; i < out.rows; ++i) out(i, j) += factor * curvature.matrix(i, j);
+    return;
+  }
+  const Index count = curvature.rows->count();
+  workspace.weights.reserve(count);
+  const auto w = workspace.weights.first(count);
+  std::ranges::transform(curvature.w, w.begin(), [=](T value) { return static_cast<T>(factor) * value; });
+  curvature.rows->add_outer(w, out);
+}
+
+template <class T>
+MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, Index spare,
+                                 UpdateWorkspace<T>& workspace) {
+  const Index size = curvature.rows->dimension(), count = curvature.rows->count();
+  workspace.root_weights.reserve(count * count);
+  workspace.factor.reserve(size * count);
+  workspace.dense.columns.reserve(size * (count + spare));
+  const auto roots = workspace.root_weights.matrix(count, count), rows = workspace.factor.matrix(size, count);
+  std::fill_n(roots.data, roots.size(), T(0));
+  for (Index r = 0; r < count; ++r) roots(r, r) = 1;
+  curvature.rows->combine(roots, rows);
+  const auto columns = workspace.dense.columns.matrix(size, count + spare);
+  for (Index r = 0; r < count; ++r) {
+    const double root = std::sqrt(factor * static_cast<double>(curvature.w[static_cast<std::size_t>(r)]));
+    std::ranges::transform(rows.column(r), columns.column_data(r),
+                           [=](T value) { return root * static_cast<double>(value); });
+  }
+  return columns;
+}
+
+template <class T>
+void add_prior_diagonal(ConstSpan<T> prior_precision, double factor, MatrixView<double> out) {
+  for (Index i = 0; i < out.rows; ++i)
+    out(i, i) += factor * static_cast<double>(prior_precision[static_cast<std::size_t>(i)]);
+}
+
+template <class T>
+double* in_double(ConstSpan<T> values, UpdateWorkspace<T>& workspace) {
+  workspace.small.reserve(static_cast<Index>(values.size()));
+  std::ranges::copy(values, workspace.small.data());
+  return workspace.small.data();
+}
+
+template <class T>
+void check_mean(ConstSpan<T> mean) {
+  if (!std::ranges::all_of(mean, [](T value) { return std::isfinite(value); }))
+    fail(Status::ERROR_DIVERGED, "the mean is not finite after the step");
+}
+
+template <class T>
+void move_mean(ConstSpan<T> from, double rate, const double* direction, std::span<T> mean) {
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    mean[i] = static_cast<T>(static_cast<double>(from[i]) - rate * direction[i]);
+  check_mean<T>(mean);
+}
+
+template <class T>
+void store_mean(const double* values, std::span<T> mean) {
+  add_mean<T>({}, values, mean);
+  check_mean<T>(mean);
+}
+
+template <class T>
+void scale_mean(ConstSpan<T> from, double factor, std::span<T> mean) {
+  std::ranges::transform(from, mean.begin(),
+                         [=](T value) { return static_cast<T>(factor * static_cast<double>(value)); });
+}
+
+template <class T>
+void inflate(const Drift<T>& drift, MatrixView<double> covariance) {
+  for (Index j = 0; j < covariance.cols; ++j)
+    for (double& value : covariance.column(j)) value *= drift.inflation;
+  if (!drift.noise.empty()) add_prior_diagonal(drift.noise, 1, covariance);
+}
+
+template <class T>
+void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out) {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>((mean.empty() ? 0 : static_cast<double>(mean[i])) + values[i]);
+}
+
+template <class T>
+double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  Buffer<T> column(p.rows);
+  double trace = 0;
+  for (Index j = 0; j < p.cols; ++j) {
+    std::fill_n(column.data(), p.rows, T(0));
+    column.data()[j] = 1;
+    q.solve(column.matrix(p.rows, 1), scratch);
+    for (Index i = 0; i < p.rows; ++i) trace += p(i, j) * static_cast<double>(column.data()[i]);
+  }
+  return trace;
+}
+
+template <class T>
+Buffer<double> diagonal_matrix(ConstSpan<T> values, bool inverse) {
+  const auto size = static_cast<Index>(values.size());
+  Buffer<double> out(size * size);
+  std::fill_n(out.data(), size * size, 0.0);
+  for (Index i = 0; i < size; ++i) {
+    const auto value = static_cast<double>(values[static_cast<std::size_t>(i)]);
+    out.data()[i * (size + 1)] = inverse ? 1 / value : value;
+  }
+  return out;
+}
+
+#define BDL_INSTANTIATE(T)                                                                            \
+  template void check_curvature(const Curvature<T>&);                                                 \
+  template void add_curvature(const Curvature<T>&, double, MatrixView<double>, UpdateWorkspace<T>&);  \
+  template MatrixView<double> dense_columns(const Curvature<T>&, double, Index, UpdateWorkspace<T>&); \
+  template void add_prior_diagonal(ConstSpan<T>, double, MatrixView<double>);                         \
+  template double* in_double(ConstSpan<T>, UpdateWorkspace<T>&);                                      \
+  template void move_mean(ConstSpan<T>, double, const double*, std::span<T>);                         \
+  template void store_mean(const double*, std::span<T>);                                              \
+  template void scale_mean(ConstSpan<T>, double, std::span<T>);                                       \
+  template void inflate(const Drift<T>&, MatrixView<double>);                                         \
+  template Buffer<double> diagonal_matrix(ConstSpan<T>, bool);                                        \
+  template void add_mean(ConstSpan<T>, const double*, std::span<T>);                                  \
+  template double trace_of_product(ConstMatrixView<double>, const Posterior<T>&, PosteriorScratch<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,229 @@
+#include "posterior/full/full.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "curvature/dense_rows.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/full/dense_step.hpp"
+
+namespace bdl {
+
+template <class T>
+const FullPosterior<T>& as_full(const Posterior<T>& q) {
+  if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
+  return dynamic_cast<const FullPosterior<T>&>(q);
+}
+
+template <class T>
+FullPosterior<T>::FullPosterior(Index dimension) : Posterior<T>(dimension), precision_(dimension) {}
+
+template <class T>
+void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
+  for (Index j = 0; j < precision.cols; ++j)
+    std::ranges::copy(precision.column(j), precision_.matrix().column_data(j));
+  if (!precision_.factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision is not positive definite");
+  unsymmetric_ = false;
+}
+
+template <class T>
+void FullPosterior<T>::reserve_unsymmetric() {
+  whole_precision_.reserve(this->dimension_ * this->dimension_);
+  whole_covariance_.reserve(this->dimension_ * this->dimension_);
+}
+
+template <class T>
+void FullPosterior<T>::restore(ConstMatrixView<double> precision, ConstMatrixView<double> factor) {
+  if (!precision_.restore(precision, factor))
+    fail(Status::ERROR_INVALID_ARGUMENT, "precision and factor do not belong together");
+  unsymmetric_ = false;
+}
+
+template <class T>
+std::unique_ptr<Posterior<T>> FullPosterior<T>::clone() const {
+  auto copy = std::make_unique<FullPosterior>(this->dimension_);
+  copy->assign(*this);
+  return copy;
+}
+
+template <class T>
+void FullPosterior<T>::assign(const Posterior<T>& other) {
+  const FullPosterior& that = as_full(other);
+  this->copy_base(that);
+  precision_.copy(that.precision_);
+  unsymmetric_ = that.unsymmetric_;
+  if (!unsymmetric_) return;
+  const Index size = this->dimension_ * this->dimension_;
+  reserve_unsymmetric();
+  std::copy_n(that.whole_precision_.data(), size, whole_precision_.data());
+  std::copy_n(that.whole_covariance_.data(), size, whole_covariance_.data());
+}
+
+template <class T>
+void FullPosterior<T>::swap(Posterior<T>& other) {
+  auto& that = dynamic_cast<FullPosterior&>(other);
+  this->swap_base(that);
+  precision_.swap(that.precision_);
+  std::swap(unsymmetric_, that.unsymmetric_);
+  whole_precision_.swap(that.whole_precision_);
+  whole_covariance_.swap(that.whole_covariance_);
+}
+
+template <class T>
+Index FullPosterior<T>::bytes() const {
+  return this->dimension_ * static_cast<Index>(sizeof(T)) + precision_.bytes() +
+         2 * whole_precision_.capacity() * static_cast<Index>(sizeof(double));
+}
+
+template <class T>
+void FullPosterior<T>::set_isotropic(double precision) {
+  if (!precision_.set_isotropic(precision))
+    fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
+  unsymmetric_ = false;
+}
+
+template <class T>
+void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t>) {
+  set_precision(diagonal_matrix<T>(precision, false).matrix(this->dimension_, this->dimension_));
+}
+
+/// Sigma' = inflation Sigma + diag(noise).
+template <class T>
+void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {
+  const FullPosterior& old = as_full(from);
+  unsymmetric_ = false;
+  if (old.unsymmetric_) {
+    drift_unsymmetric(old, drift, workspace);
+  } else if (drift.noise.empty()) {
+    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
+  } else {
+    workspace.dense.square.reserve(this->dimension_ * this->dimension_);
+    const auto covariance = held(workspace.dense.square);
+    cholesky_inverse(old.precision_.lower(), covariance);
+    inflate(drift, covariance);
+    if (!cholesky(covariance)) fail_not_positive();
+    cholesky_inverse(covariance, precision_.matrix());
+    if (!precision_.factorize()) fail_not_positive();
+  }
+  scale_mean(from.mean(), drift.transition, this->mean());
+}
+
+template <class T>
+void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift,
+                                         UpdateWorkspace<T>& workspace) {
+  reserve_unsymmetric();
+  const auto covariance = held(whole_covariance_), precision = held(whole_precision_);
+  std::copy_n(from.whole_covariance_.data(), covariance.size(), covariance.data);
+  inflate(drift, covariance);
+  std::copy_n(covariance.data, covariance.size(), precision.data);
+  if (!invert_general(precision, workspace.dense)) fail_not_positive();
+  const auto symmetric = precision_.matrix();
+  for (Index j = 0; j < precision.cols; ++j)
+    for (Index i = j; i < precision.rows; ++i) symmetric(i, j) = (precision(i, j) + precision(j, i)) / 2;
+  if (!precision_.factorize()) fail_not_positive();
+  unsymmetric_ = true;
+}
+
+template <class T>
+Index FullPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
+  constexpr Index each = sizeof(T) + sizeof(double);
+  return dense_step_bytes<T>(this->dimension_, cost.count) +
+         std::min(most_outer_rows, cost.count) * this->dimension_ * each;
+}
+
+template <class T>
+void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
+                                          PosteriorScratch<T>& scratch) const {
+  const Index size = this->dimension_;
+  scratch.small.reserve(2 * size);
+  double *from = scratch.small.data(), *to = from + size;
+  std::ranges::copy(x, from);
+  gemm(Op::none, Op::none, 1.0, whole_precision(), {from, size, 1}, 0.0, {to, size, 1});
+  std::transform(to, to + size, out.begin(), [](double value) { return static_cast<T>(value); });
+}
+
+template <class T>
+void FullPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(2 * this->dimension_);
+}
+
+template <class T>
+void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+  const Index size = this->dimension_;
+  scratch.small.reserve(2 * size);
+  double *from = scratch.small.data(), *to = from + size;
+  for (Index k = 0; k < x.cols; ++k) {
+    std::ranges::copy(x.column(k), from);
+    if (unsymmetric_)
+      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, size, 1}, 0.0, {to, size, 1});
+    else
+      precision_.solve(std::copy_n(from, size, to) - size);
+    std::transform(to, to + size, x.column_data(k), [](double value) { return static_cast<T>(value); });
+  }
+}
+
+/// |C^-1 x|^2; an unsymmetric Sigma as it is.
+template <class T>
+void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
+  if (unsymmetric_) {
+    for (Index k = 0; k < x.cols; ++k) {
+      scratch.small.reserve(2 * this->dimension_);
+      double *from = scratch.small.data(), *to = from + this->dimension_;
+      std::ranges::copy(x.column(k), from);
+      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
+      out[static_cast<std::size_t>(k)] = std::inner_product(from, from + x.rows, to, 0.0);
+    }
+    return;
+  }
+  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double>) {
+    solve_lower_left(Op::none, precision_.lower(), columns);
+    return columns;
+  });
+}
+
+/// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.
+template <class T>
+void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(this->dimension_);
+  const auto column = scratch.small.matrix(this->dimension_, 1);
+  for (Index k = 0; k < eps.cols; ++k) {
+    std::ranges::copy(eps.column(k), column.data);
+    solve_lower_left(Op::transpose, precision_.lower(), column);
+    add_mean(mean, column.data, eps.column(k));
+  }
+}
+
+template <class T>
+void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
+  if (!unsymmetric_) return precision_.inverse_diagonal(out, scratch.small);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(held(whole_covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
+}
+
+template <class T>
+void FullPosterior<T>::precision_diagonal(std::span<T> out) const {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(precision()(static_cast<Index>(i), static_cast<Index>(i)));
+}
+
+template <class T>
+double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(this->dimension_);
+  std::ranges::copy(x, scratch.small.data());
+  return precision_.quadratic(scratch.small.data());
+}
+
+template <class T>
+double FullPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+  return trace_of_product(precision(), q, scratch);
+}
+
+template class FullPosterior<float>;
+template class FullPosterior<double>;
+template const FullPosterior<float>& as_full(const Posterior<float>&);
+template const FullPosterior<double>& as_full(const Posterior<double>&);
+
+}  // namespace bdl

@@ -1,0 +1,171 @@
+#include "posterior/full/full_moment.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/full/dense_step.hpp"
+
+namespace bdl {
+
+template <class T>
+const FullMomentPosterior<T>& as_full_moment(const Posterior<T>& q) {
+  if (q.family() != Family::full_moment)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full-moment family");
+  return dynamic_cast<const FullMomentPosterior<T>&>(q);
+}
+
+template <class T>
+FullMomentPosterior<T>::FullMomentPosterior(Index dimension)
+    : Posterior<T>(dimension), covariance_(dimension) {}
+
+template <class T>
+void FullMomentPosterior<T>::set_covariance(ConstMatrixView<double> covariance) {
+  for (Index j = 0; j < covariance.cols; ++j)
+    std::ranges::copy(covariance.column(j), covariance_.matrix().column_data(j));
+  if (!covariance_.factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "covariance is not positive definite");
+}
+
+template <class T>
+void FullMomentPosterior<T>::restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor) {
+  if (!covariance_.restore(covariance, factor))
+    fail(Status::ERROR_INVALID_ARGUMENT, "covariance and factor do not belong together");
+}
+
+template <class T>
+std::unique_ptr<Posterior<T>> FullMomentPosterior<T>::clone() const {
+  auto copy = std::make_unique<FullMomentPosterior>(this->dimension_);
+  copy->assign(*this);
+  return copy;
+}
+
+template <class T>
+void FullMomentPosterior<T>::assign(const Posterior<T>& other) {
+  this->copy_base(other);
+  covariance_.copy(as_full_moment(other).covariance_);
+}
+
+template <class T>
+void FullMomentPosterior<T>::swap(Posterior<T>& other) {
+  auto& that = dynamic_cast<FullMomentPosterior&>(other);
+  this->swap_base(that);
+  covariance_.swap(that.covariance_);
+}
+
+template <class T>
+Index FullMomentPosterior<T>::bytes() const {
+  return this->dimension_ * static_cast<Index>(sizeof(T)) + covariance_.bytes();
+}
+
+template <class T>
+void FullMomentPosterior<T>::set_isotropic(double precision) {
+  if (!covariance_.set_isotropic(1 / precision))
+    fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
+}
+
+template <class T>
+void FullMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t>) {
+  set_covariance(diagonal_matrix<T>(precision, true).matrix(this->dimension_, this->dimension_));
+}
+
+/// Sigma' = inflation Sigma + diag(noise).
+template <class T>
+void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
+  const PositiveMatrix& old = as_full_moment(from).covariance_;
+  bool good = covariance_.set_multiple(old, drift.inflation);
+  if (!drift.noise.empty()) {
+    add_prior_diagonal(drift.noise, 1, covariance_.matrix());
+    good = covariance_.factorize();
+  }
+  if (!good) fail_not_positive();
+  scale_mean(from.mean(), drift.transition, this->mean());
+}
+
+template <class T>
+Index FullMomentPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
+  const Index squares = 2 * this->dimension_ * this->dimension_ * static_cast<Index>(sizeof(double));
+  return squares + dense_step_bytes<T>(this->dimension_, cost.count);
+}
+
+template <class T>
+void FullMomentPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(2 * this->dimension_);
+}
+
+template <class T>
+void FullMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+  reserve(x.cols, scratch);
+  double *from = scratch.small.data(), *to = from + this->dimension_;
+  for (Index k = 0; k < x.cols; ++k) {
+    std::ranges::copy(x.column(k), from);
+    covariance_.multiply(from, to);
+    add_mean<T>({}, to, x.column(k));
+  }
+}
+
+/// |L^T x|^2.
+template <class T>
+void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
+                                       PosteriorScratch<T>& scratch) const {
+  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double> spare) {
+    gemm(Op::transpose, Op::none, 1.0, covariance_.lower(), columns, 0.0, spare);
+    return spare;
+  });
+}
+
+/// y = mean + L eps.
+template <class T>
+void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+  const Index size = this->dimension_;
+  reserve(eps.cols, scratch);
+  double *from = scratch.small.data(), *to = from + size;
+  for (Index k = 0; k < eps.cols; ++k) {
+    std::ranges::copy(eps.column(k), from);
+    gemm(Op::none, Op::none, 1.0, covariance_.lower(), {from, size, 1}, 0.0, {to, size, 1});
+    add_mean(mean, to, eps.column(k));
+  }
+}
+
+template <class T>
+void FullMomentPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(covariance()(static_cast<Index>(i), static_cast<Index>(i)));
+}
+
+template <class T>
+void FullMomentPosterior<T>::precision_diagonal(std::span<T> out) const {
+  Buffer<double> work;
+  covariance_.inverse_diagonal(out, work);
+}
+
+template <class T>
+void FullMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
+                                                PosteriorScratch<T>& scratch) const {
+  reserve(1, scratch);
+  std::ranges::copy(x, scratch.small.data());
+  covariance_.solve(scratch.small.data());
+  add_mean<T>({}, scratch.small.data(), out);
+}
+
+template <class T>
+double FullMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+  reserve(1, scratch);
+  std::ranges::copy(x, scratch.small.data());
+  return covariance_.inverse_quadratic(scratch.small.data());
+}
+
+template <class T>
+double FullMomentPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+  Buffer<double> precision(this->dimension_ * this->dimension_);
+  const auto p = precision.matrix(this->dimension_, this->dimension_);
+  cholesky_inverse(covariance_.lower(), p);
+  return trace_of_product(p, q, scratch);
+}
+
+template class FullMomentPosterior<float>;
+template class FullMomentPosterior<double>;
+template const FullMomentPosterior<float>& as_full_moment(const Posterior<float>&);
+template const FullMomentPosterior<double>& as_full_moment(const Posterior<double>&);
+
+}  // namespace bdl

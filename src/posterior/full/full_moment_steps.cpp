@@ -1,0 +1,117 @@
+// Steps in the moments of the full-moment family (spec/bong.md sections 5 and 6.3), with 2 M = H +
+// [KL] (Lambda_0 - Lambda), a and b the rates of mean and covariance:
+//   natural gradient  Sigma' = Sigma - 2 b Sigma M Sigma    mu' = mu - a Sigma m
+//   gradient          Sigma' = Sigma - b M                  mu' = mu - a m
+#include <algorithm>
+
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/full/dense_step.hpp"
+#include "posterior/full/full_moment.hpp"
+
+namespace bdl {
+namespace {
+
+/// Lower triangle of out += factor A^-1; `square` is overwritten.
+void add_inverse(const PositiveMatrix& a, double factor, MatrixView<double> square, MatrixView<double> out) {
+  cholesky_inverse(a.lower(), square);
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = j; i < out.rows; ++i) out(i, j) += factor * square(i, j);
+}
+
+}  // namespace
+
+template <class T>
+double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const PositiveMatrix& old = as_full_moment(step.from).covariance_;
+  check_curvature(step.curvature);
+  const bool few = step.curvature.rows && step.curvature.rows->count() < this->dimension_;
+  double part;
+  if (few && !step.leaves_prior())
+    part = reduce(old, step, workspace);
+  else
+    part = step.descent == Descent::natural ? take_natural(old, step, workspace)
+                                            : take_plain(old, step, workspace);
+  if (step.m.empty()) {
+    std::ranges::copy(step.from.mean(), this->mean().begin());
+    return part;
+  }
+  double* direction = in_double(step.m, workspace);
+  if (step.descent == Descent::natural) {
+    workspace.dense.vector.reserve(this->dimension_);
+    old.multiply(direction, workspace.dense.vector.data());
+    direction = workspace.dense.vector.data();
+  }
+  move_mean(step.from.mean(), part * step.mean_rate, direction, this->mean());
+  return part;
+}
+
+/// With H = X X^T and without KL: Sigma' = Sigma - Z Z^T, Z = sqrt(b) Sigma X or sqrt(b / 2) X, and
+/// V = L^-1 Z.
+template <class T>
+double FullMomentPosterior<T>::reduce(const PositiveMatrix& old, const PosteriorStep<T>& step,
+                                      UpdateWorkspace<T>& workspace) {
+  const bool natural = step.descent == Descent::natural;
+  const auto z =
+      dense_columns(step.curvature, natural ? step.curvature_rate : step.curvature_rate / 2, 0, workspace);
+  workspace.dense.product.reserve(z.size());
+  const auto v = workspace.dense.product.matrix(z.rows, z.cols);
+  if (natural) {
+    gemm(Op::transpose, Op::none, 1.0, old.lower(), z, 0.0, v);
+    gemm(Op::none, Op::none, 1.0, old.lower(), v, 0.0, z);
+  } else {
+    for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), v.column_data(k));
+    solve_lower_left(Op::none, old.lower(), v);
+  }
+  return settle_reduction(covariance_, old, z, v, step.shorten, workspace.dense);
+}
+
+/// Sigma' = (1 + [KL] b) Sigma - b Sigma (H + [KL] Lambda_0) Sigma: no inverse of Sigma.
+template <class T>
+double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step,
+                                            UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  const bool kl = step.leaves_prior();
+  workspace.dense.square.reserve(size * size);
+  workspace.dense.product.reserve(size * size);
+  const auto inner = workspace.dense.square.matrix(size, size),
+             product = workspace.dense.product.matrix(size, size), next = covariance_.matrix();
+  std::fill_n(inner.data, inner.size(), 0.0);
+  add_curvature(step.curvature, 1, inner, workspace);
+  if (kl && step.prior)
+    add_inverse(as_full_moment(*step.prior).covariance_, 1, product, inner);
+  else if (kl)
+    add_prior_diagonal(step.prior_precision, 1, inner);
+  mirror_lower(inner);
+  gemm(Op::none, Op::none, 1.0, inner, old.matrix(), 0.0, product);
+  std::copy_n(old.matrix().data, next.size(), next.data);
+  gemm(Op::none, Op::none, -step.curvature_rate, old.matrix(), product, kl ? 1 + step.curvature_rate : 1,
+       next);
+  return settle(covariance_, old, step.shorten, workspace.dense);
+}
+
+/// Sigma' = Sigma - b/2 (H + [KL] (Lambda_0 - Lambda)).
+template <class T>
+double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const PosteriorStep<T>& step,
+                                          UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  const double half = step.curvature_rate / 2;
+  const auto next = covariance_.matrix();
+  std::copy_n(old.matrix().data, next.size(), next.data);
+  add_curvature(step.curvature, -half, next, workspace);
+  if (step.leaves_prior()) {
+    workspace.dense.square.reserve(size * size);
+    const auto square = workspace.dense.square.matrix(size, size);
+    if (step.prior)
+      add_inverse(as_full_moment(*step.prior).covariance_, -half, square, next);
+    else
+      add_prior_diagonal(step.prior_precision, -half, next);
+    add_inverse(old, half, square, next);
+  }
+  return settle(covariance_, old, step.shorten, workspace.dense);
+}
+
+template double FullMomentPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
+template double FullMomentPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
+
+}  // namespace bdl

@@ -1,0 +1,149 @@
+// Steps in the natural parameters of the full family (spec/bong.md sections 5 and 6), a and b the rates of
+// mean and curvature, 2 M = H + [KL] (Lambda_0 - Lambda):
+//   natural gradient  Lambda' = Lambda + 2 b M, mu' = mu - a Sigma' m
+//   gradient          Lambda' = Lambda + 4 b sym(Sigma m mu^T) + 4 b Sigma M Sigma,
+//                     mu' = Sigma' (Lambda mu - a Sigma m)
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/full/dense_step.hpp"
+#include "posterior/full/full.hpp"
+
+namespace bdl {
+namespace {
+
+/// Lower triangle of out += factor Lambda_0.
+template <class T>
+void add_prior(const PosteriorStep<T>& step, double factor, MatrixView<double> out) {
+  if (!step.prior) return add_prior_diagonal(step.prior_precision, factor, out);
+  const auto prior = as_full(*step.prior).precision();
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = j; i < out.rows; ++i) out(i, j) += factor * prior(i, j);
+}
+
+/// Lower triangle of to = factor from.
+void copy_lower(ConstMatrixView<double> from, double factor, MatrixView<double> to) {
+  for (Index j = 0; j < to.cols; ++j)
+    for (Index i = j; i < to.rows; ++i) to(i, j) = factor * from(i, j);
+}
+
+double norm(const double* x, Index size) {
+  double sum = 0;
+  for (Index i = 0; i < size; ++i) sum += x[i] * x[i];
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+template <class T>
+double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+  const FullPosterior& from = as_full(step.from);
+  check_curvature(step.curvature);
+  unsymmetric_ = false;
+  if (step.descent == Descent::natural) return take_natural(from, step, workspace);
+  return step.unsymmetric ? take_unsymmetric(from, step, workspace) : take_plain(from, step, workspace);
+}
+
+template <class T>
+double FullPosterior<T>::take_natural(const FullPosterior& from, const PosteriorStep<T>& step,
+                                      UpdateWorkspace<T>& workspace) {
+  const bool kl = step.leaves_prior();
+  const double rate = step.curvature_rate;
+  DenseScratch& scratch = workspace.dense;
+  double part;
+  if (!kl && step.curvature.rows &&
+      suits_rotations(this->dimension_, step.curvature.rows->count(), scratch.update)) {
+    const auto columns = dense_columns(step.curvature, rate, 0, workspace);
+    part = settle_columns(precision_, from.precision_, columns, columns.cols, step.shorten, scratch);
+  } else {
+    copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
+    if (kl) add_prior(step, rate, precision_.matrix());
+    add_curvature(step.curvature, rate, precision_.matrix(), workspace);
+    part = settle(precision_, from.precision_, step.shorten, scratch);
+  }
+  if (step.m.empty()) {
+    std::ranges::copy(step.from.mean(), this->mean().begin());
+    return part;
+  }
+  double* direction = in_double(step.m, workspace);
+  precision_.solve(direction);
+  move_mean(step.from.mean(), part * step.mean_rate, direction, this->mean());
+  return part;
+}
+
+template <class T>
+double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorStep<T>& step,
+                                    UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  double* u = in_double(step.m, workspace);
+  from.precision_.solve(u);
+  const bool few = step.curvature.rows && step.curvature.rows->count() + 2 < size;
+  const double part = few && !step.leaves_prior() ? plain_by_columns(from, step, u, workspace)
+                                                  : plain_by_products(from, step, u, workspace);
+  workspace.dense.product.reserve(2 * size);
+  double *mean = workspace.dense.product.data(), *target = mean + size;
+  std::ranges::copy(from.mean(), mean);
+  from.precision_.multiply(mean, target);
+  for (Index i = 0; i < size; ++i) target[i] -= part * step.mean_rate * u[i];
+  precision_.solve(target);
+  store_mean(target, this->mean());
+  return part;
+}
+
+/// With H = X X^T and without KL, Lambda changes by 2 b [(Sigma X) (Sigma X)^T + u mu^T + mu u^T], u = Sigma
+/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s.
+template <class T>
+double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step,
+                                          const double* u, UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  const auto columns = dense_columns(step.curvature, 2 * step.curvature_rate, 2, workspace);
+  const Index count = columns.cols - 2;
+  cholesky_solve(from.precision_.lower(), columns.columns(0, count));
+  double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
+  std::ranges::copy(from.mean(), plus);
+  const double mean_size = norm(plus, size), u_size = norm(u, size);
+  const bool any = mean_size > 0 && u_size > 0;
+  const double scale = any ? std::sqrt(mean_size / u_size) : 0, inverse = any ? 1 / scale : 0;
+  const double root = std::sqrt(step.curvature_rate);
+  for (Index i = 0; i < size; ++i) {
+    const double a = root * scale * u[i], b = root * inverse * plus[i];
+    plus[i] = a + b;
+    minus[i] = a - b;
+  }
+  return settle_columns(precision_, from.precision_, columns, count + 1, step.shorten, workspace.dense);
+}
+
+/// Lambda' = Lambda + 2 b [u mu^T + mu u^T + C^-T (C^-1 (H + [KL] Lambda_0) C^-T - [KL] I) C^-1].
+template <class T>
+double FullPosterior<T>::plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step,
+                                           const double* u, UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  const auto next = precision_.matrix();
+  const auto lower = from.precision_.lower();
+  std::fill_n(next.data, next.size(), 0.0);
+  add_curvature(step.curvature, 1, next, workspace);
+  if (step.leaves_prior()) add_prior(step, 1, next);
+  mirror_lower(next);
+  solve_lower_left(Op::none, lower, next);
+  solve_lower_right(Op::transpose, lower, next);
+  if (step.leaves_prior())
+    for (Index i = 0; i < size; ++i) next(i, i) -= 1;
+  solve_lower_left(Op::transpose, lower, next);
+  solve_lower_right(Op::none, lower, next);
+  for (Index j = 0; j < size; ++j) {
+    const double mean_j = static_cast<double>(from.mean()[static_cast<std::size_t>(j)]);
+    for (Index i = j; i < size; ++i) {
+      const double mean_i = static_cast<double>(from.mean()[static_cast<std::size_t>(i)]);
+      next(i, j) =
+          from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
+    }
+  }
+  return settle(precision_, from.precision_, step.shorten, workspace.dense);
+}
+
+template double FullPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
+template double FullPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
+
+}  // namespace bdl

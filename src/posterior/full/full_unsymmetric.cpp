@@ -1,0 +1,90 @@
+// The gradient with respect to natural parameters as the official BONG code takes it, before it is made
+// symmetric (spec/bong.md sections 6.1 and 16): for comparisons.
+#include <algorithm>
+
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/full/dense_step.hpp"
+#include "posterior/full/full.hpp"
+
+namespace bdl {
+
+template <class T>
+ConstMatrixView<double> FullPosterior<T>::whole_precision() const {
+  return unsymmetric_ ? held(whole_precision_) : precision();
+}
+
+/// out = 2 M = H + [KL] (Lambda_0 - Lambda).
+template <class T>
+void FullPosterior<T>::twice_gradient(const FullPosterior& from, const PosteriorStep<T>& step,
+                                      MatrixView<double> out, UpdateWorkspace<T>& workspace) {
+  std::fill_n(out.data, out.size(), 0.0);
+  add_curvature(step.curvature, 1, out, workspace);
+  mirror_lower(out);
+  if (!step.leaves_prior()) return;
+  const auto add = [&](ConstMatrixView<double> matrix, double factor) {
+    for (Index k = 0; k < out.size(); ++k) out.data[k] += factor * matrix.data[k];
+  };
+  if (step.prior)
+    add(as_full(*step.prior).whole_precision(), 1);
+  else
+    add_prior_diagonal(step.prior_precision, 1, out);
+  add(from.whole_precision(), -1);
+}
+
+/// Lambda' = Lambda + 4 b Sigma m mu^T + 4 b Sigma M Sigma and its inverse, neither symmetric;
+/// mu' = Sigma' (Lambda mu - a Sigma m). The symmetric part of Lambda' decides on shortening.
+template <class T>
+double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const PosteriorStep<T>& step,
+                                          UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_;
+  DenseScratch& scratch = workspace.dense;
+  scratch.square.reserve(size * size);
+  scratch.product.reserve(size * size);
+  workspace.small.reserve(4 * size);
+  reserve_unsymmetric();
+  const auto change = held(whole_precision_), covariance = held(whole_covariance_);
+  const auto old = from.whole_precision();
+  if (from.unsymmetric_)
+    std::copy_n(from.whole_covariance_.data(), covariance.size(), covariance.data);
+  else
+    cholesky_inverse(from.precision_.lower(), covariance);
+  double *mean = workspace.small.data(), *m = mean + size, *u = m + size, *target = u + size;
+  std::ranges::copy(step.from.mean(), mean);
+  std::ranges::copy(step.m, m);
+  const auto multiply = [=](ConstMatrixView<double> a, const double* x, double* y) {
+    gemm(Op::none, Op::none, 1.0, a, {x, size, 1}, 0.0, {y, size, 1});
+  };
+  multiply(covariance, m, u);
+
+  const auto inner = held(scratch.square), product = held(scratch.product);
+  twice_gradient(from, step, inner, workspace);
+  gemm(Op::none, Op::none, 1.0, inner, covariance, 0.0, product);
+  gemm(Op::none, Op::none, 2 * step.curvature_rate, covariance, product, 0.0, change);
+  gemm(Op::none, Op::transpose, 4 * step.curvature_rate, {u, size, 1}, {mean, size, 1}, 1.0, change);
+  const auto symmetric = precision_.matrix();
+  for (Index j = 0; j < size; ++j)
+    for (Index i = j; i < size; ++i)
+      symmetric(i, j) = from.precision()(i, j) + (change(i, j) + change(j, i)) / 2;
+  const double part = settle(precision_, from.precision_, step.shorten, scratch);
+
+  for (Index k = 0; k < change.size(); ++k) change.data[k] = old.data[k] + part * change.data[k];
+  std::copy_n(change.data, change.size(), covariance.data);
+  if (!invert_general(covariance, scratch)) fail_not_positive();
+  multiply(old, mean, target);
+  for (Index i = 0; i < size; ++i) target[i] -= part * step.mean_rate * u[i];
+  multiply(covariance, target, mean);
+  store_mean(mean, this->mean());
+  unsymmetric_ = true;
+  return part;
+}
+
+#define BDL_INSTANTIATE(T)                                                                             \
+  template ConstMatrixView<double> FullPosterior<T>::whole_precision() const;                          \
+  template double FullPosterior<T>::take_unsymmetric(const FullPosterior<T>&, const PosteriorStep<T>&, \
+                                                     UpdateWorkspace<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,83 @@
+#include "prior/prior.hpp"
+
+#include <algorithm>
+
+namespace bdl {
+namespace {
+
+enum Grouping : std::int32_t { shared = 0, weights_biases = 1, layers = 2, blocks = 3 };
+
+std::size_t group_of(const ParameterBlock& block, std::size_t index, std::int32_t grouping) {
+  switch (grouping) {
+    case shared:
+      return 0;
+    case weights_biases:
+      return block.is_bias ? 1 : 0;
+    case layers:
+      return static_cast<std::size_t>(block.layer);
+    default:
+      return index;
+  }
+}
+
+}  // namespace
+
+template <class T>
+Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
+  const bool biases_apart = options.prior_groups == weights_biases || options.prior_groups == blocks;
+  const bool by_fan_in = options.prior_scaling == static_cast<std::int32_t>(PriorScaling::fan_in);
+  for (std::size_t b = 0; b < blocks_of_theta.size(); ++b) {
+    const ParameterBlock& block = blocks_of_theta[b];
+    const std::size_t group = group_of(block, b, options.prior_groups);
+    if (group >= groups_.size()) groups_.resize(group + 1);
+    if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
+    const bool own =
+        block.is_bias && biases_apart && options.bias_prior_precision >= 1e-30 /* what a float holds */;
+    if (group_sizes_[group] == 0)
+      groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
+    group_sizes_[group] += block.size();
+    const double scale = by_fan_in ? static_cast<double>(block.fan_in) : 1;
+    parts_.push_back({block.offset, block.size(), group, scale});
+    dimension_ += block.size();
+  }
+  precision_.reserve(dimension_);
+  spread_groups();
+}
+
+template <class T>
+void Prior<T>::fix(ConstSpan<T> precision) {
+  fixed_ = true;
+  std::ranges::copy(precision, precision_.data());
+}
+
+template <class T>
+void Prior<T>::set_groups(ConstSpan<double> values) {
+  std::ranges::copy(values, groups_.begin());
+  spread_groups();
+}
+
+template <class T>
+void Prior<T>::spread_groups() {
+  for (const Part& part : parts_)
+    std::fill_n(precision_.data() + part.offset, part.size, static_cast<T>(part.scale * groups_[part.group]));
+}
+
+template <class T>
+void Prior<T>::mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const {
+  std::ranges::fill(out, 0.0);
+  for (Index s = 0; s < thetas.cols; ++s)
+    for (const Part& part : parts_) {
+      double sum = 0;
+      const T* theta = thetas.column_data(s) + part.offset;
+      for (Index i = 0; i < part.size; ++i)
+        sum += static_cast<double>(theta[i]) * static_cast<double>(theta[i]);
+      out[part.group] += part.scale * sum;
+    }
+  for (std::size_t g = 0; g < out.size(); ++g)
+    out[g] /= static_cast<double>(group_sizes_[g]) * static_cast<double>(thetas.cols);
+}
+
+template class Prior<float>;
+template class Prior<double>;
+
+}  // namespace bdl
