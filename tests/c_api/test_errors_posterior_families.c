@@ -118,7 +118,7 @@ static void test_other_families(void** state) {
   bdl_posterior_free(diagonal);
 }
 
-int main(void) {
+int test_errors_posterior_families(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_set_full_moment),
                                      cmocka_unit_test(test_set_diagonal_moment),
                                      cmocka_unit_test(test_other_families)};

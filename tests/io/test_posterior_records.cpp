@@ -59,7 +59,7 @@ void unsymmetric_covariances_are_not_saved(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_posterior_records() {
   const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file), BOTH(unsymmetric_covariances_are_not_saved)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
