@@ -67,6 +67,39 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
                                         bdl_model** model);
 
 /**
+ * Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
+ * comment. Since 0.2.
+ *
+ *     input 13                    features; or channels, rows, columns: input 3 32 32
+ *     dense OUTPUTS [nobias]
+ *     relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+ *                                 sigmoid, softplus, swish
+ *     dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
+ *                                 else, anew for each example and sample (Srivastava et al. 2014)
+ *     residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
+ *                                 input. They may stand within one another
+ *
+ * bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
+ * order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
+ * parameters.
+ * @param dtype       arithmetic of the model: BDL_F32 or BDL_F64
+ * @param description the text; its last layer gives the outputs
+ * @param likelihood  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
+ * @param model       receives the new handle; free with bdl_model_free()
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_create_network(bdl_dtype dtype, const char* description,
+                                            bdl_likelihood likelihood, bdl_model** model);
+
+/**
+ * What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+ * networks with the same text are the same function of their parameters. Since 0.2.
+ * @param model       a network; a user's own model: BDL_ERROR_UNSUPPORTED
+ * @param description receives the text, owned by the model, which lives as long as it does
+ */
+BDL_API bdl_status bdl_model_description(const bdl_model* model, const char** description);
+
+/**
  * Callback: network outputs of a user's own model. Arrays have the model's dtype.
  * @param user_data  as given to bdl_model_create_user()
  * @param parameters theta, 1 x D

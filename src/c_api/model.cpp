@@ -96,6 +96,31 @@ bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t s
   });
 }
 
+bdl_status bdl_model_create_network(bdl_dtype dtype, const char* description, bdl_likelihood likelihood,
+                                    bdl_model** model) {
+  return guard("bdl_model_create_network", [&] {
+    not_null(description, "description");
+    not_null(model, "model");
+    with_dtype(dtype, [&](auto scalar) {
+      using T = decltype(scalar);
+      auto graph = std::make_shared<const Graph<T>>(description);
+      Likelihood density = checked_likelihood(likelihood, graph->outputs());
+      *model = new bdl_model{
+          std::shared_ptr<Model<T>>(std::make_shared<Network<T>>(std::move(graph), std::move(density)))};
+    });
+  });
+}
+
+bdl_status bdl_model_description(const bdl_model* model, const char** description) {
+  return guard("bdl_model_description", [&] {
+    not_null(description, "description");
+    with(model, "model", [&](const auto& m) {
+      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no layers to describe");
+      *description = m.graph()->description().c_str();
+    });
+  });
+}
+
 bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
                                  bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
                                  bdl_gradients_fn gradients_fn, void* user_data,
@@ -152,8 +177,8 @@ int32_t bdl_model_activation(const bdl_model* model) {
   return std::visit(
       [](const auto& m) {
         using T = typename std::remove_cvref_t<decltype(*m)>::Scalar;
-        const auto* network = dynamic_cast<const Network<T>*>(m.get());
-        return network ? static_cast<int32_t>(network->activation()) : 0;
+        const Graph<T>* graph = m->graph();
+        return graph ? static_cast<int32_t>(graph->activation()) : 0;
       },
       model->object);
 }
@@ -181,11 +206,10 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
     check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_HE, "scheme");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      const auto* network = dynamic_cast<const Network<T>*>(&m);
-      if (!network) fail(Status::ERROR_UNSUPPORTED, "a user model has no initialisation");
+      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no initialisation");
       check_output(parameters, 1, m.parameters(), "parameters");
       Buffer<T> theta(m.parameters());
-      network->initialize(scheme, seed, theta.first(m.parameters()));
+      m.initialize(scheme, seed, theta.first(m.parameters()));
       scatter<T>(theta.matrix(m.parameters(), 1), parameters);
     });
   });

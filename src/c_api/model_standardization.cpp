@@ -1,7 +1,6 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
-#include "model/network.hpp"
 #include "model/noise_units.hpp"
 #include "predict/result.hpp"
 
@@ -10,8 +9,7 @@ namespace {
 
 template <class T>
 void check_network(const Model<T>& model) {
-  if (!dynamic_cast<const Network<T>*>(&model))
-    fail(Status::ERROR_UNSUPPORTED, "a user model is not standardised");
+  if (!model.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model is not standardised");
 }
 
 void check_scales(ConstSpan<double> scales, const char* name) {

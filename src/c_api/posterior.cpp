@@ -98,11 +98,13 @@ void check_rate(double rate, const char* name) {
 
 template <class T>
 bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double hidden_rate) {
-  const auto* network = dynamic_cast<const Network<T>*>(&model);
-  if (!network)
-    fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
-  DropoutLayout layout{{network->inputs()}, network->has_bias(), input_rate, hidden_rate};
-  for (const DenseLayer& layer : network->layers()) layout.sizes.push_back(layer.outputs);
+  const Graph<T>* graph = model.graph();
+  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
+  DropoutLayout layout{graph->layer_sizes(), graph->dense().front().has_bias(), input_rate, hidden_rate};
+  if (layout.sizes.empty())
+    fail(Status::ERROR_UNSUPPORTED,
+         "dropout posteriors are for sequences of dense layers that all have a bias or all have none: put "
+         "\"dropout RATE\" into the network's description");
   return new bdl_posterior{
       std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout)))};
 }

@@ -5,7 +5,7 @@
 #include "curvature/dense_rows.hpp"
 #include "curvature/factored_rows.hpp"
 #include "curvature/seeds.hpp"
-#include "model/user_model.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 namespace {
@@ -46,32 +46,32 @@ class BatchEstimator : public Estimator<T> {
 template <class T>
 class NetworkEstimator final : public BatchEstimator<T> {
  public:
-  explicit NetworkEstimator(const Network<T>& network) : BatchEstimator<T>(network), network_(network) {}
+  explicit NetworkEstimator(const Model<T>& model) : BatchEstimator<T>(model), graph_(*model.graph()) {}
 
   void reserve(const BatchSize& size) override {
     const Index seeds = seed_count(this->density_, size);
     this->reserve_batch(size);
-    network_.reserve(tape_, size.examples, size.samples, seeds);
+    graph_.reserve(tape_, size.examples, size.samples, seeds);
     if (merges(size)) {
       ones_.reserve(size.examples);
-      rows_.reserve(network_.layers(), size.examples, 1);
+      rows_.reserve(graph_.dense(), size.examples, 1);
     } else {
-      rows_.reserve(network_.layers(), size.examples, size.samples);
+      rows_.reserve(graph_.dense(), size.examples, size.samples);
     }
   }
   Index bytes(const BatchSize& size) const override {
     const Index seeds = seed_count(this->density_, size);
-    const Index rows = merges(size) ? FactoredRows<T>::bytes(network_.layers(), size.examples, 1) +
+    const Index rows = merges(size) ? FactoredRows<T>::bytes(graph_.dense(), size.examples, 1) +
                                           size.examples * static_cast<Index>(sizeof(T))
-                                    : FactoredRows<T>::bytes(network_.layers(), size.examples, size.samples);
-    return this->batch_bytes(size) + network_.tape_bytes(size.examples, size.samples, seeds) + rows;
+                                    : FactoredRows<T>::bytes(graph_.dense(), size.examples, size.samples);
+    return this->batch_bytes(size) + graph_.tape_bytes(size.examples, size.samples, seeds) + rows;
   }
   Index gradient_bytes(Index count) const override {
-    return FactoredRows<T>::gradient_bytes(network_.layers(), count);
+    return FactoredRows<T>::gradient_bytes(graph_.dense(), count);
   }
   RowsCost cost(const BatchSize& size) const override {
-    if (merges(size)) return FactoredRows<T>::cost(network_.layers(), size.examples, 1, 1);
-    return FactoredRows<T>::cost(network_.layers(), size.examples, size.samples,
+    if (merges(size)) return FactoredRows<T>::cost(graph_.dense(), size.examples, 1, 1);
+    return FactoredRows<T>::cost(graph_.dense(), size.examples, size.samples,
                                  seed_count(this->density_, size));
   }
 
@@ -81,17 +81,17 @@ class NetworkEstimator final : public BatchEstimator<T> {
     const Index seeds = seed_count(this->density_, size), count = this->rows(size);
     reserve(size);
     this->columns_ = x.cols * thetas.cols;
-    const auto f = this->outputs_.matrix(network_.outputs(), this->columns_);
-    network_.forward(thetas, x, tape_, f);
+    const auto f = this->outputs_.matrix(graph_.outputs(), this->columns_);
+    graph_.forward(thetas, x, tape_, f, spec.noise);
     check_batch_finite<T>(f, x.cols);
-    const auto e = tape_.sensitivities.back().matrix(network_.outputs(), count);
+    const auto e = graph_.seeds(tape_, count);
     fill_seeds<T>(this->density_, spec, f, y, e, this->c_.first(count), this->w_.first(count));
     const double log_likelihood = expected_log_likelihood<T>(this->density_, f, y);
     if (merges(size)) {
       merge(x, e);
     } else {
-      network_.backward(thetas, tape_, seeds);
-      rows_.assign(network_, tape_, seeds);
+      graph_.backward(thetas, tape_, seeds);
+      rows_.assign(graph_, tape_, seeds);
     }
     return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood,
             merges(size)};
@@ -101,13 +101,13 @@ class NetworkEstimator final : public BatchEstimator<T> {
   }
 
  private:
-  bool merges(const BatchSize& size) const { return network_.is_single_index() && !size.apart; }
+  bool merges(const BatchSize& size) const { return graph_.is_single_index() && !size.apart; }
   void merge(ConstMatrixView<T> x, ConstMatrixView<T> e) {
     merge_single_index(e, x.cols, this->c_.first(e.cols), this->w_.first(e.cols));
     std::ranges::fill(ones_.first(x.cols), T(1));
-    rows_.assign_single(network_, x, ones_.matrix(1, x.cols));
+    rows_.assign_single(graph_, x, ones_.matrix(1, x.cols));
   }
-  const Network<T>& network_;
+  const Graph<T>& graph_;
   Tape<T> tape_;
   FactoredRows<T> rows_;
   Buffer<T> ones_;
@@ -116,7 +116,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
 template <class T>
 class UserEstimator final : public BatchEstimator<T> {
  public:
-  explicit UserEstimator(const UserModel<T>& model) : BatchEstimator<T>(model), model_(model) {}
+  explicit UserEstimator(const Model<T>& model) : BatchEstimator<T>(model), model_(model) {}
 
   void reserve(const BatchSize& size) override {
     this->reserve_batch(size);
@@ -158,7 +158,7 @@ class UserEstimator final : public BatchEstimator<T> {
   }
 
  private:
-  const UserModel<T>& model_;
+  const Model<T>& model_;
   DenseRows<T> rows_;
   Buffer<T> seeds_, scratch_;
 };
@@ -167,9 +167,8 @@ class UserEstimator final : public BatchEstimator<T> {
 
 template <class T>
 std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model) {
-  if (const auto* network = dynamic_cast<const Network<T>*>(&model))
-    return std::make_unique<NetworkEstimator<T>>(*network);
-  return std::make_unique<UserEstimator<T>>(dynamic_cast<const UserModel<T>&>(model));
+  if (model.graph()) return std::make_unique<NetworkEstimator<T>>(model);
+  return std::make_unique<UserEstimator<T>>(model);
 }
 
 template std::unique_ptr<Estimator<float>> make_estimator(const Model<float>&);

@@ -6,6 +6,7 @@
 
 #include "curvature/rows.hpp"
 #include "model/model.hpp"
+#include "rng/philox.hpp"
 
 namespace bdl {
 
@@ -26,6 +27,8 @@ struct SeedSpec {
   /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
   /// official BONG code does (spec/bong.md section 16, 11).
   double moment_jitter = 0;
+  /// Of layers that are random in training; none: they are not.
+  const StreamKey* noise = nullptr;
   /// One row per sample and example even where those of one example are multiples of each other.
   bool apart = false;
 };

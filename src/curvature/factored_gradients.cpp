@@ -38,7 +38,7 @@ template <class T>
 void FactoredRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) {
   const auto n = static_cast<Index>(out.size());
   for (const auto& rows : layers_) {
-    const DenseLayer& layer = rows.layer;
+    const DenseShape& layer = rows.layer;
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
     square_inputs(rows, squares);
     const auto weighted = folded_.matrix(layer.outputs, rows.a.cols);
@@ -59,9 +59,9 @@ void FactoredRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span
 }
 
 template <class T>
-Index FactoredRows<T>::gradient_bytes(const std::vector<DenseLayer>& layers, Index count) {
+Index FactoredRows<T>::gradient_bytes(const std::vector<DenseShape>& layers, Index count) {
   Index numbers = 0;
-  for (const DenseLayer& layer : layers) numbers += (layer.inputs + layer.outputs) * count;
+  for (const DenseShape& layer : layers) numbers += (layer.inputs + layer.outputs) * count;
   return bytes(layers, count, 1) + numbers * static_cast<Index>(sizeof(T));
 }
 
@@ -69,7 +69,7 @@ template <class T>
 void FactoredRows<T>::reserve_gradients(Index count) {
   if (!gradients_) gradients_ = std::make_unique<FactoredRows>();
   factors_.resize(2 * layers_.size());
-  std::vector<DenseLayer>& layers = gradients_->shapes_;
+  std::vector<DenseShape>& layers = gradients_->shapes_;
   layers.clear();
   for (const auto& rows : layers_) layers.push_back(rows.layer);
   for (std::size_t l = 0; l < layers_.size(); ++l) {

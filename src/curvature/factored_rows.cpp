@@ -20,14 +20,12 @@ Index columns_together(Index size) {
   return std::clamp<Index>((1 << 19) / std::max<Index>(1, size), 2, 16);
 }
 
-ScratchSizes scratch_sizes(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
+ScratchSizes scratch_sizes(const std::vector<DenseShape>& layers, Index examples, Index samples) {
   ScratchSizes sizes;
-  Index inputs = examples;
-  for (const DenseLayer& layer : layers) {
-    const Index size = layer.outputs * inputs;
+  for (const DenseShape& layer : layers) {
+    const Index inputs = layer.of_data ? examples : examples * samples, size = layer.outputs * inputs;
     sizes.folded = std::max(sizes.folded, columns_together(size) * size);
     sizes.inputs = std::max(sizes.inputs, layer.inputs * inputs);
-    inputs = examples * samples;
   }
   return sizes;
 }
@@ -39,13 +37,13 @@ double as_double(Index value) {
 }  // namespace
 
 template <class T>
-Index FactoredRows<T>::bytes(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
+Index FactoredRows<T>::bytes(const std::vector<DenseShape>& layers, Index examples, Index samples) {
   const ScratchSizes sizes = scratch_sizes(layers, examples, samples);
   return static_cast<Index>(sizeof(T)) * (sizes.folded + sizes.inputs);
 }
 
 template <class T>
-void FactoredRows<T>::reserve(const std::vector<DenseLayer>& layers, Index examples, Index samples) {
+void FactoredRows<T>::reserve(const std::vector<DenseShape>& layers, Index examples, Index samples) {
   const ScratchSizes sizes = scratch_sizes(layers, examples, samples);
   layers_.reserve(layers.size());
   folded_.reserve(sizes.folded);
@@ -53,28 +51,32 @@ void FactoredRows<T>::reserve(const std::vector<DenseLayer>& layers, Index examp
 }
 
 template <class T>
-void FactoredRows<T>::assign(const Network<T>& network, const Tape<T>& tape, Index seeds) {
-  const auto& layers = network.layers();
-  reserve(layers, tape.examples, tape.samples);
+void FactoredRows<T>::assign(const Graph<T>& graph, const Tape<T>& tape, Index seeds) {
+  reserve(graph.dense(), tape.examples, tape.samples);
+  view(graph, tape, seeds);
+}
+
+template <class T>
+void FactoredRows<T>::view(const Graph<T>& graph, const Tape<T>& tape, Index seeds) {
+  const auto& layers = graph.dense();
   cost_ = cost(layers, tape.examples, tape.samples, seeds);
-  dimension_ = network.parameters();
+  dimension_ = graph.parameters();
   count_ = tape.examples * tape.samples * seeds;
   layers_.clear();
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    const ConstMatrixView<T> a =
-        l == 0 ? tape.x : tape.activations[l - 1].matrix(layers[l].inputs, tape.examples * tape.samples);
-    layers_.push_back({a, tape.sensitivities[l].matrix(layers[l].outputs, count_), layers[l]});
+    const auto& node = graph.nodes()[static_cast<std::size_t>(graph.dense_nodes()[l])];
+    layers_.push_back({graph.values(tape, node.in), graph.sensitivities(tape, node.out, count_), layers[l]});
   }
 }
 
 template <class T>
-void FactoredRows<T>::assign_single(const Network<T>& network, ConstMatrixView<T> a, ConstMatrixView<T> e) {
-  reserve(network.layers(), e.cols, 1);
-  cost_ = cost(network.layers(), e.cols, 1, 1);
-  dimension_ = network.parameters();
+void FactoredRows<T>::assign_single(const Graph<T>& graph, ConstMatrixView<T> a, ConstMatrixView<T> e) {
+  reserve(graph.dense(), e.cols, 1);
+  cost_ = cost(graph.dense(), e.cols, 1, 1);
+  dimension_ = graph.parameters();
   count_ = e.cols;
   layers_.clear();
-  layers_.push_back({a, e, network.layers().front()});
+  layers_.push_back({a, e, graph.dense().front()});
 }
 
 /// diag(w_k) E (or E∘E) for each column w_k of the weights, rows that share an input added up: matrices of
@@ -103,7 +105,7 @@ void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights,
 template <class T>
 void FactoredRows<T>::weighted_products(const LayerRows<T>& rows, ConstMatrixView<T> a,
                                         ConstMatrixView<T> weights, bool squared, MatrixView<T> out) {
-  const DenseLayer& layer = rows.layer;
+  const DenseShape& layer = rows.layer;
   const Index size = layer.outputs * a.cols;
   fold(rows, weights, squared);
   if (layer.outputs == 1)  // the columns of `out` are one matrix
@@ -198,7 +200,7 @@ void FactoredRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
 
 template <class T>
 void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bool add, MatrixView<T> out) {
-  const DenseLayer& layer = rows.layer;
+  const DenseShape& layer = rows.layer;
   const Index inputs = rows.a.cols, size = layer.outputs * inputs;
   if (layer.outputs == 1)  // the columns of U are one matrix
     gemm(Op::transpose, Op::none, T(1), rows.a,
@@ -238,7 +240,7 @@ void FactoredRows<T>::write_row(Index r, std::span<T> out) const {
   for (const auto& rows : layers_) {
     const T* a = rows.a.column_data(r % rows.a.cols);
     const T* e = rows.e.column_data(r);
-    const DenseLayer& layer = rows.layer;
+    const DenseShape& layer = rows.layer;
     for (Index o = 0; o < layer.outputs; ++o) {
       T* to = out.data() + layer.weight_offset + o * layer.inputs;
       for (Index i = 0; i < layer.inputs; ++i) to[i] = e[o] * a[i];
@@ -260,16 +262,15 @@ void FactoredRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
 }
 
 template <class T>
-RowsCost FactoredRows<T>::cost(const std::vector<DenseLayer>& layers, Index examples, Index samples,
+RowsCost FactoredRows<T>::cost(const std::vector<DenseShape>& layers, Index examples, Index samples,
                                Index seeds) {
   const Index count = examples * samples * seeds;
   const double n = as_double(count);
   RowsCost cost{count, 0, 0, 2 * count * count * static_cast<Index>(sizeof(T))};
-  double inputs = as_double(examples);
-  for (const DenseLayer& layer : layers) {
+  for (const DenseShape& layer : layers) {
+    const double inputs = as_double(layer.of_data ? examples : examples * samples);
     cost.gram_flops += n * n * as_double(layer.outputs) + inputs * inputs * as_double(layer.inputs);
     cost.product_flops += 2 * inputs * as_double(layer.inputs) * as_double(layer.outputs);
-    inputs = as_double(examples * samples);
   }
   return cost;
 }

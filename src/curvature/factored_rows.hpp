@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "curvature/rows.hpp"
-#include "model/network.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 
@@ -17,18 +17,21 @@ template <class T>
 struct LayerRows {
   ConstMatrixView<T> a;  // inputs x (divisor of n)
   ConstMatrixView<T> e;  // outputs x n
-  DenseLayer layer;
+  DenseShape layer;
 };
 
 template <class T>
 class FactoredRows final : public ExampleRows<T> {
  public:
-  static Index bytes(const std::vector<DenseLayer>& layers, Index examples, Index samples);
-  void reserve(const std::vector<DenseLayer>& layers, Index examples, Index samples);
+  static Index bytes(const std::vector<DenseShape>& layers, Index examples, Index samples);
+  void reserve(const std::vector<DenseShape>& layers, Index examples, Index samples);
   /// Points at a tape whose backward pass is done.
-  void assign(const Network<T>& network, const Tape<T>& tape, Index seeds);
+  void assign(const Graph<T>& graph, const Tape<T>& tape, Index seeds);
+  /// The same for write_row() alone, which needs no scratch.
+  void reserve_views(const Graph<T>& graph) { layers_.reserve(graph.dense().size()); }
+  void view(const Graph<T>& graph, const Tape<T>& tape, Index seeds);
   /// Points at given factors (a single layer: merged generalised linear models).
-  void assign_single(const Network<T>& network, ConstMatrixView<T> a, ConstMatrixView<T> e);
+  void assign_single(const Graph<T>& graph, ConstMatrixView<T> a, ConstMatrixView<T> e);
 
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
@@ -45,9 +48,9 @@ class FactoredRows final : public ExampleRows<T> {
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   void reserve_gradients(Index count) override;
   /// What the last two hold, for this many gradients.
-  static Index gradient_bytes(const std::vector<DenseLayer>& layers, Index count);
+  static Index gradient_bytes(const std::vector<DenseShape>& layers, Index count);
   RowsCost cost() const override { return cost_; }
-  static RowsCost cost(const std::vector<DenseLayer>& layers, Index examples, Index samples, Index seeds);
+  static RowsCost cost(const std::vector<DenseShape>& layers, Index examples, Index samples, Index seeds);
 
  private:
   static void square_inputs(const LayerRows<T>& rows, MatrixView<T> out);
@@ -62,7 +65,7 @@ class FactoredRows final : public ExampleRows<T> {
   Buffer<double> outer_;
   std::vector<Buffer<T>> factors_;           // of gradients(): inputs and sensitivities of each layer
   std::unique_ptr<FactoredRows> gradients_;  // which point at them
-  std::vector<DenseLayer> shapes_;
+  std::vector<DenseShape> shapes_;
 };
 
 }  // namespace bdl

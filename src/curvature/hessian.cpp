@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/user_model.hpp"
+#include "base/error.hpp"
 
 namespace bdl {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 constexpr Index most_examples = 1024;  // of a part
 
 template <class T>
-const Network<T>& network_of(const Model<T>& model) {
-  if (const auto* network = dynamic_cast<const Network<T>*>(&model)) return *network;
+const Graph<T>& graph_of(const Model<T>& model) {
+  if (const Graph<T>* graph = model.graph()) return *graph;
   fail(Status::ERROR_UNSUPPORTED, "a user model has no second derivatives: its Hessian is not known");
 }
 
@@ -19,20 +19,19 @@ const Network<T>& network_of(const Model<T>& model) {
 
 template <class T>
 HessianEstimator<T>::HessianEstimator(const Model<T>& model)
-    : network_(network_of(model)), products_(network_), linear_(network_) {}
+    : graph_(graph_of(model)), products_(model), linear_(model) {}
 
 /// As many as make large products, but whose images stay in the cache.
 template <class T>
 Index HessianEstimator<T>::directions(Index examples) const {
-  const Index widest = std::ranges::max(network_.layers(), {}, &DenseLayer::outputs).outputs;
-  const Index fit =
-      std::min((Index{1} << 17) / (widest * examples), (Index{1} << 19) / network_.parameters());
-  return std::clamp<Index>(fit, 1, std::min<Index>(32, network_.parameters()));
+  const Index widest = std::ranges::max(graph_.dense(), {}, &DenseShape::outputs).outputs;
+  const Index fit = std::min((Index{1} << 17) / (widest * examples), (Index{1} << 19) / graph_.parameters());
+  return std::clamp<Index>(fit, 1, std::min<Index>(32, graph_.parameters()));
 }
 
 template <class T>
 void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
-  const Index part = std::min(examples, most_examples), dimension = network_.parameters();
+  const Index part = std::min(examples, most_examples), dimension = graph_.parameters();
   if (form == HessianForm::dense && is_linear()) return linear_.reserve(part);
   if (part > reserved_examples_) {  // smaller parts later on take no more directions, or they would allocate
     reserved_examples_ = part;
@@ -46,7 +45,7 @@ void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
 
 template <class T>
 Index HessianEstimator<T>::bytes(Index examples, HessianForm form) const {
-  const Index part = std::min(examples, most_examples), dimension = network_.parameters();
+  const Index part = std::min(examples, most_examples), dimension = graph_.parameters();
   if (form == HessianForm::dense && is_linear()) return linear_.bytes(part);
   const Index columns = form == HessianForm::dense ? 2 : form == HessianForm::diagonal ? 0 : 1;
   const bool sums = form == HessianForm::diagonal || form == HessianForm::probes;
@@ -74,7 +73,7 @@ template <class Visit>
 void HessianEstimator<T>::visit_products(ConstMatrixView<T> v, Visit visit) {
   for (Index first = 0; first < v.cols; first += together_) {
     const Index count = std::min(together_, v.cols - first);
-    const auto images = images_.matrix(network_.parameters(), count);
+    const auto images = images_.matrix(graph_.parameters(), count);
     products_.multiply(v.columns(first, count), images);
     visit(first, ConstMatrixView<T>(images));
   }
@@ -82,14 +81,14 @@ void HessianEstimator<T>::visit_products(ConstMatrixView<T> v, Visit visit) {
 
 template <class T>
 void HessianEstimator<T>::write_sums(std::span<T> out) const {
-  std::ranges::transform(sums_.first(network_.parameters()), out.begin(),
+  std::ranges::transform(sums_.first(graph_.parameters()), out.begin(),
                          [](double sum) { return static_cast<T>(sum); });
 }
 
 template <class T>
 void HessianEstimator<T>::dense(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                 double scale, MatrixView<double> out) {
-  const Index dimension = network_.parameters();
+  const Index dimension = graph_.parameters();
   reserve(x.cols, HessianForm::dense);
   for (Index j = 0; j < dimension; ++j) std::fill_n(out.column_data(j) + j, dimension - j, 0.0);
   if (is_linear()) {
@@ -117,7 +116,7 @@ template <class T>
 void HessianEstimator<T>::diagonal(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                    double scale, std::span<T> out) {
   reserve(x.cols, HessianForm::diagonal);
-  const auto sums = sums_.first(network_.parameters());
+  const auto sums = sums_.first(graph_.parameters());
   std::ranges::fill(sums, 0.0);
   visit_parts(thetas, x, y, [&] { products_.add_diagonal(scale, sums); });
   write_sums(out);
@@ -129,7 +128,7 @@ void HessianEstimator<T>::diagonal_by_probes(ConstMatrixView<T> thetas, ConstMat
                                              std::span<T> out) {
   reserve(x.cols, HessianForm::probes);
   double* sums = sums_.data();
-  std::fill_n(sums, network_.parameters(), 0.0);
+  std::fill_n(sums, graph_.parameters(), 0.0);
   const double factor = scale / static_cast<double>(probes.cols);
   visit_parts(thetas, x, y, [&] {
     visit_products(probes, [&](Index first, ConstMatrixView<T> images) {

@@ -38,7 +38,7 @@ class HessianEstimator {
                 ConstMatrixView<T> v, MatrixView<T> out);
 
  private:
-  bool is_linear() const { return network_.layers().size() == 1; }
+  bool is_linear() const { return graph_.is_linear(); }
   Index directions(Index examples) const;
   template <class Visit>
   void visit_parts(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, Visit visit);
@@ -46,7 +46,7 @@ class HessianEstimator {
   void visit_products(ConstMatrixView<T> v, Visit visit);
   void write_sums(std::span<T> out) const;
 
-  const Network<T>& network_;
+  const Graph<T>& graph_;
   HessianProducts<T> products_;
   LinearHessian<T> linear_;
   Index reserved_examples_ = 0, together_ = 0;  // together: directions at a time

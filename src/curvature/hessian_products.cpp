@@ -8,87 +8,84 @@
 namespace bdl {
 namespace {
 
-/// to ∘= factor, for `count` matrices side by side.
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// to = [to +] from.
 template <class T>
-void scale_each(ConstMatrixView<T> factor, Index count, const T* from, T* to) {
-  for (Index k = 0; k < count; ++k) {
-    const T *f = factor.data, *in = from + k * factor.size();
-    T* out = to + k * factor.size();
-    for_each_index(factor.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = f[i] * in[i]; });
-  }
+void pass_on(ConstMatrixView<T> from, bool add, MatrixView<T> to) {
+  if (from.data == to.data) return;
+  const T* in = from.data;
+  T* out = to.data;
+  for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = add ? out[i] + in[i] : in[i]; });
 }
 
 }  // namespace
 
 template <class T>
+HessianProducts<T>::HessianProducts(const Model<T>& model)
+    : model_(model), graph_(*model.graph()), moved_(graph_.wires()), written_(graph_.wires()) {}
+
+template <class T>
 void HessianProducts<T>::reserve(Index examples, Index directions) {
-  const std::size_t layers = network_.layers().size();
-  network_.reserve(tape_, examples, 1, 1);
-  network_.reserve_curvatures(tape_, examples, 1);
-  z_changes_.resize(layers);
-  a_changes_.resize(layers);
-  for (std::size_t l = 0; l < layers; ++l) {
-    z_changes_[l].reserve(layer(l).outputs * examples * directions);
-    if (l < last()) a_changes_[l].reserve(layer(l).outputs * examples * directions);
+  graph_.reserve(tape_, examples, 1, 1);
+  graph_.reserve_curvatures(tape_, examples, 1);
+  changes_.resize(graph_.wires());
+  e_changes_.resize(at(graph_.places()));
+  for (std::size_t w = 0; w < graph_.wires(); ++w) {
+    const auto& wire = graph_.wire(static_cast<Index>(w));
+    if (wire.is_learned) changes_[w].reserve(wire.size * examples * directions);
   }
-  for (Buffer<T>& buffer : e_changes_) buffer.reserve(most_outputs() * examples * directions);
-  terms_.reserve(network_.outputs() * examples);
-  squares_.reserve(most_inputs() * examples);
-  second_.reserve(most_outputs() * examples);
-  products_.reserve(std::max(most_weights(), most_outputs()));
+  for (Index p = 0; p < graph_.places(); ++p)
+    e_changes_[at(p)].reserve(graph_.place_size(p) * examples * directions);
+  terms_.reserve(graph_.outputs() * examples);
+  squares_.reserve(most([](const DenseShape& shape) { return shape.inputs; }) * examples);
+  second_.reserve(most([](const DenseShape& shape) { return shape.outputs; }) * examples);
+  products_.reserve(most([](const DenseShape& shape) { return std::max(shape.weights(), shape.outputs); }));
   directions_ = directions;
 }
 
 template <class T>
 Index HessianProducts<T>::bytes(Index examples, Index directions) const {
-  Index hidden = 0;
-  for (std::size_t l = 0; l < last(); ++l) hidden += layer(l).outputs;
-  const Index outputs = network_.outputs();
-  const Index values = examples * (hidden + most_inputs() + most_outputs() +
-                                   directions * (2 * hidden + outputs + 2 * most_outputs())) +
-                       std::max(most_weights(), most_outputs());
-  return network_.tape_bytes(examples, 1, 1) + values * static_cast<Index>(sizeof(T)) +
-         outputs * examples * static_cast<Index>(sizeof(double));
+  Index of_example = 0, curvatures = 0;
+  for (std::size_t w = 0; w < graph_.wires(); ++w) {
+    const auto& wire = graph_.wire(static_cast<Index>(w));
+    if (wire.is_learned) of_example += wire.size;
+  }
+  for (Index p = 0; p < graph_.places(); ++p) of_example += graph_.place_size(p);
+  for (const Node& node : graph_.nodes())
+    if (node.layer) curvatures += node.layer->kept();
+  const Index values = examples * (of_example * directions + curvatures +
+                                   most([](const DenseShape& shape) { return shape.inputs; }) +
+                                   most([](const DenseShape& shape) { return shape.outputs; })) +
+                       most([](const DenseShape& shape) { return std::max(shape.weights(), shape.outputs); });
+  return graph_.tape_bytes(examples, 1, 1) + values * static_cast<Index>(sizeof(T)) +
+         graph_.outputs() * examples * static_cast<Index>(sizeof(double));
 }
 
 template <class T>
-Index HessianProducts<T>::most_inputs() const {
-  return std::ranges::max(network_.layers(), {}, &DenseLayer::inputs).inputs;
-}
-template <class T>
-Index HessianProducts<T>::most_outputs() const {
-  return std::ranges::max(network_.layers(), {}, &DenseLayer::outputs).outputs;
-}
-template <class T>
-Index HessianProducts<T>::most_weights() const {
+Index HessianProducts<T>::most(Index (*of)(const DenseShape&)) const {
   Index most = 0;
-  for (const DenseLayer& l : network_.layers()) most = std::max(most, l.inputs * l.outputs);
+  for (const DenseShape& shape : graph_.dense()) most = std::max(most, of(shape));
   return most;
 }
 
 template <class T>
-ConstMatrixView<T> HessianProducts<T>::weight_t(std::size_t l) const {
-  return {theta_.data + layer(l).weight_offset, layer(l).inputs, layer(l).outputs};
+auto HessianProducts<T>::dense_node(std::size_t k) const -> const Node& {
+  return graph_.nodes()[node_number(k)];
 }
 template <class T>
-ConstMatrixView<T> HessianProducts<T>::input(std::size_t l) const {
-  return l == 0 ? tape_.x : tape_.activations[l - 1].matrix(layer(l).inputs, examples_);
+MatrixView<T> HessianProducts<T>::change(Index wire, Index count) {
+  return changes_[at(wire)].matrix(graph_.wire(wire).size, examples_ * count);
 }
 template <class T>
-ConstMatrixView<T> HessianProducts<T>::sensitivity(std::size_t l) const {
-  return tape_.sensitivities[l].matrix(layer(l).outputs, examples_);
+ConstMatrixView<T> HessianProducts<T>::change_if_moved(Index wire, Index count) {
+  return is_moved(wire) ? ConstMatrixView<T>(change(wire, count)) : ConstMatrixView<T>();
 }
 template <class T>
-MatrixView<T> HessianProducts<T>::z_change(std::size_t l, Index count) {
-  return z_changes_[l].matrix(layer(l).outputs, examples_ * count);
-}
-template <class T>
-MatrixView<T> HessianProducts<T>::a_change(std::size_t l, Index count) {
-  return a_changes_[l].matrix(layer(l).outputs, examples_ * count);
-}
-template <class T>
-MatrixView<T> HessianProducts<T>::e_change(std::size_t l, Index count) {
-  return e_changes_[l % 2].matrix(layer(l).outputs, examples_ * count);
+MatrixView<T> HessianProducts<T>::e_change(Index wire, Index count) {
+  return e_changes_[at(graph_.wire(wire).place)].matrix(graph_.wire(wire).size, examples_ * count);
 }
 
 template <class T>
@@ -96,135 +93,133 @@ void HessianProducts<T>::assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, 
   reserve(x.cols, std::max<Index>(directions_, 1));
   theta_ = theta;
   examples_ = x.cols;
-  const Likelihood& likelihood = network_.likelihood;
-  const Index outputs = network_.outputs();
-  const auto f = z_change(last(), 1);  // not needed yet
-  network_.forward(theta, x, tape_, f);
+  const Likelihood& likelihood = model_.likelihood;
+  const Index outputs = graph_.outputs();
+  const auto f = change(graph_.output(), 1);  // not needed yet
+  graph_.forward(theta, x, tape_, f);
   check_outputs_finite<T>(f);
+  const auto e = graph_.seeds(tape_, examples_);
   for (Index i = 0; i < examples_; ++i) {
-    likelihood.gradient(f.column_data(i), y.column_data(i), tape_.sensitivities[last()].data() + i * outputs);
+    likelihood.gradient(f.column_data(i), y.column_data(i), e.column_data(i));
     likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data() + i * outputs);
   }
-  network_.backward(theta, tape_, 1);
-  for (std::size_t l = 0; l < last(); ++l) {
-    const auto back = e_change(l, 1), curvature = tape_.curvatures[l].matrix(layer(l).outputs, examples_);
-    gemm(Op::none, Op::none, T(1), weight_t(l + 1), sensitivity(l + 1), T(0), back);
-    scale_each<T>(back, 1, curvature.data, curvature.data);
+  graph_.backward(theta, tape_, 1);
+}
+
+/// Changes of all wires from node `first` on, for those before it as they stand.
+template <class T>
+void HessianProducts<T>::move_forward(std::size_t first, const Directions<T>& directions) {
+  const Index count = directions.count;
+  for (std::size_t n = first; n < graph_.nodes().size(); ++n) {
+    const Node& node = graph_.nodes()[n];
+    const bool moves_itself = node.layer && node.layer->dense() && directions.v.cols > 0;
+    const bool other_moves = node.other >= 0 && is_moved(node.other);
+    moved_[at(node.out)] = moves_itself || is_moved(node.in) || other_moves;
+    if (!is_moved(node.out)) continue;
+    const auto out = change(node.out, count);
+    if (node.layer) {
+      const auto in = node.layer->is_elementwise() ? ConstMatrixView<T>() : value(node.in);
+      node.layer->change(directions, graph_.kept(tape_, n, 0, examples_), in, change_if_moved(node.in, count),
+                         out);
+      continue;
+    }
+    if (is_moved(node.in)) pass_on<T>(change(node.in, count), false, out);
+    if (other_moves) pass_on<T>(change(node.other, count), is_moved(node.in), out);
   }
 }
 
-/// R{z} = W R{a} + V a + c.
+/// R{E} of the wires that change, back to the one that node `first` reads.
 template <class T>
-void HessianProducts<T>::change_weights(std::size_t l, ConstMatrixView<T> v) {
-  const DenseLayer& part = layer(l);
-  const auto z = z_change(l, v.cols);
-  if (l > 0) gemm(Op::transpose, Op::none, T(1), weight_t(l), a_change(l - 1, v.cols), T(0), z);
-  for (Index k = 0; k < v.cols; ++k) {
-    const ConstMatrixView<T> v_t(v.column_data(k) + part.weight_offset, part.inputs, part.outputs);
-    const auto columns = z.columns(k * examples_, examples_);
-    gemm(Op::transpose, Op::none, T(1), v_t, input(l), T(l > 0 ? 1 : 0), columns);
-    if (part.bias_offset < 0) continue;
-    const T* bias = v.column_data(k) + part.bias_offset;
-    for (Index i = 0; i < examples_; ++i)
-      for (Index o = 0; o < part.outputs; ++o) columns(o, i) += bias[o];
+void HessianProducts<T>::move_backward(std::size_t first, const Directions<T>& directions) {
+  const Index count = directions.count;
+  std::fill(written_.begin(), written_.end(), false);
+  const auto begin = [&](Index wire) {
+    const bool add = written_[at(wire)];
+    written_[at(wire)] = true;
+    return add;
+  };
+  for (std::size_t n = graph_.nodes().size(); n-- > first;) {
+    const Node& node = graph_.nodes()[n];
+    if (!is_moved(node.out)) continue;
+    const auto e = e_change(node.out, count);
+    if (!node.layer && is_moved(node.other)) pass_on<T>(e, begin(node.other), e_change(node.other, count));
+    if (!is_moved(node.in)) continue;
+    const auto to = e_change(node.in, count);
+    if (!node.layer)
+      pass_on<T>(e, begin(node.in), to);
+    else
+      node.layer->change_back(directions, graph_.kept(tape_, n, 0, examples_),
+                              change_if_moved(node.in, count), sensitivity(node.out), e, begin(node.in), to);
   }
-}
-
-/// R{a} = phi' ∘ R{z}.
-template <class T>
-void HessianProducts<T>::change_activations(std::size_t l, Index count) {
-  scale_each<T>(tape_.derivatives[l].matrix(layer(l).outputs, examples_), count, z_change(l, count).data,
-                a_change(l, count).data);
 }
 
 /// R{E} at the outputs: the likelihood's Hessian times R{f}.
 template <class T>
 void HessianProducts<T>::change_output_gradient(Index count) {
-  const auto f = z_change(last(), count), e = e_change(last(), count);
-  const Index outputs = network_.outputs();
+  const auto f = change(graph_.output(), count), e = e_change(graph_.output(), count);
+  const Index outputs = graph_.outputs();
   parallel_blocks(f.cols, task_grain(4 * outputs), [&](Index first, Index size) noexcept {
     for (Index j = first; j < first + size; ++j)
-      network_.likelihood.hessian_product(terms_.data() + j % examples_ * outputs, f.column_data(j),
-                                          e.column_data(j));
+      model_.likelihood.hessian_product(terms_.data() + j % examples_ * outputs, f.column_data(j),
+                                        e.column_data(j));
   });
-}
-
-/// R{E} of layer l - 1 = phi' ∘ (W^T R{E} + V^T E) + phi'' ∘ R{z} ∘ W^T E; without directions V = 0.
-template <class T>
-void HessianProducts<T>::change_sensitivities(std::size_t l, ConstMatrixView<T> v, Index count) {
-  const DenseLayer& part = layer(l);
-  const auto inner = e_change(l - 1, count);
-  gemm(Op::none, Op::none, T(1), weight_t(l), e_change(l, count), T(0), inner);
-  for (Index k = 0; k < v.cols; ++k)
-    gemm(Op::none, Op::none, T(1),
-         ConstMatrixView<T>(v.column_data(k) + part.weight_offset, part.inputs, part.outputs), sensitivity(l),
-         T(1), inner.columns(k * examples_, examples_));
-  const Index size = part.inputs * examples_;
-  const T *slope = tape_.derivatives[l - 1].data(), *curvature = tape_.curvatures[l - 1].data();
-  for (Index k = 0; k < count; ++k) {
-    const T* z = z_changes_[l - 1].data() + k * size;
-    T* e = inner.data + k * size;
-    for_each_index(size, [=](Index i) BDL_INLINE_LAMBDA { e[i] = slope[i] * e[i] + curvature[i] * z[i]; });
-  }
 }
 
 /// The layer's part of H V: R{E} a^T + E R{a}^T, and the sums of R{E} for the bias.
 template <class T>
-void HessianProducts<T>::write_products(std::size_t l, MatrixView<T> out) {
-  const DenseLayer& part = layer(l);
-  for (Index k = 0; k < out.cols; ++k) {
-    const auto e = e_change(l, out.cols).columns(k * examples_, examples_);
-    const MatrixView<T> to(out.column_data(k) + part.weight_offset, part.inputs, part.outputs);
-    gemm(Op::none, Op::transpose, T(1), input(l), e, T(0), to);
-    if (l > 0)
-      gemm(Op::none, Op::transpose, T(1), a_change(l - 1, out.cols).columns(k * examples_, examples_),
-           sensitivity(l), T(1), to);
-    if (part.bias_offset >= 0) row_sums(e, out.column_data(k) + part.bias_offset);
+void HessianProducts<T>::write_products(std::size_t k, MatrixView<T> out) {
+  const DenseShape& shape = graph_.dense()[k];
+  const Node& node = dense_node(k);
+  for (Index d = 0; d < out.cols; ++d) {
+    const auto e = e_change(node.out, out.cols).columns(d * examples_, examples_);
+    const MatrixView<T> to(out.column_data(d) + shape.weight_offset, shape.inputs, shape.outputs);
+    gemm(Op::none, Op::transpose, T(1), value(node.in), e, T(0), to);
+    if (is_moved(node.in))
+      gemm(Op::none, Op::transpose, T(1), change(node.in, out.cols).columns(d * examples_, examples_),
+           sensitivity(node.out), T(1), to);
+    if (shape.has_bias()) row_sums(e, out.column_data(d) + shape.bias_offset);
   }
 }
 
 template <class T>
 void HessianProducts<T>::multiply(ConstMatrixView<T> v, MatrixView<T> out) {
-  for (std::size_t l = 0; l <= last(); ++l) {
-    change_weights(l, v);
-    if (l < last()) change_activations(l, v.cols);
-  }
+  const SampledWeights<T> weights(theta_);
+  const Directions<T> directions{weights, v, v.cols, examples_};
+  std::fill(moved_.begin(), moved_.end(), false);
+  move_forward(0, directions);
   change_output_gradient(v.cols);
-  for (std::size_t l = last(); l > 0; --l) {
-    write_products(l, out);
-    change_sensitivities(l, v, v.cols);
-  }
-  write_products(0, out);
+  move_backward(0, directions);
+  for (std::size_t k = 0; k < graph_.dense().size(); ++k) write_products(k, out);
 }
 
-/// second_ = d^2 L / dz^2 of the last layer.
+/// second_ = d^2 L / dz^2 of a layer whose outputs are the network's.
 template <class T>
 void HessianProducts<T>::output_curvatures() {
-  const Index outputs = network_.outputs();
+  const Index outputs = graph_.outputs();
   for (Index i = 0; i < examples_; ++i)
     for (Index c = 0; c < outputs; ++c)
       second_.data()[i * outputs + c] =
-          static_cast<T>(network_.likelihood.hessian_entry(terms_.data() + i * outputs, c, c));
+          static_cast<T>(model_.likelihood.hessian_entry(terms_.data() + i * outputs, c, c));
 }
 
-/// second_ = d^2 L / dz^2 of hidden layer l: its units are the directions, the same for all examples.
+/// second_ = d^2 L / dz^2 of hidden layer k: its units are the directions, the same for all examples.
 template <class T>
-void HessianProducts<T>::unit_curvatures(std::size_t l) {
-  const Index units = layer(l).outputs;
+void HessianProducts<T>::unit_curvatures(std::size_t k) {
+  const Index units = graph_.dense()[k].outputs, wire = dense_node(k).out;
+  const std::size_t next = node_number(k) + 1;
+  const SampledWeights<T> weights(theta_);
   for (Index first = 0; first < units; first += directions_) {
     const Index count = std::min(directions_, units - first);
-    const auto z = z_change(l, count);
+    const Directions<T> directions{weights, {}, count, examples_};
+    std::fill(moved_.begin(), moved_.end(), false);
+    moved_[at(wire)] = true;
+    const auto z = change(wire, count);
     std::fill_n(z.data, z.size(), T(0));
     for (Index j = 0; j < z.cols; ++j) z(first + j / examples_, j) = 1;
-    change_activations(l, count);
-    for (std::size_t outer = l + 1; outer <= last(); ++outer) {
-      gemm(Op::transpose, Op::none, T(1), weight_t(outer), a_change(outer - 1, count), T(0),
-           z_change(outer, count));
-      if (outer < last()) change_activations(outer, count);
-    }
+    move_forward(next, directions);
     change_output_gradient(count);
-    for (std::size_t outer = last(); outer > l; --outer) change_sensitivities(outer, {}, count);
-    const auto e = e_change(l, count);
+    move_backward(next, directions);
+    const auto e = e_change(wire, count);
     for (Index j = 0; j < e.cols; ++j) {
       const Index unit = first + j / examples_;
       second_.data()[j % examples_ * units + unit] = e(unit, j);
@@ -233,32 +228,33 @@ void HessianProducts<T>::unit_curvatures(std::size_t l) {
 }
 
 template <class T>
-void HessianProducts<T>::add_layer_diagonal(std::size_t l, double factor, std::span<double> sums) {
-  const DenseLayer& part = layer(l);
-  const auto a = input(l);
-  const auto squares = squares_.matrix(part.inputs, examples_),
-             second = second_.matrix(part.outputs, examples_);
+void HessianProducts<T>::add_layer_diagonal(std::size_t k, double factor, std::span<double> sums) {
+  const DenseShape& shape = graph_.dense()[k];
+  const auto a = value(dense_node(k).in);
+  const auto squares = squares_.matrix(shape.inputs, examples_),
+             second = second_.matrix(shape.outputs, examples_);
   for (Index j = 0; j < examples_; ++j)
-    for (Index i = 0; i < part.inputs; ++i) squares(i, j) = a(i, j) * a(i, j);
+    for (Index i = 0; i < shape.inputs; ++i) squares(i, j) = a(i, j) * a(i, j);
   const auto add = [&](Index offset, Index size) {
     double* to = sums.data() + offset;
     const T* from = products_.data();
     for (Index i = 0; i < size; ++i) to[i] += factor * static_cast<double>(from[i]);
   };
-  gemm(Op::none, Op::transpose, T(1), squares, second, T(0), products_.matrix(part.inputs, part.outputs));
-  add(part.weight_offset, part.inputs * part.outputs);
-  if (part.bias_offset < 0) return;
+  gemm(Op::none, Op::transpose, T(1), squares, second, T(0), products_.matrix(shape.inputs, shape.outputs));
+  add(shape.weight_offset, shape.weights());
+  if (!shape.has_bias()) return;
   row_sums(second, products_.data());
-  add(part.bias_offset, part.outputs);
+  add(shape.bias_offset, shape.outputs);
 }
 
 template <class T>
 void HessianProducts<T>::add_diagonal(double factor, std::span<double> sums) {
-  output_curvatures();
-  add_layer_diagonal(last(), factor, sums);
-  for (std::size_t l = 0; l < last(); ++l) {
-    unit_curvatures(l);
-    add_layer_diagonal(l, factor, sums);
+  for (std::size_t k = 0; k < graph_.dense().size(); ++k) {
+    if (dense_node(k).out == graph_.output())
+      output_curvatures();
+    else
+      unit_curvatures(k);
+    add_layer_diagonal(k, factor, sums);
   }
 }
 

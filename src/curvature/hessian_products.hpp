@@ -3,14 +3,16 @@
 // directions at once, at a few times the cost of a gradient per direction.
 #pragma once
 
-#include "model/network.hpp"
+#include "model/model.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 
 template <class T>
 class HessianProducts {
  public:
-  explicit HessianProducts(const Network<T>& network) : network_(network) {}
+  /// Of a model that is a network; it must outlive this.
+  explicit HessianProducts(const Model<T>& model);
 
   /// For batches of at most so many examples and directions.
   void reserve(Index examples, Index directions);
@@ -22,39 +24,39 @@ class HessianProducts {
   /// out = H V (D x K) for as many directions as are reserved at most.
   void multiply(ConstMatrixView<T> v, MatrixView<T> out);
   /// sums += factor diag(H). W enters only through z = W a + b, so d^2 L / dW_oi^2 = sum over the examples of
-  /// a_i^2 d^2 L / dz_o^2: one direction per hidden unit, none for the last layer.
+  /// a_i^2 d^2 L / dz_o^2: one direction per hidden unit, none for outputs.
   void add_diagonal(double factor, std::span<double> sums);
 
  private:
-  const DenseLayer& layer(std::size_t l) const { return network_.layers()[l]; }
-  std::size_t last() const { return network_.layers().size() - 1; }
-  ConstMatrixView<T> weight_t(std::size_t l) const;
-  ConstMatrixView<T> input(std::size_t l) const;
-  ConstMatrixView<T> sensitivity(std::size_t l) const;
-  MatrixView<T> z_change(std::size_t l, Index count);
-  MatrixView<T> a_change(std::size_t l, Index count);
-  MatrixView<T> e_change(std::size_t l, Index count);
+  using Node = typename Graph<T>::Node;
+  const Node& dense_node(std::size_t k) const;
+  std::size_t node_number(std::size_t k) const { return static_cast<std::size_t>(graph_.dense_nodes()[k]); }
+  bool is_moved(Index wire) const { return moved_[static_cast<std::size_t>(wire)]; }
+  ConstMatrixView<T> value(Index wire) const { return graph_.values(tape_, wire); }
+  ConstMatrixView<T> sensitivity(Index wire) const { return graph_.sensitivities(tape_, wire, examples_); }
+  MatrixView<T> change(Index wire, Index count);
+  ConstMatrixView<T> change_if_moved(Index wire, Index count);
+  MatrixView<T> e_change(Index wire, Index count);
 
-  void change_weights(std::size_t l, ConstMatrixView<T> v);
-  void change_activations(std::size_t l, Index count);
+  void move_forward(std::size_t first, const Directions<T>& directions);
+  void move_backward(std::size_t first, const Directions<T>& directions);
   void change_output_gradient(Index count);
-  void change_sensitivities(std::size_t l, ConstMatrixView<T> v, Index count);
-  void write_products(std::size_t l, MatrixView<T> out);
-  void unit_curvatures(std::size_t l);
+  void write_products(std::size_t k, MatrixView<T> out);
+  void unit_curvatures(std::size_t k);
   void output_curvatures();
-  void add_layer_diagonal(std::size_t l, double factor, std::span<double> sums);
-  Index most_inputs() const;
-  Index most_outputs() const;
-  Index most_weights() const;
+  void add_layer_diagonal(std::size_t k, double factor, std::span<double> sums);
+  Index most(Index (*of)(const DenseShape&)) const;
 
-  const Network<T>& network_;
+  const Model<T>& model_;
+  const Graph<T>& graph_;
   Index examples_ = 0, directions_ = 0;
   ConstMatrixView<T> theta_;
-  Tape<T> tape_;                                  // curvatures[l] become phi'' ∘ W^T E
-  std::vector<Buffer<T>> z_changes_, a_changes_;  // R{z_l} and R{phi(z_l)}, column k M + i
-  Buffer<T> e_changes_[2];                        // R{E_l}, of layers l and l + 1
-  Buffer<double> terms_;                          // the likelihood's Hessians
-  Buffer<T> squares_, second_, products_;         // for the diagonal
+  Tape<T> tape_;
+  std::vector<Buffer<T>> changes_;         // R{values} by wire, column k M + i
+  std::vector<Buffer<T>> e_changes_;       // R{E} by place
+  std::vector<bool> moved_, written_;      // wires: do they change with the directions; has R{E} been begun
+  Buffer<double> terms_;                   // the likelihood's Hessians
+  Buffer<T> squares_, second_, products_;  // for the diagonal
 };
 
 }  // namespace bdl

@@ -8,15 +8,13 @@
 namespace bdl {
 
 template <class T>
-JacobianRows<T>::JacobianRows(const Model<T>& model)
-    : model_(model), network_(dynamic_cast<const Network<T>*>(&model)) {}
-
-template <class T>
 void JacobianRows<T>::reserve(Index examples) {
-  if (network_)
-    network_->reserve(tape_, examples, 1, model_.outputs());
-  else
+  if (const Graph<T>* graph = model_.graph()) {
+    graph->reserve(tape_, examples, 1, model_.outputs());
+    rows_.reserve_views(*graph);
+  } else {
     seeds_.reserve(model_.outputs() * model_.outputs() * examples);
+  }
 }
 
 /// Unit vector e_c in columns c M .. c M + M - 1.
@@ -27,40 +25,30 @@ void JacobianRows<T>::fill_seeds(MatrixView<T> seeds) const {
   for (Index r = 0; r < seeds.cols; ++r) seeds(r / examples, r) = 1;
 }
 
-/// In each layer, row r is the outer product e_r a_r^T of sensitivities and inputs.
 template <class T>
 void JacobianRows<T>::network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
                                    MatrixView<T> rows) {
   const Index outputs = model_.outputs();
+  const Graph<T>& graph = *model_.graph();
   const ConstMatrixView<T> thetas(theta.data(), model_.parameters(), 1);
-  network_->forward(thetas, x, tape_, f);
-  fill_seeds(tape_.sensitivities.back().matrix(outputs, outputs * x.cols));
-  network_->backward(thetas, tape_, outputs);
+  graph.forward(thetas, x, tape_, f);
+  fill_seeds(graph.seeds(tape_, outputs * x.cols));
+  graph.backward(thetas, tape_, outputs);
+  rows_.view(graph, tape_, outputs);
   parallel_blocks(rows.cols, task_grain(rows.rows), [&](Index first, Index count) noexcept {
-    for (std::size_t l = 0; l < network_->layers().size(); ++l) {
-      const DenseLayer& layer = network_->layers()[l];
-      const ConstMatrixView<T> a = l == 0 ? x : tape_.activations[l - 1].matrix(layer.inputs, x.cols);
-      for (Index r = first; r < first + count; ++r) {
-        const T* e = tape_.sensitivities[l].data() + r * layer.outputs;
-        T* to = rows.column_data(r) + layer.weight_offset;
-        for (Index o = 0; o < layer.outputs; ++o, to += layer.inputs)
-          std::ranges::transform(a.column(r % x.cols), to, [&](T value) { return e[o] * value; });
-        if (layer.bias_offset >= 0) std::copy_n(e, layer.outputs, rows.column_data(r) + layer.bias_offset);
-      }
-    }
+    for (Index r = first; r < first + count; ++r) rows_.write_row(r, rows.column(r));
   });
 }
 
 template <class T>
 void JacobianRows<T>::compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows) {
   reserve(x.cols);
-  if (network_) return network_rows(theta, x, f, rows);
-  const auto& model = dynamic_cast<const UserModel<T>&>(model_);
-  const auto seeds = seeds_.matrix(model.outputs(), model.outputs() * x.cols);
-  model.forward(theta, x, f, scratch_);
+  if (model_.graph()) return network_rows(theta, x, f, rows);
+  const auto seeds = seeds_.matrix(model_.outputs(), model_.outputs() * x.cols);
+  model_.forward(theta, x, f, scratch_);
   fill_seeds(seeds);
   for (Index first = 0; first < rows.cols; first += x.cols)
-    model.gradient_rows(theta, x, seeds.columns(first, x.cols), rows.columns(first, x.cols));
+    model_.gradient_rows(theta, x, seeds.columns(first, x.cols), rows.columns(first, x.cols));
 }
 
 template <class T>

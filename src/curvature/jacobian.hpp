@@ -1,8 +1,8 @@
 // The Jacobians df(x_i; theta) / dtheta of a batch, for what needs their rows as they are.
 #pragma once
 
-#include "model/network.hpp"
-#include "model/user_model.hpp"
+#include "curvature/factored_rows.hpp"
+#include "model/model.hpp"
 
 namespace bdl {
 
@@ -10,7 +10,7 @@ template <class T>
 class JacobianRows {
  public:
   /// The model must outlive it.
-  explicit JacobianRows(const Model<T>& model);
+  explicit JacobianRows(const Model<T>& model) : model_(model) {}
   /// Memory for batches of that many examples: compute() allocates nothing then.
   void reserve(Index examples);
   /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M).
@@ -20,8 +20,8 @@ class JacobianRows {
   void fill_seeds(MatrixView<T> seeds) const;
   void network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
   const Model<T>& model_;
-  const Network<T>* network_;  // NULL: the caller's own
   Tape<T> tape_;
+  FactoredRows<T> rows_;
   Buffer<T> seeds_, scratch_;
 };
 

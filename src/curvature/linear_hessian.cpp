@@ -10,37 +10,37 @@ namespace bdl {
 /// Pairs of outputs c >= k with an F of their own.
 template <class T>
 Index LinearHessian<T>::pairs() const {
-  const Index outputs = network_.outputs();
-  return network_.likelihood.has_coupled_outputs() ? outputs * (outputs + 1) / 2 : outputs;
+  const Index outputs = model_.outputs();
+  return model_.likelihood.has_coupled_outputs() ? outputs * (outputs + 1) / 2 : outputs;
 }
 
 template <class T>
 void LinearHessian<T>::reserve(Index examples) {
-  inputs_.reserve(network_.inputs() * examples);
-  scaled_.reserve(network_.inputs() * examples);
+  inputs_.reserve(model_.inputs() * examples);
+  scaled_.reserve(model_.inputs() * examples);
   weights_.reserve(pairs() * examples);
-  terms_.reserve(network_.outputs());
-  outputs_.reserve(network_.outputs() * examples);
-  scratch_.reserve(2 * network_.outputs() * examples);
+  terms_.reserve(model_.outputs());
+  outputs_.reserve(model_.outputs() * examples);
+  scratch_.reserve(2 * model_.outputs() * examples);
 }
 
 template <class T>
 Index LinearHessian<T>::bytes(Index examples) const {
   return static_cast<Index>(sizeof(double)) *
-             (examples * (2 * network_.inputs() + pairs()) + network_.outputs()) +
-         static_cast<Index>(sizeof(T)) * 3 * network_.outputs() * examples;
+             (examples * (2 * model_.inputs() + pairs()) + model_.outputs()) +
+         static_cast<Index>(sizeof(T)) * 3 * model_.outputs() * examples;
 }
 
 /// Column p: sum over the samples of F(c, k) of each example, for pair number p.
 template <class T>
 void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                     MatrixView<double> weights) {
-  const Likelihood& likelihood = network_.likelihood;
+  const Likelihood& likelihood = model_.likelihood;
   const bool coupled = likelihood.has_coupled_outputs();
-  const auto f = outputs_.matrix(network_.outputs(), x.cols);
+  const auto f = outputs_.matrix(model_.outputs(), x.cols);
   std::fill_n(weights.data, weights.size(), 0.0);
   for (Index s = 0; s < thetas.cols; ++s) {
-    network_.forward(thetas.column(s), x, f, scratch_);
+    model_.forward(thetas.column(s), x, f, scratch_);
     check_outputs_finite<T>(f);
     for (Index i = 0; i < x.cols; ++i) {
       likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data());
@@ -55,7 +55,7 @@ void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T
 template <class T>
 void LinearHessian<T>::add_biases(Index c, Index k, ConstSpan<double> w, double scale,
                                   MatrixView<double> out) const {
-  const DenseLayer& layer = network_.layers().front();
+  const DenseShape& layer = model_.graph()->dense().front();
   const Index row_c = layer.bias_offset + c, row_k = layer.bias_offset + k;
   for (Index i = 0; i < x_.cols; ++i) {
     const double weight = scale * w[static_cast<std::size_t>(i)];
@@ -92,12 +92,12 @@ void LinearHessian<T>::add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Cons
   for (Index i = 0; i < x.cols; ++i) std::ranges::copy(x.column(i), inputs.column_data(i));
   x_ = inputs;
   fill_weights(thetas, x, y, weights);
-  const bool coupled = network_.likelihood.has_coupled_outputs();
+  const bool coupled = model_.likelihood.has_coupled_outputs();
   Index pair = 0;
-  for (Index c = 0; c < network_.outputs(); ++c)
+  for (Index c = 0; c < model_.outputs(); ++c)
     for (Index k = coupled ? 0 : c; k <= c; ++k, ++pair) {
       add_pair(c, k, weights.column(pair), scale, out);
-      if (network_.has_bias()) add_biases(c, k, weights.column(pair), scale, out);
+      if (model_.graph()->dense().front().has_bias()) add_biases(c, k, weights.column(pair), scale, out);
     }
 }
 

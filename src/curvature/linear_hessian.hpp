@@ -2,14 +2,15 @@
 // likelihood's Hessian F, C x C, times x x^T to each pair of outputs.
 #pragma once
 
-#include "model/network.hpp"
+#include "model/model.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 
 template <class T>
 class LinearHessian {
  public:
-  explicit LinearHessian(const Network<T>& network) : network_(network) {}
+  explicit LinearHessian(const Model<T>& model) : model_(model) {}
 
   void reserve(Index examples);
   Index bytes(Index examples) const;
@@ -25,7 +26,7 @@ class LinearHessian {
   void add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out);
   void add_biases(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) const;
 
-  const Network<T>& network_;
+  const Model<T>& model_;
   ConstMatrixView<double> x_;
   Buffer<double> inputs_, scaled_, weights_, terms_;
   Buffer<T> outputs_, scratch_;

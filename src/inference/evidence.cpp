@@ -113,7 +113,7 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
   choose_thetas(q, options, draws, place, scratch);
   center_ = q.mean();
   if (is_exact(kind)) outputs_ = {};
-  estimate_ = estimate(q, x, y, options, weight);
+  estimate_ = estimate(q, x, y, options, weight, place);
   y_ = y;
   weight_ = weight;
   gradient_.reserve(dimension_);
@@ -145,13 +145,15 @@ Index EvidenceEstimator<T>::guard_bytes(const Options& options, Index examples, 
 
 template <class T>
 Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                                           const Options& options, double weight) {
+                                           const Options& options, double weight, DrawPlace place) {
   const EstimateKind kind = estimate_kind(options);
   if (!is_exact(kind)) {
+    const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
+                          static_cast<std::uint64_t>(place.step), 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     const Estimate<T> estimate =
-        rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter, is_apart(kind)});
+        rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter, &noise, is_apart(kind)});
     outputs_ = rows_->outputs();
     return estimate;
   }

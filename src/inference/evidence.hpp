@@ -101,7 +101,7 @@ class EvidenceEstimator {
   void choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                       const Options& options, double weight);
+                       const Options& options, double weight, DrawPlace place);
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
   void draw_masked(const DropoutPosterior<T>& q, DrawSource<T>& draws, DrawPlace place);

@@ -6,7 +6,7 @@
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
 #include "linalg/tall/woodbury.hpp"
-#include "model/network.hpp"
+#include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -23,14 +23,12 @@ constexpr double optimistic = 100, neutral = 1;
 
 template <class T>
 bool has_hidden(const Model<T>* model) {
-  const auto* network = dynamic_cast<const Network<T>*>(model);
-  return network && network->layers().size() > 1;
+  return model && model->graph() && model->graph()->hidden_layers() > 0;
 }
 
 template <class T>
 MethodContext context_of(const Model<T>* model, Index data_size) {
-  const auto* network = dynamic_cast<const Network<T>*>(model);
-  const bool is_deep = network && network->layers().size() > 2;
+  const bool is_deep = has_hidden(model) && model->graph()->hidden_layers() > 1;
   return {has_hidden(model), is_deep, model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
 }
 
@@ -114,11 +112,10 @@ template <class T>
 void Optimizer<T>::initialize() {
   gradient_.reserve(posterior_->dimension());
   const auto mean = gradient_.first(posterior_->dimension());
-  if (const auto* network = dynamic_cast<const Network<T>*>(model_.get()))
-    network->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
-                        static_cast<std::uint64_t>(options_.seed), mean);
-  else
-    std::ranges::fill(mean, T(0));
+  std::ranges::fill(mean, T(0));
+  if (model_)
+    model_->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
+                       static_cast<std::uint64_t>(options_.seed), mean);
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
   start_precision((prior ? *prior : prior_).precision());

@@ -15,7 +15,7 @@ struct MomentNames {
 };
 constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
-constexpr const char* kinds[] = {"mlp", "user"};
+constexpr const char* kinds[] = {"network", "user", "mlp"};  // mlp: files without a description
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
@@ -24,16 +24,23 @@ constexpr const char* activations[] = {"identity", "relu",    "leaky_relu", "elu
                                        "tanh",     "sigmoid", "softplus",   "swish"};
 
 template <class T>
-void write_network(RecordWriter& record, const Network<T>& network) {
-  std::string sizes = std::to_string(network.inputs());
-  for (const DenseLayer& layer : network.layers()) sizes += " " + std::to_string(layer.outputs);
-  record.text("model.sizes", sizes);
-  record.text("model.activation", activations[network.activation() - BDL_IDENTITY]);
-  record.integer("model.bias", network.has_bias() ? 1 : 0);
+void write_network(RecordWriter& record, const Graph<T>& graph) {
+  record.text("model.description", graph.description());
+}
+
+template <class T>
+std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Likelihood& likelihood) {
+  try {
+    return std::make_shared<Network<T>>(std::make_shared<const Graph<T>>(record.text("model.description")),
+                                        likelihood);
+  } catch (const Error& error) {
+    fail(Status::ERROR_FORMAT, "field model.description: %s", error.what());
+  }
 }
 
 template <class T>
 std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
+  if (record.has("model.description")) return read_description<T>(record, likelihood);
   const std::vector<Index> sizes = record.layer_sizes("model.sizes");
   if (sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
@@ -102,8 +109,8 @@ NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
 
 template <class T>
 void write_model(RecordWriter& record, const Model<T>& model) {
-  const auto* network = dynamic_cast<const Network<T>*>(&model);
-  record.text("model.kind", kinds[network ? 0 : 1]);
+  const Graph<T>* graph = model.graph();
+  record.text("model.kind", kinds[graph ? 0 : 1]);
   record.text("model.likelihood", likelihoods[model.likelihood.kind() - BDL_GAUSSIAN]);
   record.integer("model.inputs", model.inputs());
   record.integer("model.outputs", model.outputs());
@@ -119,7 +126,7 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
-  if (network) write_network(record, *network);
+  if (graph) write_network(record, *graph);
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
 }

@@ -2,24 +2,19 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "data/standardization.hpp"
 #include "likelihood/likelihood.hpp"
+#include "network/shape.hpp"
 
 namespace bdl {
 
-/// A named part of theta: rows x cols, row-major, from offset on.
-struct ParameterBlock {
-  std::string name;
-  Index offset, rows, cols;
-  Index layer;
-  bool is_bias;
-  Index fan_in = 1;  ///< inputs of the layer; 1 where there are no layers
-  Index size() const { return rows * cols; }
-};
+template <class T>
+class Graph;
 
 template <class T>
 class Model {
@@ -41,6 +36,16 @@ class Model {
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
                        Buffer<T>& scratch) const = 0;
   virtual Index scratch_size(Index) const { return 0; }
+  /// The layers that it is made of; null: the caller's own function, of which only gradients are known.
+  virtual const Graph<T>* graph() const { return nullptr; }
+  /// Where training starts.
+  virtual void initialize(bdl_initialization, std::uint64_t, std::span<T> theta) const {
+    std::ranges::fill(theta, T(0));
+  }
+  /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta. Fails with ERROR_UNSUPPORTED where it
+  /// is not known so.
+  virtual void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
+                             MatrixView<T> rows) const;
 
   /// Of standardised targets: noise_units.hpp has its noise in the caller's units.
   Likelihood likelihood;

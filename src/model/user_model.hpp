@@ -22,7 +22,7 @@ class UserModel final : public Model<T> {
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const override;
   /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
   void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
-                     MatrixView<T> rows) const;
+                     MatrixView<T> rows) const override;
 
  private:
   struct UserData {

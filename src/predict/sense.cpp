@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "model/network.hpp"
 
 namespace bdl {
 namespace {
@@ -24,7 +23,7 @@ double sense_limit(const Model<T>& model, Index output) {
 
 template <class T, class Out>
 void check_sense(const Model<T>& model, ConstMatrixView<T> x, ConstMatrixView<Out> f, Index first) {
-  if (!dynamic_cast<const Network<T>*>(&model)) return;
+  if (!model.graph()) return;
   for (Index c = 0; c < f.rows; ++c) {
     const double limit = sense_limit(model, c);
     for (Index i = 0; i < f.cols; ++i) {

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "inference/batch/fit.hpp"
-#include "model/user_model.hpp"
 #include "parallel/parallel.hpp"
 #include "predict/predict.hpp"
 
@@ -63,7 +62,7 @@ std::vector<Outcome> all_outcomes(const Task<T>& task) {
     if (!outcome.score && !outcome.error) task.stop.store(true);
   };
   // Callbacks of the caller's run on the thread of the call.
-  const bool is_user_model = dynamic_cast<const UserModel<T>*>(task.prototype.model().get());
+  const bool is_user_model = !task.prototype.model()->graph();
   const ThreadLimit threads(task.options.threads);
   if (!is_user_model)
     parallel_for(task.validation.folds, run);

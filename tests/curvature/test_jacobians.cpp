@@ -1,6 +1,7 @@
 // Jacobians of networks and user models: rows written out in plain loops, and finite differences.
 #include "base/array.hpp"
 #include "curvature/jacobian.hpp"
+#include "model/network.hpp"
 #include "model/user_model.hpp"
 #include "support/hessian_problem.hpp"
 

@@ -2,6 +2,7 @@
 // without bias, several samples and seeds.
 #include "curvature/dense_rows.hpp"
 #include "curvature/factored_rows.hpp"
+#include "model/network.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"
 
@@ -44,10 +45,11 @@ struct Problem {
         b(network.parameters(), 0) {
     const Index columns = shape.examples * shape.samples, outputs = network.outputs();
     Padded<T> f(poison(outputs, columns)), e(random.normal(outputs, columns * shape.seeds));
-    network.reserve(tape, shape.examples, shape.samples, shape.seeds);
-    network.forward(thetas.get(), x.get(), tape, f.view());
-    std::copy_n(e.get().data, e.get().size(), tape.sensitivities.back().data());
-    network.backward(thetas.get(), tape, shape.seeds);
+    const Graph<T>& graph = *network.graph();
+    graph.reserve(tape, shape.examples, shape.samples, shape.seeds);
+    graph.forward(thetas.get(), x.get(), tape, f.view());
+    std::copy_n(e.get().data, e.get().size(), graph.seeds(tape, e.get().cols).data);
+    graph.backward(thetas.get(), tape, shape.seeds);
     for (Index r = 0; r < columns * shape.seeds; ++r)
       b = beside(
           b, shape.network.row(columns_of(thetas.dense(), r % columns / shape.examples, 1),
@@ -153,7 +155,7 @@ void factored_rows_are_the_rows_written_out(void**) {
   FactoredRows<T> rows;  // one object for all shapes: it points at one tape after another
   for (const Shape& shape : shapes()) {
     Problem<T> problem(shape);
-    rows.assign(problem.network, problem.tape, shape.seeds);
+    rows.assign(*problem.network.graph(), problem.tape, shape.seeds);
     check_all<T>(rows, problem.b, problem.random);
     check_parts(rows, shape.samples * shape.seeds, problem.b, problem.random);
     check_gradients<T>(rows, shape.seeds, problem.b, problem.random);
@@ -199,14 +201,14 @@ void a_single_layer_takes_given_factors(void**) {
         if (bias) b(6 + o, r) = e.dense()(o, r);
       }
     FactoredRows<T> rows;
-    rows.assign_single(network, a.get(), e.get());
+    rows.assign_single(*network.graph(), a.get(), e.get());
     check_all<T>(rows, b, random);
   }
 }
 
 /// The cost model sees that a shared input is multiplied once: less than for separate inputs.
 void shared_inputs_cost_less(void**) {
-  const std::vector<DenseLayer> wide{{1000, 2, 0, -1}};
+  const std::vector<DenseShape> wide{{1000, 2, 0, -1, true}};
   const RowsCost shared = FactoredRows<double>::cost(wide, 10, 8, 1),
                  separate = FactoredRows<double>::cost(wide, 80, 1, 1);
   assert_true(shared.count == 80 && separate.count == 80);

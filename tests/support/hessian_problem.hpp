@@ -2,6 +2,7 @@
 #pragma once
 
 #include "curvature/hessian.hpp"
+#include "model/network.hpp"
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
 

@@ -9,17 +9,17 @@ namespace bdl {
 namespace {
 
 template <class T>
-std::unique_ptr<Network<double>> in_double(const Network<T>& network) {
-  const Index sizes[] = {network.inputs(), 1};
-  return std::make_unique<Network<double>>(sizes, network.activation(), network.has_bias(),
-                                           network.likelihood);
+std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
+  exact_layer(model);
+  return std::make_unique<Network<double>>(std::make_shared<Graph<double>>(model.graph()->description()),
+                                           model.likelihood);
 }
 
 }  // namespace
 
 template <class T>
 ExactElbo::ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const Array& x, const Array& y)
-    : model_(in_double(exact_network(model))), examples_(x.rows) {
+    : model_(in_double(model)), examples_(x.rows) {
   prior_.reserve(dimension());
   std::ranges::copy(prior_precision, prior_.data());
   slope_.reserve(dimension());
@@ -55,7 +55,7 @@ double ExactElbo::best_noise_precision(const Value& value) const {
 }
 
 std::vector<double> ExactElbo::typical_precision() const {
-  const DenseLayer& layer = model_->layers().front();
+  const DenseShape& layer = exact_layer(*model_);
   const bdl_likelihood kind = model_->likelihood.kind();
   const auto x = x_.matrix(model_->inputs(), examples_);
   std::vector<double> out(prior_.data(), prior_.data() + dimension());
@@ -71,15 +71,15 @@ std::vector<double> ExactElbo::typical_precision() const {
 }
 
 template <class T>
-Index ExactElbo::bytes(const Network<T>& network, const Posterior<double>& q, Index examples) {
-  const Index vectors = 2 * q.dimension(), data = examples * (network.inputs() + 1);
+Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index examples) {
+  const Index vectors = 2 * q.dimension(), data = examples * (model.inputs() + 1);
   return static_cast<Index>(sizeof(double)) * (vectors + data) +
-         ExactEstimator<double>(*in_double(network)).bytes(q, examples) +
+         ExactEstimator<double>(*in_double(model)).bytes(q, examples) +
          (q.family() == Family::low_rank ? TallScratch::bytes(q.dimension(), q.rank(), 0) : 0);
 }
 
-template Index ExactElbo::bytes(const Network<float>&, const Posterior<double>&, Index);
-template Index ExactElbo::bytes(const Network<double>&, const Posterior<double>&, Index);
+template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index);
+template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index);
 template ExactElbo::ExactElbo(const Model<float>&, ConstSpan<float>, const Array&, const Array&);
 template ExactElbo::ExactElbo(const Model<double>&, ConstSpan<double>, const Array&, const Array&);
 

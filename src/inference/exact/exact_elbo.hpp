@@ -6,6 +6,7 @@
 
 #include "base/array.hpp"
 #include "inference/exact/exact_estimator.hpp"
+#include "model/network.hpp"
 #include "prior/prior.hpp"
 
 namespace bdl {
@@ -40,7 +41,7 @@ class ExactElbo {
   Index dimension() const { return model_->parameters(); }
   Index examples() const { return examples_; }
   template <class T>
-  static Index bytes(const Network<T>& network, const Posterior<double>& q, Index examples);
+  static Index bytes(const Model<T>& model, const Posterior<double>& q, Index examples);
 
  private:
   std::unique_ptr<Network<double>> model_;

@@ -19,21 +19,21 @@ constexpr Index together = Index{1} << 16;
 }  // namespace
 
 template <class T>
-const Network<T>& exact_network(const Model<T>& model) {
+const DenseShape& exact_layer(const Model<T>& model) {
   if (!model.is_single_index() || model.likelihood.kind() > BDL_POISSON ||
       model.likelihood.kind() == BDL_CATEGORICAL)
     fail(Status::ERROR_UNSUPPORTED,
          "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
          "Bernoulli, Gaussian or Poisson");
-  return dynamic_cast<const Network<T>&>(model);
+  return model.graph()->dense().front();
 }
 
 template <class T>
-ExactEstimator<T>::ExactEstimator(const Model<T>& model) : network_(exact_network(model)) {}
+ExactEstimator<T>::ExactEstimator(const Model<T>& model) : model_(model), layer_(exact_layer(model)) {}
 
 template <class T>
 Index ExactEstimator<T>::examples_together(Index examples) const {
-  return std::clamp<Index>(together / network_.parameters(), 1, examples);
+  return std::clamp<Index>(together / model_.parameters(), 1, examples);
 }
 
 template <class T>
@@ -43,12 +43,12 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   check_row_count(static_cast<double>(examples));
   for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
   for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
-  network_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
+  model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
   integrate(y, weight);
   std::ranges::fill(ones_.first(examples), T(1));
-  rows_.assign_single(network_, x, std::as_const(ones_).matrix(1, examples));
+  rows_.assign_single(*model_.graph(), x, std::as_const(ones_).matrix(1, examples));
   const double* losses = losses_.data();
   return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0),
           true};
@@ -57,14 +57,13 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
 /// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.
 template <class T>
 void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
-  const DenseLayer& layer = network_.layers().front();
   const Index most = examples_together(x.cols);
   inputs_.reserve(q.dimension() * most);
   for (Index first = 0; first < x.cols; first += most) {
     const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
     for (Index i = 0; i < rows.cols; ++i) {
-      std::ranges::copy(x.column(first + i), rows.column_data(i) + layer.weight_offset);
-      if (layer.bias_offset >= 0) rows(layer.bias_offset, i) = 1;
+      std::ranges::copy(x.column(first + i), rows.column_data(i) + layer_.weight_offset);
+      if (layer_.bias_offset >= 0) rows(layer_.bias_offset, i) = 1;
     }
     q.variances(rows, {variances_.data() + first, static_cast<std::size_t>(rows.cols)}, posterior_scratch_);
   }
@@ -75,7 +74,7 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
   constexpr Index grain = 16;  // some microseconds each
   parallel_blocks(y.cols, grain, [&](Index first, Index count) noexcept {
     for (Index i = first; i < first + count; ++i) {
-      const ExpectedLoss expected = expected_loss(network_.likelihood, static_cast<double>(f_.data()[i]),
+      const ExpectedLoss expected = expected_loss(model_.likelihood, static_cast<double>(f_.data()[i]),
                                                   variances_.data()[i], static_cast<double>(y(0, i)));
       losses_.data()[i] = expected.loss;
       c_.data()[i] = static_cast<T>(weight * expected.slope);
@@ -96,13 +95,13 @@ Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
                             ? Woodbury<T>::scratch_bytes(q.dimension(), q.rank(), most)
                         : full ? 2 * f64 * q.dimension() * std::min(most, most_dense_columns)
                                : 0;
-  return FactoredRows<T>::bytes(network_.layers(), examples, 1) + examples * (4 * t + 2 * f64) +
+  return FactoredRows<T>::bytes(model_.graph()->dense(), examples, 1) + examples * (4 * t + 2 * f64) +
          t * q.dimension() * most + scratch;
 }
 
 template class ExactEstimator<float>;
 template class ExactEstimator<double>;
-template const Network<float>& exact_network(const Model<float>&);
-template const Network<double>& exact_network(const Model<double>&);
+template const DenseShape& exact_layer(const Model<float>&);
+template const DenseShape& exact_layer(const Model<double>&);
 
 }  // namespace bdl

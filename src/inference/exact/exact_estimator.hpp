@@ -8,9 +8,9 @@
 
 namespace bdl {
 
-/// The model as the network that it is; fails with ERROR_UNSUPPORTED unless its f is theta^T x.
+/// The layer that the model is; fails with ERROR_UNSUPPORTED unless its f is theta^T x.
 template <class T>
-const Network<T>& exact_network(const Model<T>& model);
+const DenseShape& exact_layer(const Model<T>& model);
 
 template <class T>
 class ExactEstimator {
@@ -29,7 +29,8 @@ class ExactEstimator {
   Index examples_together(Index examples) const;
   void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
   void integrate(ConstMatrixView<T> y, double weight);
-  const Network<T>& network_;
+  const Model<T>& model_;
+  const DenseShape& layer_;
   FactoredRows<T> rows_;
   Buffer<T> f_, c_, w_, ones_, inputs_, scratch_;
   Buffer<double> variances_, losses_;

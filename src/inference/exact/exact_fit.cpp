@@ -169,7 +169,7 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   check_row_count(static_cast<double>(examples));
   const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
   const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
-  return course + beliefs + ExactElbo::bytes(exact_network(*optimizer.model()), *q, examples) +
+  return course + beliefs + ExactElbo::bytes(*optimizer.model(), *q, examples) +
          FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
          (q->family() == Family::full ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
 }

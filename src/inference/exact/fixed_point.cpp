@@ -13,7 +13,7 @@ FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOp
 }
 
 Index FixedPoint::bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection) {
-  const DenseLayer layer{q.dimension(), 1, 0, -1};
+  const DenseShape layer{q.dimension(), 1, 0, -1, true};
   const RowsCost cost = FactoredRows<double>::cost({layer}, examples, 1, 1);
   return 3 * static_cast<Index>(sizeof(double)) * q.dimension() + q.update_bytes(cost, projection);
 }

@@ -230,13 +230,10 @@ template <class T>
 void check_masks_fit(const Model<T>& model, const Posterior<T>& q) {
   const auto* const dropout = find_dropout(q);
   if (!dropout) return;
-  const auto* const network = dynamic_cast<const Network<T>*>(&model);
+  const Graph<T>* const graph = model.graph();
   const DropoutLayout& layout = dropout->layout();
-  bool fits = network && network->inputs() == layout.sizes.front() && network->has_bias() == layout.bias &&
-              network->layers().size() + 1 == layout.sizes.size();
-  for (std::size_t l = 0; fits && l < network->layers().size(); ++l)
-    fits = network->layers()[l].outputs == layout.sizes[l + 1];
-  if (!fits) fail(Status::ERROR_SHAPE, "posterior is one of dropout for a network of other layers");
+  if (!graph || graph->layer_sizes() != layout.sizes || graph->dense().front().has_bias() != layout.bias)
+    fail(Status::ERROR_SHAPE, "posterior is one of dropout for a network of other layers");
 }
 
 template <class T>

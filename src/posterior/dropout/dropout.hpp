@@ -4,7 +4,8 @@
 // density over theta.
 #pragma once
 
-#include "model/network.hpp"
+#include "model/model.hpp"
+#include "network/graph.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {

@@ -1,6 +1,7 @@
 // Jacobians of networks and user models, and the law of linearised outputs, against dense matrices; batches
 // in a loop allocate nothing.
 #include "c_api/failing_allocator.hpp"
+#include "model/network.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "support/posteriors.hpp"
 #include "support/user_networks.hpp"

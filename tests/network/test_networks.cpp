@@ -41,7 +41,7 @@ void blocks_are_weights_and_biases_layer_by_layer(void**) {
   assert_string_equal(weight.name.c_str(), "layer1.weight");
   assert_true(weight.offset == 15 && weight.rows == 2 && weight.cols == 3 && weight.layer == 1 &&
               !weight.is_bias);
-  assert_true(with.inputs() == 4 && with.outputs() == 2 && with.has_bias() && !without.has_bias());
+  assert_true(with.inputs() == 4 && with.outputs() == 2);
 }
 
 void single_index_means_one_layer_and_one_output(void**) {
@@ -68,8 +68,8 @@ void outputs_are_those_of_plain_loops(void**) {
               f_one(poison(naive.sizes.back(), examples));
           Tape<T> tape;
           Buffer<T> scratch;
-          network.reserve(tape, examples, samples, 1);
-          network.forward(thetas.get(), x.get(), tape, f.view());
+          network.graph()->reserve(tape, examples, samples, 1);
+          network.graph()->forward(thetas.get(), x.get(), tape, f.view());
           Dense expected(naive.sizes.back(), 0), last = expected;
           for (Index s = 0; s < samples; ++s) {
             last = Dense(naive.sizes.back(), 0);
@@ -85,20 +85,21 @@ void outputs_are_those_of_plain_loops(void**) {
 }
 
 /// df_c / dtheta from the tape: sums over the rows with a single example.
-Dense jacobian_row(const Network<double>& network, const Dense& theta, const Dense& x, const Dense& seed) {
+Dense jacobian_row(const Graph<double>& graph, const Dense& theta, const Dense& x, const Dense& seed) {
   Tape<double> tape;
-  network.reserve(tape, 1, 1, 1);
-  Padded<double> f(poison(network.outputs(), 1));
+  graph.reserve(tape, 1, 1, 1);
+  Padded<double> f(poison(graph.outputs(), 1));
   const Padded<double> thetas(theta), inputs(x);
-  network.forward(thetas.get(), inputs.get(), tape, f.view());
-  std::copy(seed.values.begin(), seed.values.end(), tape.sensitivities.back().data());
-  network.backward(thetas.get(), tape, 1);
-  Dense out(network.parameters(), 1);
-  for (std::size_t l = 0; l < network.layers().size(); ++l) {
-    const DenseLayer& layer = network.layers()[l];
-    const double* a = l == 0 ? inputs.get().data : tape.activations[l - 1].data();
+  graph.forward(thetas.get(), inputs.get(), tape, f.view());
+  std::copy(seed.values.begin(), seed.values.end(), graph.seeds(tape, 1).data);
+  graph.backward(thetas.get(), tape, 1);
+  Dense out(graph.parameters(), 1);
+  for (std::size_t l = 0; l < graph.dense().size(); ++l) {
+    const DenseShape& layer = graph.dense()[l];
+    const auto& node = graph.nodes()[static_cast<std::size_t>(graph.dense_nodes()[l])];
+    const double* a = graph.values(tape, node.in).data;
     for (Index o = 0; o < layer.outputs; ++o) {
-      const double e = tape.sensitivities[l].data()[o];
+      const double e = graph.sensitivities(tape, node.out, 1)(o, 0);
       for (Index i = 0; i < layer.inputs; ++i) out(layer.weight_offset + o * layer.inputs + i, 0) = e * a[i];
       if (layer.bias_offset >= 0) out(layer.bias_offset + o, 0) = e;
     }
@@ -127,7 +128,7 @@ void gradients_are_the_finite_differences(void**) {
         down(i, 0) -= h;
         expected(i, 0) = (value(up) - value(down)) / (2 * h);
       }
-      const Dense row = jacobian_row(network, theta, x, seed);
+      const Dense row = jacobian_row(*network.graph(), theta, x, seed);
       for (Index i = 0; i < naive.parameters(); ++i) assert_near("gradient", row(i, 0), expected(i, 0), 1e-6);
       assert_close("gradient", row, naive.row(theta, x, seed), 1e-12);
     }
@@ -138,11 +139,11 @@ void memory_of_the_tape_is_stated(void**) {
   const std::vector<Index> sizes{3, 5, 2};
   const Network<T> network(sizes, BDL_TANH, true, Likelihood(BDL_GAUSSIAN, 2));
   Tape<T> tape;
-  network.reserve(tape, 7, 4, 2);
+  network.graph()->reserve(tape, 7, 4, 2);
   Index bytes = 0;
-  for (const auto* part : {&tape.activations, &tape.derivatives, &tape.sensitivities})
+  for (const auto* part : {&tape.values, &tape.slopes, &tape.sensitivities})
     for (const Buffer<T>& buffer : *part) bytes += buffer.capacity() * static_cast<Index>(sizeof(T));
-  assert_int_equal(network.tape_bytes(7, 4, 2), bytes);
+  assert_int_equal(network.graph()->tape_bytes(7, 4, 2), bytes);
 }
 
 /// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors

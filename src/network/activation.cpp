@@ -1,4 +1,4 @@
-#include "model/activation.hpp"
+#include "network/activation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // All nine activations: values, derivatives by finite differences, behaviour at the ends and at zero.
-#include "model/activation.hpp"
+#include "network/activation.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"
 

@@ -1,0 +1,200 @@
+// From the text of a description to nodes and wires.
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "network/dense.hpp"
+#include "network/elementwise.hpp"
+#include "network/graph.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+struct LayerKind {
+  const char* word;
+  std::shared_ptr<const Layer<T>> (*make)(LineReader& line, const Shape& input, const Placement& at);
+  const char* arguments;
+};
+
+template <class T>
+std::span<const LayerKind<T>> layer_kinds() {
+  static constexpr LayerKind<T> kinds[] = {
+#define BDL_LAYER(word, make, arguments) {word, make, arguments},
+#include "network/layers.def"
+#undef BDL_LAYER
+  };
+  return kinds;
+}
+
+template <class T>
+const LayerKind<T>& find_kind(const LineReader& line) {
+  std::string words;
+  for (const auto& kind : layer_kinds<T>()) {
+    if (line.word() == kind.word) return kind;
+    words += std::string(kind.word) + ", ";
+  }
+  line.fail("expected one of " + words + "residual, shortcut, end");
+}
+
+constexpr int most_nested = 16;
+
+}  // namespace
+
+template <class T>
+class Graph<T>::Builder {
+ public:
+  Builder(Graph& graph, std::string_view text) : graph_(graph), lines_(read_lines(text)) {}
+
+  void build() {
+    const End inputs = read_input();
+    const End outputs = read_sequence(inputs, 0);
+    if (!is_at_end()) line().fail("there is no residual that it belongs to");
+    if (graph_.dense_nodes_.empty())
+      fail(Status::ERROR_INVALID_ARGUMENT, "the description has no layer with parameters");
+    graph_.output_ = outputs.wire;
+  }
+
+ private:
+  struct End {
+    Index wire;
+    Shape shape;
+  };
+
+  bool is_at_end() const { return next_ == lines_.size(); }
+  LineReader& line() { return lines_[next_]; }
+  bool is_next(const char* word) const { return !is_at_end() && lines_[next_].word() == word; }
+
+  void write(int depth, const std::string& text) {
+    graph_.text_ += std::string(static_cast<std::size_t>(2 * depth), ' ') + text + "\n";
+  }
+
+  Index add_wire(const Shape& shape, bool is_learned) {
+    graph_.wires_.push_back({shape.size(), graph_.wires_.empty(), is_learned});
+    return static_cast<Index>(graph_.wires_.size()) - 1;
+  }
+
+  End read_input() {
+    if (!is_next("input"))
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the description begins with \"%.60s\", expected \"input FEATURES\" or \"input CHANNELS ROWS "
+           "COLUMNS\"",
+           is_at_end() ? "" : line().word().c_str());
+    LineReader& line = lines_[next_++];
+    Shape& shape = graph_.input_;
+    shape.channels = line.count("FEATURES");
+    if (!line.is_at_end()) {
+      shape.rows = line.count("ROWS");
+      shape.columns = line.count("COLUMNS");
+    }
+    line.finish();
+    const double size = static_cast<double>(shape.channels) * static_cast<double>(shape.rows) *
+                        static_cast<double>(shape.columns);
+    if (size > INT32_MAX) line.fail("an example has more than 2147483647 numbers");
+    std::string text = "input " + std::to_string(shape.channels);
+    if (shape.is_image()) text += " " + std::to_string(shape.rows) + " " + std::to_string(shape.columns);
+    write(0, text);
+    return {add_wire(shape, false), shape};
+  }
+
+  /// Up to a word that ends it.
+  End read_sequence(End from, int depth) {
+    while (!is_at_end() && !is_next("shortcut") && !is_next("end"))
+      from = is_next("residual") ? read_residual(from, depth) : read_layer(from, depth);
+    return from;
+  }
+
+  End read_layer(const End& from, int depth) {
+    LineReader& line = lines_[next_++];
+    const LayerKind<T>& kind = find_kind<T>(line);
+    const auto layer = kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
+    line.finish();
+    const bool is_learned = layer->dense() || graph_.wire(from.wire).is_learned;
+    const Index out = add_wire(layer->output(), is_learned);
+    graph_.random_ += layer->random_numbers();
+    if (layer->dense()) add_parameters(*layer->dense(), graph_.wire(from.wire).is_data, line);
+    graph_.nodes_.push_back({layer, from.wire, -1, out, false, false, line.number()});
+    write(depth, layer->text());
+    return {out, layer->output()};
+  }
+
+  void add_parameters(const DenseShape& shape, bool of_data, const LineReader& line) {
+    const auto number = static_cast<Index>(graph_.dense_nodes_.size());
+    const std::string name = "layer" + std::to_string(number);
+    graph_.dense_.push_back(shape);
+    graph_.dense_.back().of_data = of_data;
+    graph_.dense_nodes_.push_back(static_cast<Index>(graph_.nodes_.size()));
+    graph_.blocks_.push_back(
+        {name + ".weight", shape.weight_offset, shape.outputs, shape.inputs, number, false, shape.inputs});
+    graph_.parameters_ += shape.weights();
+    if (shape.has_bias()) {
+      graph_.blocks_.push_back(
+          {name + ".bias", shape.bias_offset, shape.outputs, 1, number, true, shape.inputs});
+      graph_.parameters_ += shape.outputs;
+    }
+    if (graph_.parameters_ > INT32_MAX) line.fail("the network has more than 2147483647 parameters");
+  }
+
+  /// residual ... [shortcut ...] end
+  End read_residual(const End& from, int depth) {
+    const LineReader first = lines_[next_++];
+    first.finish();
+    if (depth == most_nested) first.fail("more than 16 residuals within one another");
+    write(depth, "residual");
+    const End main = read_sequence(from, depth + 1);
+    if (main.wire == from.wire) first.fail("its main branch has no layer");
+    End shortcut = from;
+    if (is_next("shortcut")) {
+      lines_[next_++].finish();
+      const std::size_t before = graph_.text_.size();
+      write(depth, "shortcut");
+      shortcut = read_sequence(from, depth + 1);
+      if (shortcut.wire == from.wire) graph_.text_.resize(before);
+    }
+    if (!is_next("end")) first.fail("its end is missing");
+    const LineReader& last = lines_[next_++];
+    last.finish();
+    write(depth, "end");
+    if (main.shape != shortcut.shape)
+      last.fail("the main branch gives " + shape_text(main.shape) + ", the shortcut " +
+                shape_text(shortcut.shape));
+    const bool is_learned = graph_.wire(main.wire).is_learned || graph_.wire(shortcut.wire).is_learned;
+    const Index out = add_wire(main.shape, is_learned);
+    graph_.nodes_.push_back({nullptr, main.wire, shortcut.wire, out, false, false, last.number()});
+    return {out, main.shape};
+  }
+
+  Graph& graph_;
+  std::vector<LineReader> lines_;
+  std::size_t next_ = 0;
+};
+
+template <class T>
+Graph<T>::Graph(std::string_view description) {
+  Builder(*this, description).build();
+  assign_places();
+  assign_registers();
+  find_first_writers();
+}
+
+std::string mlp_description(ConstSpan<Index> sizes, bdl_activation activation, bool bias) {
+  std::string text = "input " + std::to_string(sizes.front()) + "\n";
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    if (l > 1) text += std::string(activation_word(activation)) + "\n";
+    text += "dense " + std::to_string(sizes[l]) + (bias ? "\n" : " nobias\n");
+  }
+  return text;
+}
+
+Index count_parameters(ConstSpan<Index> sizes) {
+  Index count = 0;
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    count += sizes[l] * (sizes[l - 1] + 1);
+    if (count > INT32_MAX) return -1;
+  }
+  return count;
+}
+
+template Graph<float>::Graph(std::string_view);
+template Graph<double>::Graph(std::string_view);
+
+}  // namespace bdl

@@ -1,0 +1,164 @@
+#include "network/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "network/elementwise.hpp"
+
+namespace bdl {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+/// An elementwise layer, and a sum, take the place of an input that nobody else reads.
+template <class T>
+void Graph<T>::assign_places() {
+  std::vector<Index> readers(wires_.size());
+  for (const Node& node : nodes_) {
+    ++readers[at(node.in)];
+    if (node.other >= 0) ++readers[at(node.other)];
+  }
+  for (const Node& node : nodes_) {
+    const bool replaces =
+        (!node.layer || node.layer->is_elementwise()) && !wire(node.in).is_data && readers[at(node.in)] == 1;
+    Wire& out = wires_[at(node.out)];
+    out.place = replaces ? wire(node.in).place : places();
+    if (!replaces) place_sizes_.push_back(out.size);
+  }
+  hidden_layers_ = static_cast<Index>(dense_nodes_.size()) - 1;
+}
+
+/// Predictions keep nothing: places share registers, each as long as somebody reads it.
+template <class T>
+void Graph<T>::assign_registers() {
+  const Index never = static_cast<Index>(nodes_.size());
+  std::vector<Index> last(place_sizes_.size(), -1), free_from;
+  const auto read = [&](Index w, Index n) {
+    if (w >= 0 && wire(w).place >= 0) last[at(wire(w).place)] = n;
+  };
+  for (Index n = 0; n < never; ++n) {
+    read(nodes_[at(n)].in, n);
+    read(nodes_[at(n)].other, n);
+  }
+  place_registers_.assign(place_sizes_.size(), -1);
+  for (Index n = 0; n < never; ++n) {
+    const Index place = wire(nodes_[at(n)].out).place;
+    if (place == wire(output_).place || place_registers_[at(place)] >= 0) continue;
+    std::size_t r = 0;
+    while (r < free_from.size() && free_from[r] >= n) ++r;
+    if (r == free_from.size()) {
+      free_from.push_back(0);
+      register_sizes_.push_back(0);
+    }
+    free_from[r] = last[at(place)];
+    register_sizes_[r] = std::max(register_sizes_[r], place_size(place));
+    place_registers_[at(place)] = static_cast<Index>(r);
+  }
+}
+
+/// Back-propagation goes through the nodes from the last to the first.
+template <class T>
+void Graph<T>::find_first_writers() {
+  std::vector<bool> written(wires_.size());
+  const auto visit = [&](Index w, bool& adds) {
+    if (w < 0) return;
+    adds = written[at(w)];
+    written[at(w)] = true;
+  };
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    visit(node->in, node->adds);
+    visit(node->other, node->other_adds);
+  }
+}
+
+template <class T>
+std::vector<Index> Graph<T>::layer_sizes() const {
+  std::vector<Index> sizes{inputs()};
+  for (const Node& node : nodes_) {
+    if (!node.layer || node.layer->random_numbers() > 0) return {};
+    const DenseShape* shape = node.layer->dense();
+    if (!shape && wire(node.in).is_data) return {};
+    if (!shape) continue;
+    if (shape->has_bias() != dense_.front().has_bias()) return {};
+    sizes.push_back(shape->outputs);
+  }
+  return nodes_.back().layer->dense() ? sizes : std::vector<Index>{};
+}
+
+template <class T>
+bdl_activation Graph<T>::activation() const {
+  std::string word;
+  for (const Node& node : nodes_) {
+    if (!node.layer || node.layer->dense() || node.layer->random_numbers() > 0) continue;
+    if (!word.empty() && word != node.layer->text()) return {};
+    word = node.layer->text();
+  }
+  for (int a = BDL_IDENTITY; a <= BDL_SWISH; ++a)
+    if (word == activation_word(static_cast<bdl_activation>(a))) return static_cast<bdl_activation>(a);
+  return word.empty() ? BDL_IDENTITY : bdl_activation{};
+}
+
+template <class T>
+void Graph<T>::check(Need need, const char* who) const {
+  constexpr const char* words[] = {"exact second derivatives",
+                                   "the same outputs whenever it is asked for them"};
+  for (const Node& node : nodes_)
+    if (node.layer && !node.layer->can(need))
+      fail(Status::ERROR_UNSUPPORTED, "%s needs %s, which the network's layer \"%s\" (line %lld) has not",
+           who, words[static_cast<int>(need)], node.layer->text().c_str(), static_cast<long long>(node.line));
+}
+
+/// Straight, or by sums alone.
+template <class T>
+bool Graph<T>::writes_outputs(const Node& node) const {
+  Index w = node.out;
+  for (const Node& next : nodes_) {
+    if (next.in != w && next.other != w) continue;
+    if (next.layer) return false;
+    w = next.out;
+  }
+  return w == output_;
+}
+
+template <class T>
+void Graph<T>::silence_outputs(Index first, std::span<T> theta) const {
+  for (const Index n : dense_nodes_) {
+    const Node& node = nodes_[at(n)];
+    const DenseShape& shape = *node.layer->dense();
+    if (!writes_outputs(node)) continue;
+    const Index count = shape.outputs - first;
+    std::fill_n(theta.data() + shape.weight_offset + first * shape.inputs, count * shape.inputs, T(0));
+    if (shape.has_bias()) std::fill_n(theta.data() + shape.bias_offset + first, count, T(0));
+  }
+}
+
+template <class T>
+void Graph<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const {
+  std::ranges::fill(theta, T(0));
+  const StreamKey key{seed, Stream::initialization, 0, 0};
+  for (const DenseShape& shape : dense_) {
+    const double fan_in = static_cast<double>(shape.inputs), fan_out = static_cast<double>(shape.outputs);
+    const auto weights = theta.subspan(at(shape.weight_offset), at(shape.weights()));
+    const double bound =
+        scheme == BDL_INIT_XAVIER ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
+    if (scheme == BDL_INIT_HE) {
+      fill_normal(key, shape.weight_offset, weights);
+      for (T& value : weights) value *= static_cast<T>(std::sqrt(2 / fan_in));
+      continue;
+    }
+    fill_uniform(key, shape.weight_offset, weights, static_cast<T>(-bound), static_cast<T>(bound));
+    if (scheme == BDL_INIT_UNIFORM_FAN_IN && shape.has_bias())
+      fill_uniform(key, shape.bias_offset, theta.subspan(at(shape.bias_offset), at(shape.outputs)),
+                   static_cast<T>(-bound), static_cast<T>(bound));
+  }
+}
+
+template class Graph<float>;
+template class Graph<double>;
+
+}  // namespace bdl

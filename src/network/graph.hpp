@@ -1,0 +1,114 @@
+// A network without its likelihood: layers in sequences and sums of two sequences. Their numbers flow along
+// wires; numbers that nobody needs any more lend their place to what an elementwise layer makes of them.
+#pragma once
+
+#include "bdl/model.h"
+#include "network/layer.hpp"
+#include "network/tape.hpp"
+
+namespace bdl {
+
+template <class T>
+class Graph {
+ public:
+  /// A layer from wire `in` to wire `out`; without a layer, the sum of `in` and `other`.
+  struct Node {
+    std::shared_ptr<const Layer<T>> layer;
+    Index in, other, out;
+    bool adds = false, other_adds = false;  ///< a later node has propagated to `in` (`other`) before
+    Index line = 0;
+  };
+  /// Numbers of an example.
+  struct Wire {
+    Index size;
+    bool is_data;      ///< the examples themselves, the same for all samples
+    bool is_learned;   ///< depends on parameters
+    Index place = -1;  ///< of its values and sensitivities; those of is_data have none
+  };
+
+  /// Fails with ERROR_INVALID_ARGUMENT, naming the line.
+  explicit Graph(std::string_view description);
+
+  Index inputs() const { return wires_.front().size; }
+  Index outputs() const { return wires_[static_cast<std::size_t>(output_)].size; }
+  Index parameters() const { return parameters_; }
+  const Shape& input() const { return input_; }
+  const std::vector<ParameterBlock>& blocks() const { return blocks_; }
+  /// In canonical form.
+  const std::string& description() const { return text_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Wire& wire(Index w) const { return wires_[static_cast<std::size_t>(w)]; }
+  std::size_t wires() const { return wires_.size(); }
+  Index output() const { return output_; }
+  Index places() const { return static_cast<Index>(place_sizes_.size()); }
+  Index place_size(Index place) const { return place_sizes_[static_cast<std::size_t>(place)]; }
+
+  /// Layers with weights, in the order of their parameters, and the nodes that they are.
+  const std::vector<DenseShape>& dense() const { return dense_; }
+  const std::vector<Index>& dense_nodes() const { return dense_nodes_; }
+  /// Layers of parameters whose outputs are not the network's: 0 for generalised linear models.
+  Index hidden_layers() const { return hidden_layers_; }
+  /// One dense layer and nothing else.
+  bool is_linear() const { return nodes_.size() == 1; }
+  bool is_single_index() const { return is_linear() && outputs() == 1; }
+  /// Inputs, then the outputs of each layer, if it is a sequence of dense layers; else empty.
+  std::vector<Index> layer_sizes() const;
+  /// That all its hidden layers have; 0 if they differ.
+  bdl_activation activation() const;
+  /// Fails with ERROR_UNSUPPORTED, naming the first layer that cannot; `who` needs it.
+  void check(Need need, const char* who) const;
+
+  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M).
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const;
+  Index scratch_size(Index examples) const;
+
+  void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
+  /// From now on forward() keeps second derivatives as well.
+  void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
+  Index tape_bytes(Index examples, Index samples, Index seeds) const;
+  /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
+  /// not.
+  void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
+               const StreamKey* noise = nullptr) const;
+  /// Back-propagates the seeds that stand in seeds(tape, ...) to all wires.
+  void backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const;
+
+  /// Of the network's outputs, C x M S K: column (k S + s) M + i.
+  MatrixView<T> seeds(Tape<T>& tape, Index columns) const { return sensitivities(tape, output_, columns); }
+  MatrixView<T> sensitivities(Tape<T>& tape, Index wire, Index columns) const;
+  ConstMatrixView<T> sensitivities(const Tape<T>& tape, Index wire, Index columns) const;
+  /// Values of a wire that is not the output's.
+  ConstMatrixView<T> values(const Tape<T>& tape, Index wire) const;
+  /// What node n has kept, of `count` examples from column `first` on.
+  Kept<T> kept(Tape<T>& tape, std::size_t n, Index first, Index count) const;
+
+  void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
+  /// Outputs from `first` on start at 0, wherever they come straight from a layer with weights.
+  void silence_outputs(Index first, std::span<T> theta) const;
+
+ private:
+  class Builder;
+  void assign_places();
+  void assign_registers();
+  void find_first_writers();
+  bool writes_outputs(const Node& node) const;
+  void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
+  Index register_offset(Index place) const;
+
+  Shape input_;
+  std::string text_;
+  std::vector<Node> nodes_;
+  std::vector<Wire> wires_;
+  std::vector<ParameterBlock> blocks_;
+  std::vector<DenseShape> dense_;
+  std::vector<Index> dense_nodes_, place_sizes_, place_registers_, register_sizes_;
+  Index output_ = 0, parameters_ = 0, random_ = 0, hidden_layers_ = 0;
+};
+
+/// The description of a multilayer perceptron.
+std::string mlp_description(ConstSpan<Index> sizes, bdl_activation activation, bool bias);
+
+/// Parameters of a network of these layer sizes (biases counted), or -1 if more than 2^31 - 1.
+Index count_parameters(ConstSpan<Index> sizes);
+
+}  // namespace bdl

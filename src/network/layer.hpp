@@ -1,0 +1,90 @@
+// A layer: what it does with the examples of one parameter sample, forward, backward, and along directions.
+// One file a kind; layers.def has them all.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "network/weights.hpp"
+#include "rng/philox.hpp"
+
+namespace bdl {
+
+/// One sample's way through the network.
+template <class T>
+struct Pass {
+  const Weights<T>& weights;
+  Index sample = 0;
+  const StreamKey* noise = nullptr;  ///< of layers that are random in training; none: they are not
+};
+
+/// What a layer keeps of a forward pass, one column an example.
+template <class T>
+struct Kept {
+  MatrixView<T> slopes{};      ///< kept() numbers
+  MatrixView<T> curvatures{};  ///< second derivatives, if they are asked for
+  bool is_wanted() const { return slopes.data != nullptr; }
+};
+
+/// Directions V (D x K) in which all is differentiated; without any, only what comes from the inputs changes.
+template <class T>
+struct Directions {
+  const SampledWeights<T>& weights;
+  ConstMatrixView<T> v{};
+  Index count = 0;
+  Index examples = 0;  ///< column k M + i: direction k, example i
+};
+
+/// Where a new layer's parameters and random numbers begin.
+struct Placement {
+  Index parameters = 0;
+  Index random = 0;  ///< of an example
+};
+
+/// What a method may need of a layer beyond gradients.
+enum class Need {
+  second_derivatives,  ///< exact Hessians
+  one_function,        ///< the same outputs whenever they are asked for: linearised methods and streams
+};
+
+template <class T>
+class Layer {
+ public:
+  Layer(const Shape& input, const Shape& output) : input_(input), output_(output) {}
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+  virtual ~Layer() = default;
+
+  const Shape& input() const { return input_; }
+  const Shape& output() const { return output_; }
+  /// Its line of a description, in canonical form.
+  virtual std::string text() const = 0;
+  /// Weights and bias, whose gradient rows are outer products of sensitivities and inputs; none: no
+  /// parameters.
+  virtual const DenseShape* dense() const { return nullptr; }
+  virtual bool can(Need) const { return true; }
+  /// That it uses up for an example in training.
+  virtual Index random_numbers() const { return 0; }
+  /// Nobody needs its inputs any more, so the outputs may take their place.
+  virtual bool is_elementwise() const { return false; }
+  /// Numbers that back-propagation needs of an example.
+  virtual Index kept() const { return 0; }
+
+  virtual void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
+                       const Kept<T>& kept) const = 0;
+  /// to = J^T E, or to += J^T E, J = d out / d in; where curvatures are kept, they are multiplied by E.
+  virtual void backward(const Pass<T>& pass, const Kept<T>& kept, ConstMatrixView<T> e, bool add,
+                        MatrixView<T> to) const = 0;
+  /// R{out} for R{in}, empty if that is 0; `in` are the values.
+  virtual void change(const Directions<T>& directions, const Kept<T>& kept, ConstMatrixView<T> in,
+                      ConstMatrixView<T> in_change, MatrixView<T> out_change) const = 0;
+  /// R{J^T E} for R{E}; kept.curvatures are those times E.
+  virtual void change_back(const Directions<T>& directions, const Kept<T>& kept, ConstMatrixView<T> in_change,
+                           ConstMatrixView<T> e, ConstMatrixView<T> e_change, bool add,
+                           MatrixView<T> to) const = 0;
+
+ private:
+  Shape input_, output_;
+};
+
+}  // namespace bdl

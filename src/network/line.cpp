@@ -1,0 +1,106 @@
+#include "network/line.hpp"
+
+#include <charconv>
+
+#include "base/error.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index most_lines = 4096;
+constexpr std::size_t longest_shown = 60;
+
+std::vector<std::string> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r\f\v";
+  std::vector<std::string> words;
+  line = line.substr(0, line.find('#'));
+  for (;;) {
+    const std::size_t first = line.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return words;
+    const std::size_t last = std::min(line.find_first_of(blanks, first), line.size());
+    words.emplace_back(line.substr(first, last - first));
+    line.remove_prefix(last);
+  }
+}
+
+/// Nothing but a number that the type holds.
+template <class Number>
+bool read_number(const std::string& word, Number& value) {
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace
+
+void LineReader::fail(const std::string& what) const {
+  std::string line;
+  for (const std::string& word : words_) line += (line.empty() ? "" : " ") + word;
+  if (line.size() > longest_shown) line = line.substr(0, longest_shown) + "...";
+  bdl::fail(Status::ERROR_INVALID_ARGUMENT, "line %lld of the description: %s: %s",
+            static_cast<long long>(number_), line.c_str(), what.c_str());
+}
+
+const std::string& LineReader::next(const char* what) {
+  if (is_at_end()) fail(std::string(what) + " is missing");
+  return words_[next_++];
+}
+
+Index LineReader::count(const char* what) {
+  const std::string& word = next(what);
+  Index value = 0;
+  if (!read_number(word, value) || value < 1 || value > INT32_MAX)
+    fail(std::string(what) + " is \"" + word.substr(0, longest_shown) + "\", expected 1 to 2147483647");
+  return value;
+}
+
+double LineReader::rate(const char* what) {
+  const std::string& word = next(what);
+  double value = 0;
+  if (!read_number(word, value) || !(value >= 0 && value < 1))
+    fail(std::string(what) + " is \"" + word.substr(0, longest_shown) + "\", expected [0, 1)");
+  return value;
+}
+
+bool LineReader::flag(std::string_view name) {
+  if (is_at_end() || words_[next_] != name) return false;
+  ++next_;
+  return true;
+}
+
+void LineReader::finish() const {
+  if (!is_at_end()) fail("\"" + words_[next_].substr(0, longest_shown) + "\" is not expected here");
+}
+
+std::vector<LineReader> read_lines(std::string_view text) {
+  std::vector<LineReader> lines;
+  Index number = 0;
+  for (std::size_t begin = 0; begin <= text.size(); ++number) {
+    if (number == most_lines)
+      bdl::fail(Status::ERROR_INVALID_ARGUMENT, "the description has more than %lld lines",
+                static_cast<long long>(most_lines));
+    // A comment ends with the line in the text, whatever else ends lines.
+    const std::size_t line_end = std::min(text.find('\n', begin), text.size());
+    const std::size_t comment = std::min(text.find('#', begin), line_end);
+    const std::size_t semicolon = std::min(text.find(';', begin), comment);
+    const std::size_t end = semicolon < comment ? semicolon : line_end;
+    std::vector<std::string> words = words_of(text.substr(begin, end - begin));
+    if (!words.empty()) lines.emplace_back(number + 1, std::move(words));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, end);
+}
+
+std::string shape_text(const Shape& shape) {
+  std::string text = std::to_string(shape.channels);
+  if (shape.is_image()) text += " x " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns);
+  return text;
+}
+
+}  // namespace bdl

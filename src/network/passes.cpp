@@ -1,0 +1,209 @@
+// Forward and backward through a network's nodes.
+#include <algorithm>
+
+#include "base/profile.hpp"
+#include "linalg/blas/blas.hpp"
+#include "network/graph.hpp"
+
+namespace bdl {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// out = in + other; in and out may be the same.
+template <class T>
+void add_up(ConstMatrixView<T> in, ConstMatrixView<T> other, MatrixView<T> out) {
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = 0; i < out.rows; ++i) out(i, j) = in(i, j) + other(i, j);
+}
+
+/// to = e, or to += e; nothing if they are the same.
+template <class T>
+void pass_on(ConstMatrixView<T> e, bool add, MatrixView<T> to) {
+  if (e.data == to.data) return;
+  for (Index i = 0; i < e.size(); ++i) to.data[i] = add ? to.data[i] + e.data[i] : e.data[i];
+}
+
+}  // namespace
+
+template <class T>
+Index Graph<T>::register_offset(Index place) const {
+  Index offset = 0;
+  for (Index r = 0; r < place_registers_[at(place)]; ++r) offset += register_sizes_[at(r)];
+  return offset;
+}
+
+template <class T>
+Index Graph<T>::scratch_size(Index examples) const {
+  Index size = 0;
+  for (const Index of_register : register_sizes_) size += of_register;
+  return size * examples;
+}
+
+template <class T>
+void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const {
+  scratch.reserve(scratch_size(x.cols));
+  const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
+  const Pass<T> pass{weights};
+  const auto place_of = [&](Index w) {
+    if (wire(w).place == wire(output_).place) return f;
+    return MatrixView<T>(scratch.data() + register_offset(wire(w).place) * x.cols, wire(w).size, x.cols);
+  };
+  const auto values = [&](Index w) { return wire(w).is_data ? x : ConstMatrixView<T>(place_of(w)); };
+  for (const Node& node : nodes_) {
+    if (node.layer)
+      node.layer->forward(pass, values(node.in), place_of(node.out), {});
+    else
+      add_up(values(node.in), values(node.other), place_of(node.out));
+  }
+}
+
+template <class T>
+void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const {
+  tape.values.resize(place_sizes_.size());
+  tape.sensitivities.resize(place_sizes_.size());
+  tape.slopes.resize(nodes_.size());
+  const Index columns = examples * samples;
+  for (const Wire& w : wires_) {
+    if (w.is_data) continue;
+    if (w.place != wire(output_).place) tape.values[at(w.place)].reserve(w.size * columns);
+    if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.size * columns * seeds);
+  }
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].layer) tape.slopes[n].reserve(nodes_[n].layer->kept() * columns);
+}
+
+template <class T>
+void Graph<T>::reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const {
+  tape.curvatures.resize(nodes_.size());
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].layer) tape.curvatures[n].reserve(nodes_[n].layer->kept() * examples * samples);
+}
+
+template <class T>
+Index Graph<T>::tape_bytes(Index examples, Index samples, Index seeds) const {
+  std::vector<Index> numbers(place_sizes_.size());
+  for (const Wire& w : wires_)
+    if (!w.is_data)
+      numbers[at(w.place)] =
+          std::max(numbers[at(w.place)],
+                   w.size * ((w.is_learned ? seeds : 0) + (w.place != wire(output_).place ? 1 : 0)));
+  Index total = 0;
+  for (const Index of_place : numbers) total += of_place;
+  for (const Node& node : nodes_)
+    if (node.layer) total += node.layer->kept();
+  return total * examples * samples * static_cast<Index>(sizeof(T));
+}
+
+template <class T>
+MatrixView<T> Graph<T>::sensitivities(Tape<T>& tape, Index w, Index columns) const {
+  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).size, columns);
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>& tape, Index w, Index columns) const {
+  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).size, columns);
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::values(const Tape<T>& tape, Index w) const {
+  if (wire(w).is_data) return tape.x;
+  return tape.values[at(wire(w).place)].matrix(wire(w).size, tape.examples * tape.samples);
+}
+
+template <class T>
+Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index first, Index count) const {
+  const Index size = nodes_[n].layer ? nodes_[n].layer->kept() : 0;
+  if (size == 0) return {};
+  const Index columns = tape.examples * tape.samples;
+  Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(first, count)};
+  if (!tape.curvatures.empty())
+    kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(first, count);
+  return kept;
+}
+
+template <class T>
+void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
+                       const StreamKey* noise) const {
+  const StageTimer timer(Stage::forward);
+  tape.examples = x.cols;
+  tape.samples = thetas.cols;
+  tape.x = x;
+  if (is_single_index()) return linear_outputs(thetas, x, f);
+  const SampledWeights<T> weights(thetas);
+  for (Index s = 0; s < thetas.cols; ++s) {
+    const Index first = s * x.cols;
+    const auto place_of = [&](Index w) {
+      const MatrixView<T> all = wire(w).place == wire(output_).place
+                                    ? f
+                                    : tape.values[at(wire(w).place)].matrix(wire(w).size, f.cols);
+      return all.columns(first, x.cols);
+    };
+    const auto values = [&](Index w) { return wire(w).is_data ? x : ConstMatrixView<T>(place_of(w)); };
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const Node& node = nodes_[n];
+      if (node.layer)
+        node.layer->forward({weights, s, noise}, values(node.in), place_of(node.out),
+                            kept(tape, n, first, x.cols));
+      else
+        add_up(values(node.in), values(node.other), place_of(node.out));
+    }
+  }
+}
+
+/// One layer with one output: all samples in one product.
+template <class T>
+void Graph<T>::linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const {
+  const DenseShape& shape = dense_.front();
+  gemm(Op::transpose, Op::none, T(1), x,
+       ConstMatrixView<T>(thetas.data + shape.weight_offset, shape.inputs, thetas.cols, thetas.ld), T(0),
+       MatrixView<T>(f.data, x.cols, thetas.cols));
+  for (Index s = 0; shape.has_bias() && s < thetas.cols; ++s)
+    for (Index i = 0; i < x.cols; ++i) f(0, s * x.cols + i) += thetas(shape.bias_offset, s);
+}
+
+template <class T>
+void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const {
+  const StageTimer timer(Stage::backward);
+  const SampledWeights<T> weights(thetas);
+  const Index columns = tape.examples * tape.samples * seeds;
+  for (std::size_t n = nodes_.size(); n-- > 0;) {
+    const Node& node = nodes_[n];
+    const auto e = sensitivities(tape, node.out, columns);
+    if (!node.layer && wire(node.other).is_learned)
+      pass_on<T>(e, node.other_adds, sensitivities(tape, node.other, columns));
+    if (!wire(node.in).is_learned) continue;
+    const auto to = sensitivities(tape, node.in, columns);
+    if (!node.layer) {
+      pass_on<T>(e, node.adds, to);
+      continue;
+    }
+    for (Index block = 0; block < tape.samples * seeds; ++block) {
+      const Index sample = block % tape.samples, first = block * tape.examples;
+      node.layer->backward({weights, sample}, kept(tape, n, sample * tape.examples, tape.examples),
+                           e.columns(first, tape.examples), node.adds, to.columns(first, tape.examples));
+    }
+  }
+}
+
+#define BDL_INSTANTIATE(T)                                                                            \
+  template Index Graph<T>::register_offset(Index) const;                                              \
+  template Index Graph<T>::scratch_size(Index) const;                                                 \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&) const; \
+  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
+  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                           \
+  template Index Graph<T>::tape_bytes(Index, Index, Index) const;                                     \
+  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
+  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
+  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \
+  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index, Index) const;                         \
+  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,    \
+                                  const StreamKey*) const;                                            \
+  template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

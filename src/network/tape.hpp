@@ -1,0 +1,21 @@
+// What back-propagation needs of a forward pass of M examples under S parameter vectors: columns are
+// sample * M + example. The data's own wire is X itself, shared by all samples.
+#pragma once
+
+#include <vector>
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+template <class T>
+struct Tape {
+  Index examples = 0, samples = 0;
+  ConstMatrixView<T> x;
+  std::vector<Buffer<T>> values;         // by place
+  std::vector<Buffer<T>> sensitivities;  // by place, for K seeds per column: (k S + s) M + i
+  std::vector<Buffer<T>> slopes;         // by node, where layers keep any
+  std::vector<Buffer<T>> curvatures;     // by node; none unless reserved
+};
+
+}  // namespace bdl
