@@ -166,7 +166,8 @@ BDL_API int32_t bdl_model_dtype(const bdl_model* model);
 /** The bdl_likelihood of a model; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
 
-/** The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1. */
+/** The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1.
+ */
 BDL_API int32_t bdl_model_activation(const bdl_model* model);
 
 /**

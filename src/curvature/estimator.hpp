@@ -1,5 +1,5 @@
 // Estimators of the expected gradient g = sum_r c_r b_r and curvature G = sum_r w_r b_r b_r^T of the negative
-// log likelihood over posterior samples (spec/core.md section 1).
+// log likelihood over posterior samples (docs/mathematics/rows.md, "What a row is").
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct SeedSpec {
   CurvatureKind kind = CurvatureKind::empirical_fisher;
   double scale = 1;
   /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
-  /// official BONG code does (spec/bong.md section 16, 11).
+  /// official BONG code does (docs/mathematics/curvature.md, "Linearised probabilities").
   double moment_jitter = 0;
   /// Of layers that are random in training; none: they are not.
   const StreamKey* noise = nullptr;

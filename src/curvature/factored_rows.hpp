@@ -1,6 +1,6 @@
 // Rows of a network: in a dense layer with inputs A and output sensitivities E, row r is the outer product
-// e_r a_r^T (and e_r for the bias), so every operation is a matrix product of A and E (spec/core.md section
-// 1).
+// e_r a_r^T (and e_r for the bias), so every operation is a matrix product of A and E
+// (docs/mathematics/rows.md, "Rows of a dense layer").
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Seeds that linearise the class probabilities instead of the logits, with jitter on their covariance R, as
-// the official BONG code has it (spec/bong.md section 16, 11): for the probabilities' Jacobian H = R J,
-// g = H^T (R + j I)^-1 (y - p) and G = -H^T (R + j I)^-1 H. With j = 0 they are the seeds of the logits; with
-// j > 0 confident wrong predictions teach less.
+// the official BONG code has it (docs/mathematics/curvature.md, "Linearised probabilities"): for the
+// probabilities' Jacobian H = R J, g = H^T (R + j I)^-1 (y - p) and G = -H^T (R + j I)^-1 H. With j = 0 they
+// are the seeds of the logits; with j > 0 confident wrong predictions teach less.
 #pragma once
 
 #include "likelihood/likelihood.hpp"

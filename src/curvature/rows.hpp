@@ -1,5 +1,5 @@
-// Curvature rows b_r, r = 1..n, known through six operations (spec/core.md section 1): no D x n matrix is
-// needed.
+// Curvature rows b_r, r = 1..n, known through six operations (docs/mathematics/rows.md, "The six
+// operations"): no D x n matrix is needed.
 #pragma once
 
 #include "base/error.hpp"

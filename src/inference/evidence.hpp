@@ -1,5 +1,5 @@
 // What data say about a belief: the expected gradient and Hessian of their negative log likelihood, by one of
-// the estimates of spec/bong.md section 3.
+// the estimates of docs/mathematics/curvature.md.
 #pragma once
 
 #include "curvature/curvature.hpp"

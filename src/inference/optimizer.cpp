@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
@@ -32,6 +33,18 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
   return {has_hidden(model), is_deep, model ? model->likelihood.kind() : BDL_GAUSSIAN, data_size};
 }
 
+/// What the layers cannot give is refused before the first step.
+template <class T>
+void check_layers(const Model<T>* model, const Method& method, const Options& options) {
+  const Graph<T>* graph = model ? model->graph() : nullptr;
+  if (!graph) return;
+  const EstimateKind kind = estimate_kind(options);
+  const std::string who = std::string("method \"") + method.name + "\"";
+  if (kind == EstimateKind::mc_hess) graph->check(Need::second_derivatives, who.c_str());
+  const bool is_linear = is_linearized(kind) && static_cast<Rule>(options.rule) != Rule::map;
+  if (method.is_online || is_linear || is_exact(kind)) graph->check(Need::one_function, who.c_str());
+}
+
 // Without a plan, scales are learned from where a course of this many epochs would begin to.
 constexpr double unplanned_epochs = 120;
 
@@ -44,6 +57,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   check_suits(method, posterior_->family(), posterior_->rank());
   if (model_) check_masks_fit(*model_, *posterior_);
   method.set_defaults(options_, context_of(model_.get(), data_size));
+  check_layers(model_.get(), method, options_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
@@ -64,6 +78,7 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
+  check_layers(model_.get(), method_, options);
   if (reset_prior || !same_prior(options, options_)) {
     prior_.reset(blocks(), options);
     forget_good_state();

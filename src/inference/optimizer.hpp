@@ -1,5 +1,5 @@
-// One step of a posterior, on a minibatch of a data set (spec/slang.md, spec/bong.md section 11) or on the
-// next observation of a stream, and the state that lives between steps.
+// One step of a posterior, on a minibatch of a data set (docs/mathematics/natural-gradients.md, "SLANG") or
+// on the next observation of a stream, and the state that lives between steps.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // Expectations over a Gaussian output of the loss l(f) = -log p(y | f), f ~ N(m, v), and of its derivatives:
-// all that an example says about q in a model with f = theta^T x (Bonnet, Price; spec/bong.md section 1).
+// all that an example says about q in a model with f = theta^T x (Bonnet, Price;
+// docs/mathematics/curvature.md, "Why the expected gradient and Hessian").
 #pragma once
 
 #include "likelihood/likelihood.hpp"

@@ -1,7 +1,7 @@
 // The heteroscedastic Gaussian: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 .. h_T), two
 // per target. While the log precisions are held, h counts as 0 and has gradient 0, but its curvature:
-// training frees them once the means fit (spec/defaults.md), and networks start with h = 0. Its functions are
-// those of Likelihood.
+// training frees them once the means fit (docs/mathematics/likelihoods.md, "Heteroscedastic Gaussian"), and
+// networks start with h = 0. Its functions are those of Likelihood.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// p(y | f) for the likelihoods of spec/core.md section 4: densities, the seeds that back-propagation turns
-// into gradient and curvature rows, and the Hessian at the outputs.
+// p(y | f) for the likelihoods of docs/mathematics/likelihoods.md: densities, the seeds that back-propagation
+// turns into gradient and curvature rows, and the Hessian at the outputs.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // p(y | x) = integral of p(y | f) q(f) df for q(f) = N(m, S): what is left of a predictive distribution once
-// the model is linearised (spec/bong.md section 13).
+// the model is linearised (docs/mathematics/predictions.md, "Closed forms").
 #pragma once
 
 #include "likelihood/likelihood.hpp"

@@ -1,4 +1,5 @@
-// Gaussian noise with a full covariance R = L L^T, correlated between the outputs (spec/bong.md section 2).
+// Gaussian noise with a full covariance R = L L^T, correlated between the outputs
+// (docs/mathematics/likelihoods.md, "Gaussian").
 #pragma once
 
 #include <vector>

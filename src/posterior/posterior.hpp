@@ -30,16 +30,18 @@ struct PosteriorScratch {
 enum class Descent { natural, plain };
 
 /// How steps with a low-rank or diagonal precision move the mean: by the covariance after the projection to
-/// the family, or by the one before it (spec/bong.md sections 7.1 and 8.1).
+/// the family, or by the one before it (docs/mathematics/natural-gradients.md, "Which covariance moves the
+/// mean").
 enum class MeanUpdate { projected, unprojected };
 
 /// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
-/// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+/// average of those of each curvature alone (docs/mathematics/natural-gradients.md, "SLANG-OnlineEig").
 enum class LowRankUpdate { projected = 0, moving_average = 1 };  // words of option "low_rank_update"
 
 /// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
-/// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2 (spec/bong.md
-/// section 4 with H = -G). Families map (m, M) to their parameters.
+/// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2
+/// (docs/mathematics/natural-gradients.md, "The loss and its derivatives"). Families map (m, M) to their
+/// parameters.
 template <class T>
 struct PosteriorStep {
   const Posterior<T>& from;  ///< (mu, Sigma)
@@ -54,7 +56,8 @@ struct PosteriorStep {
   MeanUpdate mean_update = MeanUpdate::projected;
   LowRankUpdate low_rank_update = LowRankUpdate::projected;
   /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
-  /// BONG code has it (spec/bong.md section 6.1); for comparisons.
+  /// BONG code has it (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"); for
+  /// comparisons.
   bool unsymmetric = false;
   bool shorten = true;  ///< a step that would lose positive definiteness is shortened, not refused
   ProjectionOptions projection{};
@@ -67,7 +70,8 @@ struct PosteriorStep {
 };
 
 /// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
-/// inflation is transition^2 over the forgetting factor, an empty noise 0 (spec/bong.md section 9).
+/// inflation is transition^2 over the forgetting factor, an empty noise 0 (docs/mathematics/streams.md, "The
+/// passage of time").
 template <class T>
 struct Drift {
   double transition = 1, inflation = 1;
@@ -134,8 +138,8 @@ class Posterior {
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
   /// Sigma^-1 = diag(precision) (> 0); the mean stays. With a seed, a tenth of it comes from a low-rank part
-  /// of random signs, which plain gradients would never move from 0 (spec/bong.md section 8.3), and only
-  /// diag(Sigma^-1) is the precision.
+  /// of random signs, which plain gradients would never move from 0 (docs/mathematics/streams.md, "Where a
+  /// stream starts"), and only diag(Sigma^-1) is the precision.
   virtual void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
   /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay

@@ -1,5 +1,6 @@
-// Optimizer steps against the step of spec/slang.md written in dense matrices: ranks 0 to D, the full family,
-// momentum, decay, prior groups; on the caller's rows and on minibatches of a network.
+// Optimizer steps against the step of docs/mathematics/natural-gradients.md, "SLANG" written in dense
+// matrices: ranks 0 to D, the full family, momentum, decay, prior groups; on the caller's rows and on
+// minibatches of a network.
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
 #include "support/training.hpp"

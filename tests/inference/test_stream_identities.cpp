@@ -1,5 +1,5 @@
-// What must be equal among rules, estimates and families on streams (spec/bong.md sections 4, 8.1, 12 and
-// 17): each algorithm against another that it coincides with, or against Bayes' rule.
+// What must be equal among rules, estimates and families on streams (docs/mathematics/streams.md, "What
+// coincides"): each algorithm against another that it coincides with, or against Bayes' rule.
 #include "support/streams.hpp"
 
 namespace {

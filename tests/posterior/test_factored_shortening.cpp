@@ -1,4 +1,5 @@
-// Steps of low-rank and diagonal posteriors that would lose positive definiteness (spec/bong.md section 14).
+// Steps of low-rank and diagonal posteriors that would lose positive definiteness
+// (docs/mathematics/natural-gradients.md, "Positive definiteness and shortening").
 #include "support/factored_steps.hpp"
 
 namespace {

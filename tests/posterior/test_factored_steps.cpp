@@ -1,5 +1,6 @@
-// Steps of low-rank and diagonal posteriors against the formulas of spec/bong.md in dense matrices: both
-// gradients, every form of prior and of curvature, rates that differ, both updates of the mean.
+// Steps of low-rank and diagonal posteriors against the formulas of docs/mathematics/natural-gradients.md in
+// dense matrices: both gradients, every form of prior and of curvature, rates that differ, both updates of
+// the mean.
 #include "support/factored_steps.hpp"
 
 namespace {

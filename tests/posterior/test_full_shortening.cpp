@@ -1,4 +1,5 @@
-// Steps of the families with full covariance that would lose positive definiteness (spec/bong.md section 14).
+// Steps of the families with full covariance that would lose positive definiteness
+// (docs/mathematics/natural-gradients.md, "Positive definiteness and shortening").
 #include "support/full_steps.hpp"
 
 namespace {

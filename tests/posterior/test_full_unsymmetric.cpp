@@ -1,5 +1,5 @@
-// The unsymmetrised gradient step of the full family (spec/bong.md section 6.1): a precision and a covariance
-// that are not symmetric, kept as they are.
+// The unsymmetrised gradient step of the full family (docs/mathematics/natural-gradients.md, "The unsymmetric
+// matrix gradient"): a precision and a covariance that are not symmetric, kept as they are.
 #include "support/full_steps.hpp"
 
 namespace {

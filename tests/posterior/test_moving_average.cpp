@@ -1,5 +1,5 @@
-// SLANG-OnlineEig (spec/slang.md) written out: eigenpairs of each curvature alone, matched to the columns of
-// U by their cosines, every eigen method, ranks below and above the number of rows.
+// SLANG-OnlineEig (docs/mathematics/natural-gradients.md) written out: eigenpairs of each curvature alone,
+// matched to the columns of U by their cosines, every eigen method, ranks below and above the number of rows.
 #include "curvature/dense_rows.hpp"
 #include "support/posteriors.hpp"
 #include "support/verify.hpp"

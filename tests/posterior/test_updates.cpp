@@ -1,5 +1,6 @@
-// Precision updates (spec/slang.md) against dense eigenpairs: every method, ranks 0 to D, deficient and zero
-// factors; the diagonal of the precision is that of the un-truncated update, whatever the method finds.
+// Precision updates (docs/mathematics/natural-gradients.md, "The low-rank step and its projection") against
+// dense eigenpairs: every method, ranks 0 to D, deficient and zero factors; the diagonal of the precision is
+// that of the un-truncated update, whatever the method finds.
 #include "curvature/dense_rows.hpp"
 #include "support/posteriors.hpp"
 #include "support/verify.hpp"

@@ -1,4 +1,5 @@
-// Optimizers in a few lines, and the step of spec/slang.md in dense matrices to compare them with.
+// Optimizers in a few lines, and the step of docs/mathematics/natural-gradients.md, "SLANG" in dense matrices
+// to compare them with.
 #pragma once
 
 #include <memory>

@@ -175,6 +175,47 @@ def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
     """
     return _lowlevel.bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood)
 
+def bdl_model_create_network(dtype, description, likelihood):
+    r"""
+    Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
+    comment. Since 0.2.
+
+        input 13                    features; or channels, rows, columns: input 3 32 32
+        dense OUTPUTS [nobias]
+        relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+                                    sigmoid, softplus, swish
+        dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
+                                    else, anew for each example and sample (Srivastava et al. 2014)
+        residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
+                                    input. They may stand within one another
+
+    bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
+    order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
+    parameters.
+    :type dtype: int
+    :param dtype:       arithmetic of the model: BDL_F32 or BDL_F64
+    :type description: string
+    :param description: the text; its last layer gives the outputs
+    :type likelihood: int
+    :param likelihood:  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
+    :type model: bdl_model
+    :param model:       receives the new handle; free with bdl_model_free()
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_model_create_network(dtype, description, likelihood)
+
+def bdl_model_description(model):
+    r"""
+    What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+    networks with the same text are the same function of their parameters. Since 0.2.
+    :type model: bdl_model
+    :param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED
+    :type description: string
+    :param description: receives the text, owned by the model, which lives as long as it does
+    """
+    return _lowlevel.bdl_model_description(model)
+
 def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, outputs_fn):
     r"""
     A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
@@ -233,7 +274,7 @@ def bdl_model_likelihood(model):
     return _lowlevel.bdl_model_likelihood(model)
 
 def bdl_model_activation(model):
-    r""" The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1."""
+    r""" The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1."""
     return _lowlevel.bdl_model_activation(model)
 
 def bdl_model_block(model, index):

@@ -66,6 +66,19 @@ class Model(Handle):
         )
 
     @classmethod
+    def network(cls, description: str, likelihood: str = "gaussian", dtype: str = "float64") -> Model:
+        """A network of layers in sequence, one a line: ``input 6``, ``dense 50``, ``relu``, ``dropout 0.1``,
+        ``residual`` ... ``shortcut`` ... ``end``.
+
+        >>> import bdl
+        >>> model = bdl.Model.network("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
+        >>> model.parameters
+        581
+        """
+        numbers = names.dtypes.number(dtype), names.likelihoods.number(likelihood)
+        return cls._of(lowlevel.bdl_model_create_network(numbers[0], description, numbers[1]))
+
+    @classmethod
     def user(
         cls,
         outputs_function: Callable[[np.ndarray, np.ndarray], Any],
@@ -135,8 +148,25 @@ class Model(Handle):
         return names.likelihoods.word(lowlevel.bdl_model_likelihood(self._handle))
 
     @property
+    def description(self) -> str | None:
+        """The layers, as :meth:`network` reads them; None for a model of the user's own.
+
+        >>> import bdl
+        >>> print(bdl.Model.mlp([6, 50, 1]).description)
+        input 6
+        dense 50
+        relu
+        dense 1
+        <BLANKLINE>
+        """
+        try:
+            return lowlevel.bdl_model_description(self._handle)
+        except UnsupportedError:
+            return None
+
+    @property
     def activation(self) -> str | None:
-        """None for a model of the user's own."""
+        """That all hidden layers have; None if they differ, and for a model of the user's own."""
         return names.activations.word(lowlevel.bdl_model_activation(self._handle))
 
     @property
@@ -259,15 +289,18 @@ class Model(Handle):
         return hessian
 
     def _check_picklable(self) -> None:
-        if self.activation is None:
+        if self.description is None:
             raise UnsupportedError("a model of the user's own cannot be pickled or copied: bdl.save() keeps what it learned")
 
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Model>"
         common = f"likelihood={self.likelihood!r}, dtype={self.dtype!r})"
-        if self.activation is None:
+        description = self.description
+        if description is None:
             return f"Model.user(inputs={self.inputs}, outputs={self.outputs}, parameters={self.parameters}, {common}"
+        if "residual" in description or "dropout" in description or self.activation is None:
+            return f"Model.network({'; '.join(map(str.strip, description.splitlines()))!r}, {common}"
         weights = [block for block in self.blocks if block.name.endswith("weight")]
         sizes = [weights[0].cols] + [block.rows for block in weights]
         return f"Model.mlp({sizes}, activation={self.activation!r}, {common}"

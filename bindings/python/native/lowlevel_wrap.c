@@ -3511,6 +3511,110 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_create_network(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dtype arg1 ;
+  char *arg2 = (char *) 0 ;
+  bdl_likelihood arg3 ;
+  bdl_model **arg4 = (bdl_model **) 0 ;
+  int64_t number1 ;
+  int64_t number3 ;
+  bdl_model *handle4 = NULL ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &handle4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_create_network", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_model_create_network: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    arg1 = (bdl_dtype)number1;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[1], "bdl_model_create_network: description", &text) < 0) SWIG_fail;
+    arg2 = (char *)text;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_create_network: likelihood", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_likelihood)number3;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_create_network(arg1,(char const *)arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_model(*arg4);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_description(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  char **arg2 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  char const *value2 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = (char **)&value2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_description: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_description((struct bdl_model const *)arg1,(char const **)arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg2)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_dtype arg1 ;
@@ -11332,6 +11436,41 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
+	 { "bdl_model_create_network", _wrap_bdl_model_create_network, METH_VARARGS, "\n"
+		"Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a\n"
+		"comment. Since 0.2.\n"
+		"\n"
+		"    input 13                    features; or channels, rows, columns: input 3 32 32\n"
+		"    dense OUTPUTS [nobias]\n"
+		"    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
+		"                                sigmoid, softplus, swish\n"
+		"    dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE\n"
+		"                                else, anew for each example and sample (Srivastava et al. 2014)\n"
+		"    residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its\n"
+		"                                input. They may stand within one another\n"
+		"\n"
+		"bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the\n"
+		"order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1\n"
+		"parameters.\n"
+		":type dtype: int\n"
+		":param dtype:       arithmetic of the model: BDL_F32 or BDL_F64\n"
+		":type description: string\n"
+		":param description: the text; its last layer gives the outputs\n"
+		":type likelihood: int\n"
+		":param likelihood:  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target\n"
+		":type model: bdl_model\n"
+		":param model:       receives the new handle; free with bdl_model_free()\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
+	 { "bdl_model_description", _wrap_bdl_model_description, METH_O, "\n"
+		"What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two\n"
+		"networks with the same text are the same function of their parameters. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED\n"
+		":type description: string\n"
+		":param description: receives the text, owned by the model, which lives as long as it does\n"
+		""},
 	 { "bdl_model_create_user", _wrap_bdl_model_create_user, METH_VARARGS, "\n"
 		"A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are\n"
 		"kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be\n"
@@ -11368,7 +11507,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " The bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " The bdl_likelihood of a model; 0 for NULL. Since 0.1."},
-	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, " The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1."},
+	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, " The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1."},
 	 { "bdl_model_block", _wrap_bdl_model_block, METH_VARARGS, "\n"
 		"The i-th block of theta. Any out-pointer may be NULL. Since 0.1.\n"
 		":type model: bdl_model\n"

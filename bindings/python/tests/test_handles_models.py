@@ -97,6 +97,24 @@ def test_initialization():
     assert not np.array_equal(model.initialize(seed=3), model.initialize(seed=4))
 
 
+def test_networks_of_layers(rng):
+    """A sum of two branches: its outputs by NumPy, its text, its checkpoint."""
+    model = bdl.Model.network("input 3; dense 4; residual; tanh; dense 4 nobias; end; dense 2")
+    theta, x = rng.normal(size=model.parameters), rng.normal(size=(5, 3))
+    first, bias, inner, second, last = np.split(theta, [12, 16, 32, 40])
+    hidden = x @ first.reshape(4, 3).T + bias
+    hidden = hidden + np.tanh(hidden) @ inner.reshape(4, 4).T
+    assert np.allclose(model.evaluate(theta, x), hidden @ second.reshape(2, 4).T + last)
+    assert "residual" in repr(model) and model.activation == "tanh"
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.description == model.description and np.array_equal(copy.evaluate(theta, x), model.evaluate(theta, x))
+    with pytest.raises(bdl.InvalidArgumentError, match="line 2 of the description: dense two"):
+        bdl.Model.network("input 3\ndense two")
+    random = bdl.Model.network("input 3; dense 4; dropout 0.2; dense 2")
+    with pytest.raises(bdl.UnsupportedError, match='"dropout 0.2" \\(line 3\\)'):
+        bdl.Optimizer(random, bdl.Posterior.low_rank(random, 0), "von", 5)
+
+
 def test_models_of_ones_own(rng):
     """A polynomial, as a user's model and by its design matrix."""
     design = lambda x: np.hstack([x**2, x, np.ones_like(x)])  # noqa: E731
@@ -106,7 +124,7 @@ def test_models_of_ones_own(rng):
     x, theta = rng.normal(size=(6, 1)), np.array([1.0, 2.0, 3.0])
     assert np.allclose(model.evaluate(theta, x)[:, 0], design(x) @ theta)
     assert np.allclose(model.jacobian(theta, x)[:, 0], design(x))
-    assert model.activation is None and "Model.user(inputs=1" in repr(model)
+    assert model.activation is None and model.description is None and "Model.user(inputs=1" in repr(model)
     q = bdl.Posterior.full(3)
     optimizer = bdl.Optimizer(model, q, "bong", 6)
     optimizer.observe(x, design(x) @ theta)

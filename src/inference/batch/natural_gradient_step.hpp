@@ -1,5 +1,5 @@
 // One natural-gradient step of a posterior from gradient rows: no model, no momentum, no schedule
-// (spec/slang.md).
+// (docs/mathematics/natural-gradients.md, "A step from given rows").
 #pragma once
 
 #include "curvature/dense_rows.hpp"

@@ -1,5 +1,6 @@
-// Learning the scales (spec/core.md section 5): lambda = D / E[theta^T theta] per group and tau = N C / E[sum
-// of squared errors], as slow moving averages of 1 / lambda and 1 / tau. spec/defaults.md says when to start.
+// Learning the scales (docs/mathematics/scales.md): lambda = D / E[theta^T theta] per group and tau = N C /
+// E[sum of squared errors], as slow moving averages of 1 / lambda and 1 / tau. docs/mathematics/scales.md,
+// "When learning starts", says when.
 #pragma once
 
 #include <algorithm>

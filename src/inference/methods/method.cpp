@@ -98,9 +98,8 @@ void one_sample(Options& options, const MethodContext& context) {
 constexpr Method all_methods[] = {
     {"slang", Suits::any, false, false, slang},                            // Mishkin et al. 2018
     {"slang-ggn", Suits::any, false, false, batch<EstimateKind::mc_ggn>},  // the same step with mc-ggn rows
-    {"slang-lin-hess", Suits::any, false, false,
-     batch<EstimateKind::lin_hess>},                                          // without samples: spec/bong.md
-    {"slang-lin-ef", Suits::any, false, false, batch<EstimateKind::lin_ef>},  // section 11
+    {"slang-lin-hess", Suits::any, false, false, batch<EstimateKind::lin_hess>},  // without samples
+    {"slang-lin-ef", Suits::any, false, false, batch<EstimateKind::lin_ef>},
     {"slang-online-eig", Suits::low_rank, false, false, moving_average},
     {"von", Suits::diagonal, false, false, one_sample<EstimateKind::mc_hess>},  // Khan et al. 2018
     {"vogn", Suits::diagonal, false, false, one_sample<EstimateKind::mc_ef>},

@@ -1,4 +1,5 @@
-// The rules: two losses, two descents (spec/bong.md section 4), and the posterior's mode.
+// The rules: two losses, two descents (docs/mathematics/streams.md, "The four rules"), and the posterior's
+// mode.
 #pragma once
 
 #include "options/options.hpp"

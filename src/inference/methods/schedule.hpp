@@ -14,7 +14,8 @@ struct Plan {
 /// Fraction of the plan done before step t (counted from 1), in [0, 1]; 0 without a plan.
 double plan_fraction(const Plan& plan, Index t);
 
-/// Factor on learning_rate and curvature_rate in step t (spec/slang.md: 1 / (1 + t^omega)).
+/// Factor on learning_rate and curvature_rate in step t (docs/mathematics/natural-gradients.md, "Rates and
+/// momentum").
 double rate_factor(const Options& options, const Plan& plan, Index t);
 
 /// curvature_rate, or the lower one by which the product of all 1 - beta_t of the plan is start_share.

@@ -1,5 +1,6 @@
-// Online steps: the passage of time, then a rule's inner iterations on one observation (spec/bong.md sections
-// 4 and 9). The belief given is never changed: a finished successor replaces it, or nothing does.
+// Online steps: the passage of time, then a rule's inner iterations on one observation
+// (docs/mathematics/streams.md). The belief given is never changed: a finished successor replaces it, or
+// nothing does.
 #pragma once
 
 #include "inference/evidence.hpp"

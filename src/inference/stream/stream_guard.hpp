@@ -1,5 +1,6 @@
-// The line search of streams (spec/defaults.md, part 2): however far an observation's update would move the
-// mean, the observation's own posterior does not become less likely there.
+// The line search of streams (docs/mathematics/guard.md, "The line search of streams"): however far an
+// observation's update would move the mean, the observation's own posterior does not become less likely
+// there.
 #pragma once
 
 #include "inference/evidence.hpp"

@@ -1,5 +1,5 @@
 // Best rank-L approximation U U^T of A A^T for a tall factor A that is known through its products only
-// (spec/core.md section 2, "Projection to rank L after an update").
+// (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
 #pragma once
 
 #include "linalg/eigen/top_eigen.hpp"

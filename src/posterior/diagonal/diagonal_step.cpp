@@ -19,7 +19,8 @@ struct Slope {
   double m, twice_m;
 };
 
-/// One line of the master table for part t of the step (spec/bong.md section 5).
+/// One line of the master table for part t of the step (docs/mathematics/natural-gradients.md, "The step of
+/// each family").
 template <DiagonalParameter kind, Descent descent>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {
   constexpr bool natural = descent == Descent::natural;

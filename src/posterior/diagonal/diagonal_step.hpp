@@ -1,4 +1,5 @@
-// Steps of diagonal Gaussians, parameter by parameter (spec/bong.md section 7).
+// Steps of diagonal Gaussians, parameter by parameter (docs/mathematics/natural-gradients.md, "The step of
+// each family").
 #pragma once
 
 #include "posterior/posterior.hpp"

@@ -1,5 +1,6 @@
 // What the steps of the two families with full covariance share. Both change one matrix, the precision or the
-// covariance, and differ in the map from (m, M) to that change (spec/bong.md section 5).
+// covariance, and differ in the map from (m, M) to that change (docs/mathematics/natural-gradients.md, "The
+// step of each family").
 #pragma once
 
 #include <algorithm>

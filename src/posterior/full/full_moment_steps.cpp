@@ -1,5 +1,5 @@
-// Steps in the moments of the full-moment family (spec/bong.md sections 5 and 6.3), with 2 M = H +
-// [KL] (Lambda_0 - Lambda), a and b the rates of mean and covariance:
+// Steps in the moments of the full-moment family (docs/mathematics/natural-gradients.md, "Natural gradients
+// in moment parameters"), with 2 M = H + [KL] (Lambda_0 - Lambda), a and b the rates of mean and covariance:
 //   natural gradient  Sigma' = Sigma - 2 b Sigma M Sigma    mu' = mu - a Sigma m
 //   gradient          Sigma' = Sigma - b M                  mu' = mu - a m
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Steps in the natural parameters of the full family (spec/bong.md sections 5 and 6), a and b the rates of
-// mean and curvature, 2 M = H + [KL] (Lambda_0 - Lambda):
+// Steps in the natural parameters of the full family (docs/mathematics/natural-gradients.md, "The step of
+// each family"), a and b the rates of mean and curvature, 2 M = H + [KL] (Lambda_0 - Lambda):
 //   natural gradient  Lambda' = Lambda + 2 b M, mu' = mu - a Sigma' m
 //   gradient          Lambda' = Lambda + 4 b sym(Sigma m mu^T) + 4 b Sigma M Sigma,
 //                     mu' = Sigma' (Lambda mu - a Sigma m)

@@ -1,5 +1,5 @@
 // The gradient with respect to natural parameters as the official BONG code takes it, before it is made
-// symmetric (spec/bong.md sections 6.1 and 16): for comparisons.
+// symmetric (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"): for comparisons.
 #include <algorithm>
 
 #include "linalg/blas/blas.hpp"

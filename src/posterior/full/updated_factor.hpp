@@ -1,5 +1,5 @@
-// A = [sqrt(keep) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection (spec/slang.md),
-// never formed.
+// A = [sqrt(keep) U, sqrt(w_1) b_1 ... sqrt(w_n) b_n], the target of the low-rank projection
+// (docs/mathematics/natural-gradients.md, "The low-rank step and its projection"), never formed.
 #pragma once
 
 #include "posterior/posterior.hpp"

@@ -1,4 +1,5 @@
-// Low-rank precision: Sigma^-1 = U U^T + diag(d) (spec/core.md section 2); rank 0 is the diagonal family.
+// Low-rank precision: Sigma^-1 = U U^T + diag(d) (docs/mathematics/gaussians.md, "Woodbury through a Cholesky
+// factor"); rank 0 is the diagonal family.
 #pragma once
 
 #include "base/error.hpp"

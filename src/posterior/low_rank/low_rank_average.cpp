@@ -1,5 +1,5 @@
-// SLANG-OnlineEig (Mishkin et al. 2018, appendix B; spec/slang.md): the factor is a moving average of the
-// eigenpairs of each curvature alone.
+// SLANG-OnlineEig (Mishkin et al. 2018, appendix B; docs/mathematics/natural-gradients.md,
+// "SLANG-OnlineEig"): the factor is a moving average of the eigenpairs of each curvature alone.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,5 @@
-// Plain gradient steps on (mu, d, U), and the passage of time (spec/bong.md sections 8.2 and 9).
+// Plain gradient steps on (mu, d, U), and the passage of time (docs/mathematics/natural-gradients.md and
+// streams.md).
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Natural-gradient steps: the step on the whole precision in factored form, then its projection
-// (spec/bong.md section 8.1, spec/slang.md).
+// (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
 #include <algorithm>
 #include <cmath>
 

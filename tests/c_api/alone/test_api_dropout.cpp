@@ -316,7 +316,9 @@ void test_hostile_files(void**) {
                            {"state.moment_steps", "0"},
                            {"state.moment_steps", "-1"},
                            {"state.moment_steps", "1.5"},
-                           {"model.bias", "0"}};
+                           {"model.description", "input 2; dense 3 nobias; dense 2"},
+                           {"model.description", "input 2; dense 16"},
+                           {"model.description", "input 2; dense"}};
   for (const Field& field : refused) assert_loads(with_value(good, field.key, field.value), false);
   assert_loads(with_value(good, "posterior.dropout_input_rate", "0.25"), true);
 }

@@ -20,7 +20,7 @@ import Statistics: cov, mean, std, var
 
 export BDLError, InvalidArgumentError, ShapeError, NotFiniteError, LabelError, UnknownOptionError, UnsupportedError,
     AllocationError, FileError, FormatError, DivergedError, CallbackError, InternalError
-export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, blocks, initialize, evaluate,
+export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, description, blocks, initialize, evaluate,
     log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance,
     set_noise!, degrees_of_freedom, set_degrees_of_freedom!, standardize!, set_standardization!, standardization
 export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_rank, precision_diagonal, solve, set!, update!,

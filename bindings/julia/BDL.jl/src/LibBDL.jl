@@ -301,6 +301,48 @@ function bdl_model_create_mlp(dtype::Integer, sizes::Union{Ref{Int64},DenseArray
 end
 
 """
+Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
+comment. Since 0.2.
+
+    input 13                    features; or channels, rows, columns: input 3 32 32
+    dense OUTPUTS [nobias]
+    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+                                sigmoid, softplus, swish
+    dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE
+                                else, anew for each example and sample (Srivastava et al. 2014)
+    residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its
+                                input. They may stand within one another
+
+bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
+order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1
+parameters.
+
+# Arguments
+- `dtype`: arithmetic of the model: BDL_F32 or BDL_F64
+- `description`: the text; its last layer gives the outputs
+- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
+- `model`: receives the new handle; free with bdl_model_free()
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_model_create_network(dtype::Integer, description::AbstractString, likelihood::Integer, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
+    return ccall((:bdl_model_create_network, libbdl), Cint, (Cint, Cstring, Cint, Ptr{Ptr{bdl_model}},), dtype, description, likelihood, model)
+end
+
+"""
+What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+networks with the same text are the same function of their parameters. Since 0.2.
+
+# Arguments
+- `model`: a network; a user's own model: BDL_ERROR_UNSUPPORTED
+- `description`: receives the text, owned by the model, which lives as long as it does
+"""
+function bdl_model_description(model::Union{bdl_model,Ptr{bdl_model}}, description::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_model_description, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{UInt8}},), model, description)
+end
+
+"""
 Callback: network outputs of a user's own model. Arrays have the model's dtype.
 
 # Arguments
@@ -415,7 +457,7 @@ function bdl_model_likelihood(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-The bdl_activation of a network; 0 for a user's model and NULL. Since 0.1.
+The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1.
 """
 function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_activation, libbdl), Int32, (Ptr{bdl_model},), model)

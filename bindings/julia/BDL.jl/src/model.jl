@@ -30,6 +30,40 @@ function Model(sizes; activation = :relu, likelihood = :gaussian, bias::Bool = t
     end)
 end
 
+"""
+    Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
+
+A network of layers in sequence, one a line: `input 6`, `dense 50`, `relu`, `dropout 0.1`, `residual` ... `shortcut` ...
+`end`.
+
+# Examples
+```julia
+model = Model("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
+nparameters(model)  # 581
+```
+"""
+function Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
+    return Model(create(bdl_model) do out
+        LibBDL.bdl_model_create_network(float_number(dtype), description, number(LIKELIHOODS, likelihood), out)
+    end)
+end
+
+"""
+    description(model)
+
+The layers, as `Model(description)` reads them; an error for a model of your own.
+
+# Examples
+```julia
+print(description(Model((6, 50, 1))))
+```
+"""
+function description(model::Model)
+    text = Ref{Ptr{UInt8}}(C_NULL)
+    check(LibBDL.bdl_model_description(alive(model), text))
+    return unsafe_string(text[])
+end
+
 function layer_widths(sizes)
     (sizes isa Union{Tuple,AbstractVector} && all(width -> width isa Integer, sizes)) ||
         throw(InvalidArgumentError("sizes is $(repr(sizes)); it must be a tuple or vector of whole numbers"))
@@ -115,7 +149,7 @@ likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive
 """
     activation(model)
 
-The activation as a symbol, `nothing` for a model of your own.
+The activation of all hidden layers as a symbol; `nothing` if they differ, and for a model of your own.
 
 # Examples
 ```julia

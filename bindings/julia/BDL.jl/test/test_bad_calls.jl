@@ -16,6 +16,8 @@ bad_model_calls() = [
     InvalidArgumentError => () -> Model((3, 0, 1)),
     InvalidArgumentError => () -> Model((3, -2, 1)),
     InvalidArgumentError => () -> Model("abc"),
+    InvalidArgumentError => () -> Model("input 3; dense"),
+    UnsupportedError => () -> Optimizer(Model("input 3; dropout 0.1; dense 1"), Posterior(4), "bong", 60),
     InvalidArgumentError => () -> Model((3, 1.5)),
     InvalidArgumentError => () -> Model((3, 1); activation = :rectified),
     InvalidArgumentError => () -> Model((3, 1); activation = 2),

@@ -25,6 +25,16 @@ bdl_model_create_mlp <- function(dtype, sizes, activation, bias, likelihood)
   .Call('R_swig_bdl_model_create_mlp', dtype, sizes, activation, bias, likelihood, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_create_network <- function(dtype, description, likelihood)
+{
+  .Call('R_swig_bdl_model_create_network', dtype, description, likelihood, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_description <- function(model)
+{
+  .Call('R_swig_bdl_model_description', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_create_user <- function(dtype, inputs, outputs, parameters, likelihood, outputs_fn)
 {
   .Call('R_swig_bdl_model_create_user', dtype, inputs, outputs, parameters, likelihood, outputs_fn, FALSE, PACKAGE='bdl')

@@ -17,7 +17,14 @@ describe <- function(handle) UseMethod("describe")
 
 describe.bdl_model <- function(handle) {
   activation <- bdl_model_activation(handle)
-  what <- if (activation == 0) "user's model" else paste("network,", word_of(activation, activations))
+  what <- if (activation != 0) {
+    paste("network,", word_of(activation, activations))
+  } else {
+    tryCatch({
+      bdl_model_description(handle)
+      "network"
+    }, bdl_error_unsupported = function(error) "user's model")
+  }
   sprintf("<bdl_model> %s, %s likelihood, %d inputs, %d outputs, %d parameters, %s", what,
           word_of(bdl_model_likelihood(handle), likelihoods), as.integer(bdl_model_inputs(handle)),
           as.integer(bdl_model_outputs(handle)), as.integer(bdl_model_parameters(handle)),

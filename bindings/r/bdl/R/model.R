@@ -5,6 +5,11 @@ bdl_model <- function(sizes, activation = "relu", likelihood = "gaussian", bias 
                        bias, number_of(likelihood, likelihoods, "likelihood"))
 }
 
+bdl_network <- function(description, likelihood = "gaussian", dtype = "double") {
+  bdl_model_create_network(number_of(dtype, dtypes, "dtype"), paste(description, collapse = "\n"),
+                           number_of(likelihood, likelihoods, "likelihood"))
+}
+
 bdl_user_model <- function(outputs, gradients = NULL, sizes, parameters, likelihood = "gaussian",
                            dtype = "double") {
   if (!is.numeric(sizes) || length(sizes) != 2) refuse("sizes must be c(inputs, outputs)")

@@ -1601,6 +1601,118 @@ R_swig_bdl_model_create_mlp ( SEXP dtype, SEXP sizes, SEXP activation, SEXP bias
 }
 
 
+SWIGEXPORT SEXP
+R_swig_bdl_model_create_network ( SEXP dtype, SEXP description, SEXP likelihood, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dtype arg1 ;
+  char *arg2 = (char *) 0 ;
+  bdl_likelihood arg3 ;
+  bdl_model **arg4 = (bdl_model **) 0 ;
+  bdl_model *address4 ;
+  SEXP handle4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address4 = NULL;
+    PROTECT(handle4 = bdlr_new_handle(BDLR_MODEL));
+    ++r_nprotect;
+    arg4 = &address4;
+  }
+  {
+    arg1 = (bdl_dtype)bdlr_int32(dtype, "bdl_model_create_network", "dtype");
+  }
+  {
+    arg2 = (char *)bdlr_string(description, "bdl_model_create_network", "description");
+  }
+  {
+    arg3 = (bdl_likelihood)bdlr_int32(likelihood, "bdl_model_create_network", "likelihood");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_create_network(arg1,(char const *)arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle4, address4);
+    r_ans = bdlr_output(r_ans, 1, "model", handle4);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_description ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  char **arg2 = (char **) 0 ;
+  SEXP given1 ;
+  char const *output2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = (char **)&output2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_description", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_description", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_description((struct bdl_model const *)arg1,(char const **)arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "description", bdlr_from_string(*arg2));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
 
 
 
@@ -9015,6 +9127,7 @@ SWIGEXPORT void SWIG_init(void) {
 
 SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
+   {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
    {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
    {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
@@ -9106,6 +9219,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
+   {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
@@ -9114,9 +9228,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
    {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
-   {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
    {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
+   {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
