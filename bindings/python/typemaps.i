@@ -78,6 +78,14 @@
 %apply (const int64_t *ARRAY, int64_t COUNT) {
   (const int64_t *sizes, int32_t size_count), (const int64_t *rows, int64_t row_count), (const int64_t *cols, int64_t col_count)
 };
+%typemap(in) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) (Tensors tensors = {0}) {
+  if (tensors_argument($input, "$symname: tensors", &tensors) < 0) SWIG_fail;
+  $1 = ($1_ltype)tensors.names;
+  $2 = tensors.matrices;
+  $3 = tensors.count;
+}
+%typemap(argout) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) "";
+%typemap(freearg) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) { tensors_release(&tensors$argnum); }
 %typemap(in) (void *buffer, int64_t capacity) (Py_buffer buffer = {0}) {
   if (bytes_argument($input, "$symname: $1_name", 1, &buffer) < 0) SWIG_fail;
   $1 = buffer.buf;

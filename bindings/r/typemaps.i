@@ -107,6 +107,11 @@ BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
 BDLR_INTEGERS(const int64_t *sizes, int32_t size_count)
 BDLR_INTEGERS(const int64_t *rows, int64_t row_count)
 BDLR_INTEGERS(const int64_t *cols, int64_t col_count)
+%typemap(in) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) {
+  $1 = ($1_ltype)bdlr_tensors($input, (bdl_matrix **)&$2, &$3, "$symname", "tensors");
+}
+%typemap(argout) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) ""
+%typemap(freearg) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) ""
 %typemap(in) (const void *bytes, int64_t size) {
   $1 = (void *)bdlr_bytes($input, &$2, "$symname", "$1_name");
 }

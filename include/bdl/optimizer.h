@@ -146,7 +146,27 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
  */
 BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision);
 
-/** Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1. */
+/**
+ * Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
+ * say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+ * set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
+ * prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+ *
+ * Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+ * ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
+ * diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
+ * need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
+ * for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
+ * Since 0.2.
+ * @param optimizer an optimizer
+ * @param prior     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+ */
+BDL_API bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior);
+
+/**
+ * Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
+ * prior, its precision's diagonal. Since 0.1.
+ */
 BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_out precision);
 
 /**

@@ -9,10 +9,13 @@
  *   full moment, diagonal moment
  *                    Sigma dense or diagonal: the same Gaussians, but steps change the covariance in place
  *                    of the precision, and so are other steps (Jones, Chang, Murphy 2024).
- *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani 2016).
- *                    It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but no density,
- *                    entropy, KL divergence or precision, and no linearised predictions: those functions
- * return BDL_ERROR_UNSUPPORTED, as do streams and bdl_posterior_update().
+ *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
+ *                    what a full posterior does, for networks whose D^2 numbers are too many.
+ *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
+ *                    2016). It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but
+ *                    no density, entropy, KL divergence or precision, and no linearised predictions:
+ *                    those functions return BDL_ERROR_UNSUPPORTED, as do streams and
+ *                    bdl_posterior_update().
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -33,7 +36,8 @@ typedef enum bdl_family {
   BDL_FULL = 2,            /**< bdl_posterior_create_full() */
   BDL_FULL_MOMENT = 3,     /**< bdl_posterior_create_full_moment() */
   BDL_DIAGONAL_MOMENT = 4, /**< bdl_posterior_create_diagonal_moment() */
-  BDL_DROPOUT = 5          /**< bdl_posterior_create_dropout() */
+  BDL_DROPOUT = 5,         /**< bdl_posterior_create_dropout() */
+  BDL_LAYERWISE_FULL = 6   /**< bdl_posterior_create_layerwise_full() */
 } bdl_family;
 
 /**
@@ -87,6 +91,27 @@ BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t
 BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
                                                 bdl_posterior** posterior);
 
+/**
+ * New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
+ * one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
+ * full posteriors, each layer with its own part of the curvature. Since 0.2.
+ * @param model      gives the layers and the dtype
+ * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
+ * sum of the layers' squared sizes
+ */
+BDL_API bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior);
+
+/**
+ * New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
+ * blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+ * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
+ * @param sizes      parameters of each block, >= 1
+ * @param size_count number of blocks, >= 1
+ * @param posterior  receives the handle; free with bdl_posterior_free()
+ */
+BDL_API bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes,
+                                                       int32_t size_count, bdl_posterior** posterior);
+
 /** An independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
 
@@ -96,7 +121,8 @@ BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 /** Number of parameters D; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
-/** Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1. */
+/** Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
+ * Since 0.1. */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
 /** The bdl_family of a posterior; 0 for NULL. Since 0.1. */
@@ -161,6 +187,53 @@ BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix
 /** Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1. */
 BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
                                           bdl_matrix_out diagonal);
+
+/**
+ * Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+ *   low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+ *   full             mean, precision (D x D), factor (its lower Cholesky factor)
+ *   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
+ *   diagonal moment  mean, variance (1 x D)
+ *   dropout          mean
+ *   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+ */
+BDL_API int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior);
+
+/**
+ * Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+ * @param posterior a posterior
+ * @param index     0 .. bdl_posterior_tensor_count() - 1
+ * @param name      receives the name, a text that lives as long as the posterior
+ * @param rows      receives the number of rows
+ * @param cols      receives the number of columns
+ * @param dtype     receives the bdl_dtype that the posterior holds it in: matrices of full families are
+ * BDL_F64
+ */
+BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t index,
+                                                 const char** name, int64_t* rows, int64_t* cols,
+                                                 int32_t* dtype);
+
+/**
+ * Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
+ * symmetric. Since 0.2.
+ * @param posterior a posterior
+ * @param index     0 .. bdl_posterior_tensor_count() - 1
+ * @param values    receives rows x cols numbers, of either floating type
+ */
+BDL_API bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int64_t index,
+                                            bdl_matrix_out values);
+
+/**
+ * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
+ * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+ * @param posterior a posterior; it is not blank any more
+ * @param names     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+ * @param tensors   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
+ * precisions and covariances symmetric to rounding and positive definite
+ * @param tensor_count >= 1
+ */
+BDL_API bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
+                                             const bdl_matrix* tensors, int64_t tensor_count);
 
 /** Reads diag(Sigma^-1) into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal);

@@ -5,6 +5,7 @@
 #include "inference/batch/fit.hpp"
 #include "inference/diagnose.hpp"
 #include "inference/exact/exact_fit.hpp"
+#include "posterior/families.hpp"
 
 namespace bdl {
 namespace {
@@ -38,6 +39,15 @@ bdl_status get(const char* function, const bdl_optimizer* optimizer, const char*
     not_null(name, "name");
     with(optimizer, "optimizer", [&](const auto& o) { read(o.options(), find_option(name, type)); });
   });
+}
+
+/// A copy, in the optimizer's arithmetic.
+template <class T, class Q>
+std::shared_ptr<const Posterior<T>> prior_from(const Q& q) {
+  if constexpr (std::is_same_v<typename Q::Scalar, T>)
+    return q.clone();
+  else
+    return converted<T>(q);
 }
 
 template <class T>
@@ -168,6 +178,15 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
       const Index dimension = o.posterior()->dimension();
       o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
       o.forget_good_state();
+    });
+  });
+}
+
+bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior) {
+  return guard("bdl_optimizer_set_prior_posterior", [&] {
+    with(optimizer, "optimizer", [&](auto& o) {
+      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+      with(prior, "prior", [&](const auto& q) { o.set_prior(prior_from<T>(q)); });
     });
   });
 }

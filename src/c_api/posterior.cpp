@@ -1,9 +1,12 @@
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "posterior/diagonal/diagonal_moment.hpp"
 #include "posterior/dropout/dropout.hpp"
+#include "posterior/families.hpp"
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
@@ -107,6 +110,37 @@ bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double h
          "\"dropout RATE\" into the network's description");
   return new bdl_posterior{
       std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout)))};
+}
+
+/// Parameters of each layer.
+template <class T>
+std::vector<Index> layer_sizes(const Model<T>& model) {
+  std::vector<Index> sizes;
+  Index layer = -1;
+  for (const ParameterBlock& block : model.blocks()) {
+    if (block.layer != layer) sizes.push_back(0);
+    layer = block.layer;
+    sizes.back() += block.size();
+  }
+  return sizes;
+}
+
+std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
+  not_null(sizes, "sizes");
+  check_range(count, 1, INT32_MAX, "size_count");
+  Index sum = 0;
+  for (int32_t k = 0; k < count; ++k) {
+    check_range(sizes[k], 1, blas_limit - sum, "a size");
+    sum += sizes[k];
+  }
+  return {sizes, sizes + count};
+}
+
+template <class T>
+bdl_posterior* create_blocks(const std::vector<Index>& sizes) {
+  const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  return new bdl_posterior{
+      std::shared_ptr<Posterior<T>>(create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}}))};
 }
 
 template <class Create>
@@ -224,6 +258,25 @@ bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rat
       check_rate(hidden_rate, "hidden_rate");
       *posterior = create_dropout(m, input_rate, hidden_rate);
     });
+  });
+}
+
+bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_layerwise_full", [&] {
+    not_null(posterior, "posterior");
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      *posterior = create_blocks<T>(layer_sizes(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
+                                               bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_blockwise_full", [&] {
+    not_null(posterior, "posterior");
+    const std::vector<Index> blocks = checked_sizes(sizes, size_count);
+    with_dtype(dtype, [&](auto scalar) { *posterior = create_blocks<decltype(scalar)>(blocks); });
   });
 }
 

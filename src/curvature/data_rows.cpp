@@ -130,6 +130,41 @@ void DataRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   });
 }
 
+/// Made anew for each operation, too.
+template <class T>
+class DataRows<T>::Part final : public Rows<T> {
+ public:
+  Part(DataRows& all, Index offset, Index size) : all_(all), offset_(offset), size_(size) {}
+  Index dimension() const override { return size_; }
+  Index count() const override { return all_.count(); }
+  RowsCost cost() const override { return all_.cost(); }
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override {
+    all_.for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+      Rows<T>& rows = *estimate.rows->part(offset_, size_);
+      rows.add_outer({w.data() + first, static_cast<std::size_t>(rows.count())}, out);
+    });
+  }
+  void sum(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
+  void sum_squares(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
+  void gram(MatrixView<double>) override { fail_unknown(); }
+  void project(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
+  void combine(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
+
+ private:
+  [[noreturn]] static void fail_unknown() {
+    fail(Status::ERROR_INTERNAL, "a part of a data set's rows has sums of outer products only");
+  }
+  DataRows& all_;
+  Index offset_, size_;
+};
+
+template <class T>
+Rows<T>* DataRows<T>::part(Index offset, Index size) {
+  if (!estimate(0).rows->part(offset, size)) return nullptr;
+  part_of_all_ = std::make_unique<Part>(*this, offset, size);
+  return part_of_all_.get();
+}
+
 template class DataRows<float>;
 template class DataRows<double>;
 

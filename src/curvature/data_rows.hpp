@@ -29,8 +29,11 @@ class DataRows final : public Rows<T> {
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
   RowsCost cost() const override { return cost_; }
+  /// For sums of outer products, where the network's rows have this part.
+  Rows<T>* part(Index offset, Index size) override;
 
  private:
+  class Part;
   Index chunks() const { return (x_.rows + examples_ - 1) / examples_; }
   Estimate<T> estimate(Index chunk);
   template <class Visit>
@@ -43,6 +46,7 @@ class DataRows final : public Rows<T> {
   double weight_;
   Index examples_, rows_of_example_;
   RowsCost cost_;
+  std::unique_ptr<Rows<T>> part_of_all_;
   Buffer<T> x_columns_, y_columns_, weights_, part_, slice_;
 };
 

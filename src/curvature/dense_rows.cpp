@@ -148,6 +148,14 @@ ExampleRows<T>& DenseRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, 
 }
 
 template <class T>
+Rows<T>* DenseRows<T>::part(Index offset, Index size) {
+  auto found = std::ranges::find(parts_, offset, [](const auto& part) { return part.first; });
+  if (found == parts_.end()) found = parts_.insert(found, {offset, std::make_unique<DenseRows>()});
+  found->second->view(matrix_.block(offset, 0, size, count()));
+  return found->second.get();
+}
+
+template <class T>
 RowsCost DenseRows<T>::cost(Index dimension, Index count) {
   const auto n = static_cast<double>(count), d = static_cast<double>(dimension);
   const Index scratch = count <= most_tall ? 0 : count * count * static_cast<Index>(sizeof(T));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/array.hpp"
 #include "curvature/rows.hpp"
@@ -38,6 +40,7 @@ class DenseRows final : public ExampleRows<T> {
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   void reserve_gradients(Index count) override;
+  Rows<T>* part(Index offset, Index size) override;
   RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 
@@ -51,6 +54,7 @@ class DenseRows final : public ExampleRows<T> {
   TallScratch scratch_;
   Buffer<T> gradient_;
   std::unique_ptr<DenseRows> gradients_;
+  std::vector<std::pair<Index, std::unique_ptr<DenseRows>>> parts_;  // by their offsets
 };
 
 /// The caller's n x D array as rows: used where it stands if its rows are contiguous and of type T, copied if

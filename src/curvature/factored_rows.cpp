@@ -84,6 +84,7 @@ void FactoredRows<T>::assign_single(const Graph<T>& graph, ConstMatrixView<T> a,
 template <class T>
 void FactoredRows<T>::fold(const LayerRows<T>& rows, ConstMatrixView<T> weights, bool squared) {
   const Index outputs = rows.e.rows, inputs = rows.a.cols, repeats = rows.e.cols / inputs;
+  folded_.reserve(outputs * inputs * weights.cols);
   parallel_blocks(
       weights.cols * inputs, task_grain(outputs * repeats), [&](Index begin, Index size) noexcept {
         with_simd([&](auto) BDL_INLINE_LAMBDA {
@@ -147,6 +148,7 @@ template <class T>
 void FactoredRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
   for (const auto& rows : layers_) {
+    inputs_.reserve(rows.a.size());
     const auto squares = inputs_.matrix(rows.a.rows, rows.a.cols);
     square_inputs(rows, squares);
     weighted_products(rows, squares, {w.data(), count_, 1}, true, {out.data(), dimension_, 1});
@@ -202,6 +204,7 @@ template <class T>
 void FactoredRows<T>::project(const LayerRows<T>& rows, ConstMatrixView<T> u, bool add, MatrixView<T> out) {
   const DenseShape& layer = rows.layer;
   const Index inputs = rows.a.cols, size = layer.outputs * inputs;
+  folded_.reserve(size * u.cols);
   if (layer.outputs == 1)  // the columns of U are one matrix
     gemm(Op::transpose, Op::none, T(1), rows.a,
          ConstMatrixView<T>(u.data + layer.weight_offset, layer.inputs, u.cols, u.ld), T(0),

@@ -49,6 +49,8 @@ class FactoredRows final : public ExampleRows<T> {
   void reserve_gradients(Index count) override;
   /// What the last two hold, for this many gradients.
   static Index gradient_bytes(const std::vector<DenseShape>& layers, Index count);
+  /// Of one layer, weights and bias: its factors.
+  Rows<T>* part(Index offset, Index size) override;
   RowsCost cost() const override { return cost_; }
   static RowsCost cost(const std::vector<DenseShape>& layers, Index examples, Index samples, Index seeds);
 
@@ -66,6 +68,7 @@ class FactoredRows final : public ExampleRows<T> {
   std::vector<Buffer<T>> factors_;           // of gradients(): inputs and sensitivities of each layer
   std::unique_ptr<FactoredRows> gradients_;  // which point at them
   std::vector<DenseShape> shapes_;
+  std::vector<std::unique_ptr<FactoredRows>> parts_;  // by layer, those that were asked for
 };
 
 }  // namespace bdl

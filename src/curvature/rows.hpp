@@ -44,6 +44,13 @@ class Rows {
   virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
 
   virtual RowsCost cost() const = 0;
+
+  /// The same rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they live
+  /// as long as these stay as they are. Null where nothing less than whole rows is to be had.
+  virtual Rows* part(Index offset, Index size) {
+    static_cast<void>(offset + size);
+    return nullptr;
+  }
 };
 
 /// Rows that belong to single examples: row r = k n + j is seed k of example and sample j < n, and

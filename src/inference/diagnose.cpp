@@ -118,13 +118,15 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   }
   const auto dimension = static_cast<double>(q.dimension());
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
+  // Where a posterior is the prior, its mean was learned, and may be right.
+  const bool mean_moved = mean_shift >= moved || optimizer.prior().belief();
   // The mode has no precision to move, and plain gradients keep no share of the initial one.
   const auto rule = static_cast<Rule>(optimizer.options().rule);
   const bool precision_moved = rule == Rule::map   ? true
                                : rule == Rule::bbb ? precision_shift >= moved
                                                    : optimizer.state.start_weight < old_weight;
   return {mean_shift, precision_shift,
-          advice<T>(optimizer, precision.first(q.dimension()), mean_shift >= moved, precision_moved)};
+          advice<T>(optimizer, precision.first(q.dimension()), mean_moved, precision_moved)};
 }
 
 template Diagnosis diagnose(const Optimizer<float>&);

@@ -17,10 +17,6 @@ bool is_apart(EstimateKind kind) {
   return kind == EstimateKind::mc_reparam;
 }
 
-bool is_full(Family family) {
-  return family == Family::full || family == Family::full_moment;
-}
-
 template <class T>
 void check_suits(const Posterior<T>& q, EstimateKind kind) {
   const bool pathwise = kind == EstimateKind::mc_reparam;
@@ -166,7 +162,7 @@ Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixVie
                                            const Options& options, double scale, DrawSource<T>& draws,
                                            DrawPlace place) {
   if (!hessian_) hessian_ = std::make_unique<HessianEstimator<T>>(model_);
-  if (is_full(q.family())) {
+  if (q.takes_matrix()) {
     matrix_.reserve(dimension_ * dimension_);
     const auto matrix = matrix_.matrix(dimension_, dimension_);
     hessian_->dense(thetas(), x, y, scale, matrix);
@@ -199,7 +195,7 @@ EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index exa
 template <class T>
 Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const Posterior<T>& q) const {
   const BatchSize size = batch_size(options, examples);
-  const Family family = q.family();
+  const bool is_full = q.takes_matrix();
   const Index t = sizeof(T);
   if (is_exact(estimate_kind(options)) && model_.is_single_index())
     return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
@@ -208,12 +204,12 @@ Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const 
   Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + vectors);
   if (dropout) bytes += t * dropout->units() * size.samples;
   if (estimate_kind(options) != EstimateKind::mc_hess) return bytes;
-  const HessianForm form = is_full(family)      ? HessianForm::dense
+  const HessianForm form = is_full              ? HessianForm::dense
                            : options.probes > 0 ? HessianForm::probes
                                                 : HessianForm::diagonal;
   bytes += HessianEstimator<T>(model_).bytes(examples, form);
-  return bytes + (is_full(family) ? static_cast<Index>(sizeof(double)) * dimension_ * dimension_
-                                  : t * dimension_ * (1 + options.probes));
+  return bytes + (is_full ? static_cast<Index>(sizeof(double)) * dimension_ * dimension_
+                          : t * dimension_ * (1 + options.probes));
 }
 
 template <class T>

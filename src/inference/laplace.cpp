@@ -17,9 +17,9 @@ constexpr Index cold_passes = 12;
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples) {
   const Posterior<T>& q = *optimizer.posterior();
-  if (q.family() != Family::low_rank && q.family() != Family::full)
+  if (!q.is_gaussian() || q.moves_by_former_covariance())
     fail(Status::ERROR_UNSUPPORTED,
-         "Laplace's approximation is for low-rank, diagonal (rank 0) and full posteriors");
+         "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors");
   const EigenMethod method = projection_options(optimizer.options()).method;
   if (q.family() == Family::low_rank && q.rank() > 0 && method == EigenMethod::gram &&
       !DataRows<T>::has_gram(*optimizer.model(), examples))
@@ -46,7 +46,7 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   step.m = zeros.first(q.dimension());
   step.mean_rate = 0;
   step.curvature = {&rows, rows.weights(), {}, {}};
-  step.prior_precision = optimizer.prior().precision();
+  optimizer.prior().enter(step);
   step.projection = projection_options(options);
   step.projection.passes = std::max(step.projection.passes, cold_passes);
   step.random = {static_cast<std::uint64_t>(options.seed), Stream::range_finder,

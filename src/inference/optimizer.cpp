@@ -79,13 +79,32 @@ const std::vector<ParameterBlock>& Optimizer<T>::blocks() const {
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   check_layers(model_.get(), method_, options);
-  if (reset_prior || !same_prior(options, options_)) {
+  const bool starts_anew = reset_prior || !same_prior(options, options_);
+  if (!starts_anew) check_prior(prior_, options);
+  if (starts_anew) {
     prior_.reset(blocks(), options);
     forget_good_state();
   }
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
+}
+
+/// Of a posterior as prior, the method's steps use all they can, or refuse it here.
+template <class T>
+void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
+  if (!prior.belief() || method_.is_online) return;
+  if (static_cast<Rule>(options.rule) != Rule::map || options.laplace) prior.check_enters();
+}
+
+template <class T>
+void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> belief) {
+  Prior<T> prior(blocks(), options_);
+  prior.fix(std::move(belief), posterior_->kind());
+  check_prior(prior, options_);
+  if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
+  prior_ = std::move(prior);
+  forget_good_state();
 }
 
 template <class T>
@@ -101,7 +120,7 @@ void Optimizer<T>::remember_start() {
 /// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at
 /// all.
 template <class T>
-void Optimizer<T>::start_precision(ConstSpan<T> prior) {
+void Optimizer<T>::start_precision(const Prior<T>& prior) {
   const bool given = options_.initial_precision >= 1e-30;  // what a float holds
   const double times = options_.start_share > 0 ? 0.1 : 10;
   const double isotropic = given ? options_.initial_precision : times * static_cast<double>(data_size_);
@@ -111,9 +130,16 @@ void Optimizer<T>::start_precision(ConstSpan<T> prior) {
     std::ranges::fill(start, static_cast<T>(isotropic));
     return;
   }
+  if (prior.belief()) {
+    const auto belief = in_family(*prior.belief(), posterior_->kind());
+    check_holds(*belief, *prior.belief());
+    belief->precision_diagonal(start);
+    posterior_->swap(*belief);
+    return;
+  }
   slope_.reserve(posterior_->dimension());
   const auto precision = slope_.first(posterior_->dimension());
-  std::ranges::copy(prior, precision.begin());
+  std::ranges::copy(prior.precision(), precision.begin());
   if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
   const bool plain = descent_of(static_cast<Rule>(options_.rule)) == Descent::plain;
   const auto belief = posterior_->clone();
@@ -128,12 +154,14 @@ void Optimizer<T>::initialize() {
   gradient_.reserve(posterior_->dimension());
   const auto mean = gradient_.first(posterior_->dimension());
   std::ranges::fill(mean, T(0));
-  if (model_)
+  if (prior_.belief())
+    std::ranges::copy(prior_.belief()->mean(), mean.begin());
+  else if (model_)
     model_->initialize(static_cast<bdl_initialization>(options_.initialization + 1),
                        static_cast<std::uint64_t>(options_.seed), mean);
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
-  start_precision((prior ? *prior : prior_).precision());
+  start_precision(prior ? *prior : prior_);
   // From here on nothing can fail.
   if (prior) prior_ = std::move(*prior);
   std::ranges::copy(mean, posterior_->mean().begin());
@@ -197,18 +225,18 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   const Index dimension = posterior_->dimension(), t = sizeof(T), rank = posterior_->rank();
   const bool for_scales = evidence_ && !method_.is_online && samples_for_scales();
   const Index drawn = for_scales ? options_.samples : evidence_ ? batch_size(options_, examples).samples : 1;
-  const RowsCost cost =
-      evidence_ ? evidence_->cost(options_, examples) : DenseRows<T>::cost(dimension, examples);
+  const RowsCost cost = prior_.entered(evidence_ ? evidence_->cost(options_, examples)
+                                                 : DenseRows<T>::cost(dimension, examples));
   const Index batch = evidence_ ? evidence_->bytes(options_, examples, *posterior_) +
                                       t * examples * (model_->inputs() + model_->likelihood.targets()) +
                                       (for_scales ? evidence_->sample_bytes(options_, examples) : 0)
                                 : DenseRows<T>::bytes(dimension, examples) + t * dimension;
   const Index samples =
       posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
-  const Index vectors = t * dimension * 5;
+  const Index vectors = t * dimension * 5 + prior_.bytes();
   if (is_first_order() && !method_.is_online)
-    return posterior_->bytes() + vectors - (posterior_->is_gaussian() ? 2 : 1) * t * dimension + batch +
-           samples + FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
+    return posterior_->bytes() + vectors - t * dimension + batch + samples +
+           FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
            (rule() == Rule::bbb ? posterior_->bytes() : 0);
   if (method_.is_online)
     return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
@@ -231,7 +259,7 @@ template <class T>
 double Optimizer<T>::kl() const {
   const ThreadLimit threads(options_.threads);
   PosteriorScratch<T> scratch;
-  return kl_to_prior(*posterior_, prior_.precision(), scratch);
+  return prior_.kl(*posterior_, scratch);
 }
 
 template <class T>

@@ -85,6 +85,8 @@ class Optimizer {
   void set_options(const Options& options, bool reset_prior = false);
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
+  /// From now on the prior, fixed: its mean and whole precision. A blank posterior will start from it.
+  void set_prior(std::shared_ptr<const Posterior<T>> belief);
 
   /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
@@ -142,7 +144,7 @@ class Optimizer {
  private:
   void remember_start();
   DrawSource<T>& draws();
-  void start_precision(ConstSpan<T> prior);
+  void start_precision(const Prior<T>& prior);
   Rule rule() const { return static_cast<Rule>(options_.rule); }
   bool is_first_order() const;
   bool learns_prior() const;
@@ -154,7 +156,8 @@ class Optimizer {
   PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
   void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
-  ConstSpan<T> penalty();
+  ConstSpan<T> penalized(ConstSpan<T> gradient);
+  void check_prior(const Prior<T>& prior, const Options& options) const;
   ConstSpan<T> slope(ConstSpan<T> gradient);
   void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool is_due(double from, Index epoch_steps) const;

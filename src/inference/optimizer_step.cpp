@@ -163,7 +163,7 @@ PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
   step.curvature = evidence.curvature;
   step.mean_rate = std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts));
   step.curvature_rate = factor * planned_curvature_rate(options_, state.plan);
-  step.prior_precision = prior_.precision();
+  prior_.enter(step);
   return step;
 }
 
@@ -171,8 +171,8 @@ template <class T>
 void Optimizer<T>::descend(const Evidence<T>& evidence) {
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const DescentStep<T> step{*posterior_,
-                            evidence.gradient,
-                            penalty(),
+                            penalized(evidence.gradient),
+                            prior_.precision(),
                             static_cast<double>(data_size_),
                             std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts)),
                             state.step + 1};
@@ -185,18 +185,21 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
   first_order_.move_diagonal(step, evidence.curvature, options_, *next_);
 }
 
-/// lambda: minus the expected log prior is lambda mu^2 / 2 and a constant.
+/// With that of minus the expected log prior.
 template <class T>
-ConstSpan<T> Optimizer<T>::penalty() {
-  const auto* const dropout = find_dropout(*posterior_);
-  if (!dropout) return prior_.precision();
+ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient) {
   slope_.reserve(posterior_->dimension());
-  const auto weighed = slope_.first(posterior_->dimension());
-  dropout->weigh_prior(prior_.precision(), weighed);
-  return weighed;
+  const auto slope = slope_.first(posterior_->dimension());
+  ConstSpan<T> diagonal = prior_.precision();
+  if (const auto* const dropout = find_dropout(*posterior_)) {
+    dropout->weigh_prior(diagonal, slope);
+    diagonal = slope;
+  }
+  prior_.slope(std::as_const(*posterior_).mean(), gradient, diagonal, slope);
+  return slope;
 }
 
-/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus lambda mu.
+/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus the prior's share.
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const Index dimension = posterior_->dimension();
@@ -205,14 +208,12 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
   const double kept = state.momentum_steps > 0 ? gamma : 0;
-  const T *lambda = prior_.precision().data(), *mean = std::as_const(*posterior_).mean().data();
   const T *old = momentum_.data(), *from = gradient.data();
-  T *next = next_momentum_.data(), *slope = slope_.data();
-  const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma), scale = static_cast<T>(unbias);
-  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
-    next[i] = keep * old[i] + add * from[i];
-    slope[i] = scale * next[i] + lambda[i] * mean[i];
-  });
+  T* const next = next_momentum_.data();
+  const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { next[i] = keep * old[i] + add * from[i]; });
+  prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(unbias), next_momentum_.first(dimension),
+               slope_.first(dimension));
   return slope_.first(dimension);
 }
 

@@ -59,9 +59,11 @@ template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
 Noise read_noise(const RecordReader& record, const Likelihood& likelihood);
 template <class T>
-void write_posterior(RecordWriter& record, const Posterior<T>& posterior);
+void write_posterior(RecordWriter& record, const Posterior<T>& posterior,
+                     const std::string& prefix = "posterior.");
 template <class T>
-std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record);
+std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record,
+                                             const std::string& prefix = "posterior.");
 template <class T>
 void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer);
 template <class T>

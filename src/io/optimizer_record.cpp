@@ -57,9 +57,27 @@ Options read_options(const RecordReader& record, Options options) {
   return options;
 }
 
+constexpr const char* prior_prefix = "prior.posterior.";
+/// Values of field prior.fixed; a reader that does not know the last one refuses it.
+enum : Index { by_groups = 0, by_parameter = 1, by_posterior = 2 };
+
 template <class T>
-void read_prior(const RecordReader& record, Prior<T>& prior) {
-  if (record.integer("prior.fixed", 0, 1) == 1) {
+void write_prior(RecordWriter& record, const Prior<T>& prior) {
+  record.integer("prior.fixed", prior.belief() ? by_posterior : prior.is_fixed() ? by_parameter : by_groups);
+  if (prior.belief())
+    write_posterior(record, *prior.belief(), prior_prefix);
+  else if (prior.is_fixed())
+    record.vector("prior.precision", prior.precision());
+  else
+    record.vector("prior.groups", prior.groups());
+}
+
+template <class T>
+void read_prior(const RecordReader& record, Optimizer<T>& optimizer) {
+  Prior<T>& prior = optimizer.prior();
+  const Index fixed = record.integer("prior.fixed", by_groups, by_posterior);
+  if (fixed == by_posterior) return optimizer.set_prior(read_posterior<T>(record, prior_prefix));
+  if (fixed == by_parameter) {
     Buffer<T> precision(static_cast<Index>(prior.precision().size()));
     record.positive_vector<T>("prior.precision",
                               precision.first(static_cast<Index>(prior.precision().size())));
@@ -174,11 +192,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.real("state.scored_error", optimizer.state.prequential.error);
   record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);
   record.real("state.start_weight", optimizer.state.start_weight);
-  record.integer("prior.fixed", optimizer.prior().is_fixed() ? 1 : 0);
-  if (optimizer.prior().is_fixed())
-    record.vector("prior.precision", optimizer.prior().precision());
-  else
-    record.vector("prior.groups", optimizer.prior().groups());
+  write_prior(record, optimizer.prior());
   if (const auto noise = optimizer.filter().process_noise(); !noise.empty())
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
@@ -198,7 +212,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     auto optimizer = std::make_shared<Optimizer<T>>(std::move(model), std::move(posterior), method,
                                                     record.integer("optimizer.data_size", 1, count_limit));
     optimizer->set_options(read_options(record, optimizer->options()));
-    read_prior(record, optimizer->prior());
+    read_prior(record, *optimizer);
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     read_moments(record, *optimizer);

@@ -10,10 +10,10 @@ namespace bdl {
 template <class T>
 void Posterior<T>::move_mean_by(const Posterior& from, const Posterior& metric, double rate, ConstSpan<T> m,
                                 PosteriorScratch<T>& scratch) {
-  T* const mean = mean_.data();
+  T* const mean = this->mean().data();
   std::ranges::copy(m, mean);
   metric.solve({mean, dimension_, 1}, scratch);
-  const T *old = from.mean_.data(), length = static_cast<T>(rate);
+  const T *old = from.mean().data(), length = static_cast<T>(rate);
   for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { mean[i] = old[i] - length * mean[i]; });
 }
 

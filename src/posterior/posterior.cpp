@@ -12,8 +12,15 @@
 namespace bdl {
 
 template <class T>
-Posterior<T>::Posterior(Index dimension) : dimension_(dimension), mean_(dimension) {
+Posterior<T>::Posterior(Index dimension) : dimension_(dimension), mean_(dimension), mean_at_(mean_.data()) {
   std::ranges::fill(mean(), T(0));
+}
+
+template <class T>
+void Posterior<T>::place_mean(T* memory) {
+  std::ranges::copy(mean(), memory);
+  mean_at_ = memory;
+  Buffer<T>().swap(mean_);
 }
 
 template <class T>
@@ -26,6 +33,7 @@ void Posterior<T>::reset() {
 template <class T>
 void Posterior<T>::swap_base(Posterior& other) noexcept {
   mean_.swap(other.mean_);
+  std::swap(mean_at_, other.mean_at_);
   std::swap(blank_, other.blank_);
 }
 

@@ -9,14 +9,11 @@
 #include "linalg/dense/positive_matrix.hpp"
 #include "linalg/tall/low_rank_projection.hpp"
 #include "linalg/tall/tall.hpp"
+#include "posterior/kind.hpp"
+#include "posterior/tensors.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {
-
-template <class T>
-class Posterior;
-
-enum class Family { low_rank = 1, full = 2, full_moment = 3, diagonal_moment = 4, dropout = 5 };
 
 /// Scratch of the const operations; it grows to its need and is then reused.
 template <class T>
@@ -81,6 +78,8 @@ struct Drift {
 /// Scratch of take() and drift().
 template <class T>
 struct UpdateWorkspace {
+  Buffer<T> whole, units, part_rows, diagonal;  // of blocks
+  Buffer<double> outer;
   LowRankProjection<T> projection;
   Buffer<T> weights, root_weights, projected, mixing, factor, vectors;
   Buffer<double> small, squares;
@@ -115,13 +114,20 @@ class Posterior {
   virtual ~Posterior() = default;
   virtual Family family() const = 0;
   virtual Index rank() const = 0;
+  /// What to create another of its kind with.
+  virtual PosteriorKind kind() const { return {family(), dimension_, rank(), {}, {}}; }
   Index dimension() const { return dimension_; }
+  /// Does it take a Hessian as a matrix? Others take its diagonal, or rows.
+  virtual bool takes_matrix() const { return false; }
   bool is_gaussian() const { return family() != Family::dropout; }
   bool is_diagonal() const {
     return family() == Family::diagonal_moment || (family() == Family::low_rank && rank() == 0);
   }
-  ConstSpan<T> mean() const { return mean_.first(dimension_); }
-  std::span<T> mean() { return mean_.first(dimension_); }
+  ConstSpan<T> mean() const { return {mean_at_, static_cast<std::size_t>(dimension_)}; }
+  std::span<T> mean() { return {mean_at_, static_cast<std::size_t>(dimension_)}; }
+  /// From now on the mean, as it is, stands in D numbers of somebody else: of a posterior that this is a part
+  /// of.
+  void place_mean(T* memory);
   /// Blank: as created, so that an optimizer may choose the start.
   bool is_blank() const { return blank_; }
   void set_blank(bool blank) { blank_ = blank; }
@@ -134,6 +140,17 @@ class Posterior {
   /// Exchanges contents with a posterior of the same family and sizes.
   virtual void swap(Posterior& other) = 0;
   virtual Index bytes() const = 0;
+
+  /// Visits the belief's numbers, the mean first, in an order that depends on the kind only. What is written
+  /// through it counts after accept_tensors(): write_tensors() does both.
+  virtual void tensors(const TensorVisitor<T>& visit) = 0;
+  void read_tensors(const TensorVisitor<const T>& visit) const;
+  Index tensor_count() const;
+  /// Finds what follows from written tensors, which fit their roles. Fails with ERROR_INVALID_ARGUMENT if
+  /// they make no posterior.
+  virtual void accept_tensors() {}
+  /// Do the tensors tell all? Not after an unsymmetric step.
+  virtual bool is_whole_in_tensors() const { return true; }
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
@@ -190,8 +207,14 @@ class Posterior {
   explicit Posterior(Index dimension);
   void swap_base(Posterior& other) noexcept;
   void copy_base(const Posterior& other);
+  void visit_mean(const TensorVisitor<T>& visit) {
+    visit(vector_tensor<T>("mean", TensorRole::mean, mean()));
+  }
   Index dimension_;
-  Buffer<T> mean_;
+
+ private:
+  Buffer<T> mean_;  // empty where the mean stands somewhere else
+  T* mean_at_;
   bool blank_ = true;
 };
 

@@ -45,8 +45,20 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
 }
 
 template <class T>
+Prior<T> Prior<T>::fixed(ConstSpan<T> precision) {
+  Prior prior;
+  prior.dimension_ = static_cast<Index>(precision.size());
+  prior.precision_.reserve(prior.dimension_);
+  prior.fix(precision);
+  return prior;
+}
+
+template <class T>
 void Prior<T>::fix(ConstSpan<T> precision) {
-  fixed_ = true;
+  fixed_ = enters_ = true;
+  belief_.reset();
+  in_family_.reset();
+  joined_.reset();
   std::ranges::copy(precision, precision_.data());
 }
 

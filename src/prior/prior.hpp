@@ -1,11 +1,16 @@
-// The prior N(0, diag(lambda)^-1): one precision per group of parameters, perhaps times the inputs of each
-// parameter's layer, or one per parameter fixed by the caller.
+// The prior N(mu_0, Lambda_0^-1): mean 0 and one precision per group of parameters, perhaps times the inputs
+// of each parameter's layer, which may be learned; one precision per parameter fixed by the caller; or a
+// posterior, with its mean and its whole precision. What a loss with the KL divergence to it adds to its
+// gradient and to the curvature of a step stands here, and nowhere else.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "model/model.hpp"
 #include "options/options.hpp"
+#include "posterior/posterior.hpp"
+#include "prior/joined_rows.hpp"
 
 namespace bdl {
 
@@ -18,11 +23,41 @@ class Prior {
   void reset(const std::vector<ParameterBlock>& blocks, const Options& options) {
     *this = Prior(blocks, options);
   }
+  /// Mean 0 and these precisions, without groups.
+  static Prior fixed(ConstSpan<T> precision);
   /// Fixes lambda parameter by parameter; learning ends.
   void fix(ConstSpan<T> precision);
+  /// Fixes it to a Gaussian posterior, for beliefs of this kind to be learned with.
+  void fix(std::shared_ptr<const Posterior<T>> belief, const PosteriorKind& learned);
+  /// As another one is fixed, for the same kind of beliefs.
+  void fix(const Prior& other);
+  /// The same prior, fixed, in double.
+  Prior<double> widened(const PosteriorKind& learned) const;
 
   bool is_fixed() const { return fixed_; }
+  /// Null unless the prior is one.
+  const Posterior<T>* belief() const { return belief_.get(); }
+  /// Lambda_0's diagonal.
   ConstSpan<T> precision() const { return precision_.first(dimension_); }
+  /// Fails with ERROR_UNSUPPORTED where enter() would: a low-rank posterior has no room for a dense Lambda_0.
+  void check_enters() const;
+
+  /// out = factor gradient + Lambda_0 (mean - mu_0): the gradient of a loss with the KL.
+  void slope(ConstSpan<T> mean, T factor, ConstSpan<T> gradient, std::span<T> out);
+  /// The same for the factor 1; a diagonal Lambda_0 may be another one, as dropout weighs it.
+  void slope(ConstSpan<T> mean, ConstSpan<T> gradient, ConstSpan<T> diagonal, std::span<T> out);
+  /// out += Lambda_0 (mean - mu_0).
+  void add_slope(ConstSpan<T> mean, std::span<T> out);
+  /// out += Lambda_0 x.
+  void add_product(ConstSpan<T> x, std::span<T> out);
+  /// The step's loss has the KL to this prior: completes what has the curvature of the data. What it points
+  /// at lives until the next call.
+  void enter(PosteriorStep<T>& step);
+  RowsCost entered(const RowsCost& cost) const;
+  double kl(const Posterior<T>& q, PosteriorScratch<T>& scratch) const;
+  /// Of what a posterior as prior holds.
+  Index bytes() const;
+
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
 
@@ -32,6 +67,10 @@ class Prior {
 
  private:
   void spread_groups();
+  ConstSpan<T> product(ConstSpan<T> shift);
+  ConstSpan<T> shift_from_mean(ConstSpan<T> mean);
+  void take_belief(std::shared_ptr<const Posterior<T>> belief, std::shared_ptr<const Posterior<T>> in_family,
+                   bool is_low_rank);
   struct Part {
     Index offset, size;
     std::size_t group;
@@ -43,6 +82,22 @@ class Prior {
   Buffer<T> precision_;
   Index dimension_ = 0;
   bool fixed_ = false;
+  // Of a posterior as prior, and how it gets into steps: as a posterior of their family, by its columns after
+  // the curvature's rows, by its diagonal if there is neither, or not at all.
+  std::shared_ptr<const Posterior<T>> belief_, in_family_;
+  std::unique_ptr<JoinedRows<T>> joined_;
+  bool enters_ = true;
+  Buffer<T> weights_, shift_, product_;
+  PosteriorScratch<T> scratch_;
 };
+
+/// A posterior of the kind with the precision of `belief`, of which families of blocks and diagonals have
+/// only their part. Fails with ERROR_UNSUPPORTED for low-rank ones that have no room for it.
+template <class T>
+std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const PosteriorKind& kind);
+
+/// Fails with ERROR_UNSUPPORTED, naming what would work, unless in_family() has the whole precision.
+template <class T>
+void check_holds(const Posterior<T>& q, const Posterior<T>& belief);
 
 }  // namespace bdl

@@ -88,7 +88,7 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
   auto copy =
       std::make_unique<Optimizer<T>>(optimizer.model()->clone(), posterior, optimizer.method(), data_size);
   copy->set_options(optimizer.options());
-  if (optimizer.prior().is_fixed()) copy->prior().fix(optimizer.prior().precision());
+  if (optimizer.prior().is_fixed()) copy->prior().fix(optimizer.prior());
   return copy;
 }
 

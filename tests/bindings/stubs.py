@@ -54,6 +54,7 @@ wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model post
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl"}
 # Arguments that belong to the one before them.
 companions = {"size_count", "row_count", "col_count", "capacity", "size", "gradients_fn", "user_data", "destroy"}
+companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
 hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in ("model", "posterior", "optimizer", "search")}
 
@@ -64,7 +65,7 @@ def host_arguments(function):
     return [
         p.name
         for p in function.parameters
-        if p.name in keep or (p.name not in companions and (p.type not in outputs or p.is_const and p.type == "int64_t*"))
+        if p.name in keep or (p.name not in companions and (p.type not in outputs or p.is_const and p.type == "int64_t*" or p.name == "names"))
     ]
 
 
@@ -102,6 +103,8 @@ def julia_type(c_type):
         return julia_types[c_type]
     if re.fullmatch(r"bdl_\w+_fn", c_type):
         return "Ptr{Cvoid}"
+    if c_type == "bdl_matrix*":
+        return "Ptr{bdl_matrix}"
     handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|search))(\**)", c_type)
     if handle:
         return "Ptr{" * len(handle[2]) + handle[1] + "}" * len(handle[2])

@@ -35,6 +35,9 @@ bdl_status create_posterior(const Family& family, bdl_dtype dtype, const bdl_mod
     case BDL_DIAGONAL_MOMENT:
       status = bdl_posterior_create_diagonal_moment(dtype, dimension, &handle);
       break;
+    case BDL_LAYERWISE_FULL:
+      status = bdl_posterior_create_layerwise_full(model, &handle);
+      break;
     case BDL_DROPOUT:
       status = bdl_posterior_create_dropout(model, 0.125, 0.25, &handle);
       break;

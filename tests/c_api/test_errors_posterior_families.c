@@ -22,6 +22,20 @@ static void test_create(void** state) {
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_diagonal_moment(NULL, given(1, D), given(1, D)));
 }
 
+static void test_create_blocks(void** state) {
+  const int64_t sizes[] = {3, 2}, none[] = {3, 0}, many[] = {INT32_MAX, INT32_MAX};
+  (void)state;
+  watch(NULL);
+  REFUSED(INVALID, "model is NULL", bdl_posterior_create_layerwise_full(NULL, &out.posterior));
+  REFUSED(INVALID, "sizes is NULL", bdl_posterior_create_blockwise_full(BDL_F64, NULL, 2, &out.posterior));
+  REFUSED(INVALID, "size_count is 0", bdl_posterior_create_blockwise_full(BDL_F64, sizes, 0, &out.posterior));
+  REFUSED(INVALID, "a size is 0", bdl_posterior_create_blockwise_full(BDL_F64, none, 2, &out.posterior));
+  REFUSED(INVALID, "a size is 2147483647, expected 1 to 0",
+          bdl_posterior_create_blockwise_full(BDL_F64, many, 2, &out.posterior));
+  REFUSED(INVALID, "dtype is 3", bdl_posterior_create_blockwise_full(BDL_I32, sizes, 2, &out.posterior));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_blockwise_full(BDL_F32, sizes, 2, NULL));
+}
+
 /* What a posterior says of itself, to see that refused calls leave it alone. */
 typedef struct belief {
   double mean[D], variance[D], log_det;
@@ -118,8 +132,66 @@ static void test_other_families(void** state) {
   bdl_posterior_free(diagonal);
 }
 
+static void test_tensors(void** state) {
+  const bdl_dtype dtypes[] = {BDL_F32, BDL_F64};
+  const int64_t sizes[] = {3, 2};
+  (void)state;
+  assert_true(bdl_posterior_tensor_count(NULL) == 0);
+  for (int k = 0; k < 2; ++k) {
+    double mean_values[D] = {1, 2, 3, 4, 5}, square[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, broken[9];
+    const char* names[] = {"mean", "block0.precision"};
+    bdl_matrix values[] = {bdl_f64(mean_values, 1, D), bdl_f64(square, 3, 3)};
+    const char* name;
+    bdl_posterior* q;
+    OK(bdl_posterior_create_blockwise_full(dtypes[k], sizes, 2, &q));
+    OK(bdl_posterior_set_tensors(q, names, values, 2));
+    const belief before = belief_of(q);
+    watch(NULL);
+    REFUSED(INVALID, "posterior is NULL", bdl_posterior_tensor_describe(NULL, 0, &name, NULL, NULL, NULL));
+    REFUSED(INVALID, "index is 5, expected 0 to 4",
+            bdl_posterior_tensor_describe(q, 5, &name, NULL, NULL, NULL));
+    REFUSED(INVALID, "index is -1", bdl_posterior_tensor_get(q, -1, bdl_f64(broken, 1, 1)));
+    REFUSED(INVALID, "posterior is NULL", bdl_posterior_tensor_get(NULL, 0, bdl_f64(broken, 1, 1)));
+    REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_tensor_get(q, 1, bdl_f64(broken, 2, 3)));
+    REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_tensors(NULL, names, values, 2));
+    REFUSED(INVALID, "names is NULL", bdl_posterior_set_tensors(q, NULL, values, 2));
+    REFUSED(INVALID, "tensors is NULL", bdl_posterior_set_tensors(q, names, NULL, 2));
+    REFUSED(INVALID, "tensor_count is 0", bdl_posterior_set_tensors(q, names, values, 0));
+    values[0] = bdl_f64(mean_values, 1, D - 1);
+    REFUSED(BDL_ERROR_SHAPE, "mean has 4 columns", bdl_posterior_set_tensors(q, names, values, 2));
+    values[0] = bdl_f64(mean_values, 1, D);
+    names[1] = "mean";
+    REFUSED(INVALID, "names has \"mean\" twice", bdl_posterior_set_tensors(q, names, values, 2));
+    names[1] = "covariance";
+    REFUSED(INVALID, "names has \"covariance\", which a layerwise_full posterior does not have",
+            bdl_posterior_set_tensors(q, names, values, 2));
+    names[1] = NULL;
+    REFUSED(INVALID, "a name is NULL", bdl_posterior_set_tensors(q, names, values, 2));
+    names[1] = "block0.precision";
+    memcpy(broken, square, sizeof broken);
+    broken[6] = 1;
+    values[1] = bdl_f64(broken, 3, 3);
+    mean_values[0] = 17;
+    REFUSED(INVALID, "block0.precision is not symmetric at row 2, column 0",
+            bdl_posterior_set_tensors(q, names, values, 2));
+    broken[2] = 1;
+    broken[0] = -2;
+    REFUSED(INVALID, "block0.precision is not positive definite",
+            bdl_posterior_set_tensors(q, names, values, 2));
+    broken[0] = NAN;
+    REFUSED(BDL_ERROR_NOT_FINITE, "block0.precision is not finite at row 0, column 0",
+            bdl_posterior_set_tensors(q, names, values, 2));
+    const belief after = belief_of(q);
+    assert_memory_equal(&before, &after, sizeof before);
+    bdl_posterior_free(q);
+  }
+}
+
 int test_errors_posterior_families(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_set_full_moment),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
+                                     cmocka_unit_test(test_create_blocks),
+                                     cmocka_unit_test(test_tensors),
+                                     cmocka_unit_test(test_set_full_moment),
                                      cmocka_unit_test(test_set_diagonal_moment),
                                      cmocka_unit_test(test_other_families)};
   return cmocka_run_group_tests(tests, NULL, NULL);

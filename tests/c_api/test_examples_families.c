@@ -100,6 +100,70 @@ static void example_diagonal_moment_update(void** state) {
   bdl_posterior_free(q);
 }
 
+/* A full covariance for each layer: 2-3-1 has 9 and 4 parameters. */
+static void example_layerwise_full_posterior(void** state) {
+  enum { N = 30 };
+  const int64_t sizes[] = {2, 3, 1}, blocks[] = {9, 4}, first[] = {0}, last[] = {12};
+  double x[2 * N], y[N], mean[N], epistemic[N], noise[N], across = 0;
+  bdl_model* model;
+  bdl_posterior *q, *same;
+  bdl_optimizer* opt;
+  (void)state;
+  for (int i = 0; i < N; ++i) {
+    x[2 * i] = 2.0 * i / (N - 1) - 1;
+    x[2 * i + 1] = 1 - x[2 * i] * x[2 * i];
+    y[i] = x[2 * i] + x[2 * i + 1];
+  }
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_layerwise_full(model, &q));
+  OK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &same)); /* the same by its sizes */
+  assert_true(bdl_posterior_family(q) == BDL_LAYERWISE_FULL && bdl_posterior_dimension(same) == 13);
+  OK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
+  OK(bdl_optimizer_fit(opt, bdl_f64(x, N, 2), bdl_f64(y, N, 1), 200, NULL, NULL));
+  OK(bdl_predict(model, q, bdl_f64(x, N, 2), BDL_MONTE_CARLO, 100, 1, bdl_f64(mean, N, 1),
+                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  assert_true(fabs(mean[0] - y[0]) < 0.3 && epistemic[0] > 0);
+  OK(bdl_posterior_covariance(q, first, 1, last, 1, bdl_f64(&across, 1, 1))); /* between layers */
+  assert_true(across == 0);
+  bdl_optimizer_free(opt);
+  bdl_posterior_free(q);
+  bdl_posterior_free(same);
+  bdl_model_free(model);
+}
+
+/* Whatever the family: all numbers of a posterior by their names, copied to another one. */
+static void example_tensors(void** state) {
+  const int64_t blocks[] = {2, 1};
+  const double mean[] = {1, 2, 3}, precision[] = {2, 1, 1, 2};
+  const char* const names[] = {"mean", "block0.precision"};
+  const bdl_matrix given[] = {bdl_f64(mean, 1, 3), bdl_f64(precision, 2, 2)};
+  double variance[3], read[9];
+  bdl_posterior *q, *copy;
+  (void)state;
+  OK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &q));
+  OK(bdl_posterior_set_tensors(q, names, given, 2)); /* block 1 stays, N(0, 1) around the new mean */
+  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 3)));
+  assert_true(fabs(variance[0] - 2. / 3) < 1e-15 && variance[2] == 1);
+
+  OK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &copy));
+  assert_true(bdl_posterior_tensor_count(q) == 5);
+  for (int64_t i = 0; i < bdl_posterior_tensor_count(q); ++i) {
+    const char* name;
+    int64_t rows, cols;
+    int32_t dtype;
+    OK(bdl_posterior_tensor_describe(q, i, &name, &rows, &cols, &dtype));
+    assert_true(rows * cols <= 9 && dtype == BDL_F64);
+    if (strstr(name, "factor")) continue; /* follows from the precision */
+    OK(bdl_posterior_tensor_get(q, i, bdl_f64(read, rows, cols)));
+    const bdl_matrix values = bdl_f64(read, rows, cols);
+    OK(bdl_posterior_set_tensors(copy, &name, &values, 1));
+  }
+  OK(bdl_posterior_kl(q, copy, variance));
+  assert_true(fabs(variance[0]) < 1e-14);
+  bdl_posterior_free(q);
+  bdl_posterior_free(copy);
+}
+
 /* A checkpoint holds the family. */
 static void example_moment_checkpoint(void** state) {
   const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1};
@@ -160,6 +224,8 @@ int test_examples_families(void) {
                                      cmocka_unit_test(example_moment_update),
                                      cmocka_unit_test(example_diagonal_moment_posterior),
                                      cmocka_unit_test(example_diagonal_moment_update),
+                                     cmocka_unit_test(example_layerwise_full_posterior),
+                                     cmocka_unit_test(example_tensors),
                                      cmocka_unit_test(example_moment_checkpoint),
                                      cmocka_unit_test(example_dropout)};
   return cmocka_run_group_tests(tests, NULL, NULL);

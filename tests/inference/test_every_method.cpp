@@ -24,9 +24,10 @@ constexpr int64_t examples = 40, inputs = 3;
 constexpr double noise_precision = 4, prior_precision = 2;
 
 enum class Kind {
-  full,      // Sigma^-1 dense
-  diagonal,  // rank 0
-  low_rank,  // rank D: as full
+  full,       // Sigma^-1 dense
+  layerwise,  // the same, as the model has one layer
+  diagonal,   // rank 0
+  low_rank,   // rank D: as full
   dropout,
 };
 
@@ -112,7 +113,10 @@ bool is_exact(const Row& row) {
 template <class Visit>
 void for_each_row(Visit&& visit) {
   for (const Row& row : rows)
-    for (const Kind kind : row.kinds) visit(row, kind);
+    for (const Kind kind : row.kinds) {
+      visit(row, kind);
+      if (kind == Kind::full) visit(row, Kind::layerwise);
+    }
 }
 
 void the_table_is_whole(void**) {
@@ -157,6 +161,10 @@ struct Problem {
 
 Posterior posterior_for(const Model& model, Kind kind) {
   bdl_posterior* q = nullptr;
+  if (kind == Kind::layerwise) {
+    OK(bdl_posterior_create_layerwise_full(model.get(), &q));
+    return Posterior(q);
+  }
   if (kind != Kind::dropout)
     return make_posterior(BDL_F64, inputs,
                           kind == Kind::full       ? int64_t{FULL}
@@ -192,8 +200,10 @@ void run(const Row& row, Learner& l, const Problem& problem, int64_t epochs) {
 void start_from_prior(Kind kind, Learner& l, const Vector& at) {
   const Dense precision = prior_precision * bdl::testing::identity(inputs), diagonal = diagonal_of(precision);
   const bdl_matrix mean = bdl_f64(at.data(), 1, inputs);
-  if (kind == Kind::full)
-    OK(bdl_posterior_set_full(l.posterior.get(), mean, bdl_f64(precision.values.data(), inputs, inputs)));
+  const bdl_matrix values[] = {mean, bdl_f64(precision.values.data(), inputs, inputs)};
+  const char* const names[] = {"mean", kind == Kind::full ? "precision" : "block0.precision"};
+  if (kind == Kind::full || kind == Kind::layerwise)
+    OK(bdl_posterior_set_tensors(l.posterior.get(), names, values, 2));
   else
     OK(bdl_posterior_set_low_rank(l.posterior.get(), mean, bdl_none(),
                                   bdl_f64(diagonal.values.data(), 1, inputs)));

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
+#include "posterior/families.hpp"
 #include "support/full_steps.hpp"
 
 namespace {
@@ -43,6 +44,44 @@ void posteriors_survive_a_file(void**) {
   }
 }
 
+/// Also under other names, as an optimizer's prior is kept.
+template <class T>
+void blocks_survive_a_file(void**) {
+  const auto q = create_posterior<T>({Family::layerwise_full, 6, 0, {2, 3, 1}, {}});
+  Random random(3);
+  Padded<T> lambda(random.uniform(6, 1, 1, 2));
+  q->set_diagonal(lambda.column(), {});
+  for (Index i = 0; i < 6; ++i) q->mean()[static_cast<std::size_t>(i)] = static_cast<T>(i);
+  RecordWriter record;
+  write_posterior<T>(record, *q);
+  write_posterior<T>(record, *q, "prior.posterior.");
+  const TensorArchive archive = parse_archive(serialize_archive(record.metadata(), record.tensors()));
+  const RecordReader reader(archive);
+  for (const char* const prefix : {"posterior.", "prior.posterior."}) {
+    const auto loaded = read_posterior<T>(reader, prefix);
+    assert_true(loaded->kind().blocks == std::vector<Index>({2, 3, 1}) && loaded->is_blank());
+    const auto expected = tensors_of<T>(*q), got = tensors_of<T>(*loaded);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      assert_string_equal(got[k].name, expected[k].name);
+      const auto dense = [](const PosteriorTensor<const T>& tensor) {
+        return tensor.with([](const auto& view) { return dense_of(view); });
+      };
+      assert_same(got[k].name, dense(got[k]), dense(expected[k]));
+    }
+  }
+}
+
+void blocks_that_do_not_fit_are_refused(void**) {
+  const auto q = create_posterior<double>({Family::layerwise_full, 6, 0, {2, 3, 1}, {}});
+  for (const char* const blocks : {"2 3", "6", "3 2 1", "2 3 1 0", "-1 7", "", "2 3 x"}) {
+    RecordWriter record;
+    write_posterior<double>(record, *q);
+    record.text("posterior.blocks", blocks);
+    const TensorArchive archive = parse_archive(serialize_archive(record.metadata(), record.tensors()));
+    expect_error(Status::ERROR_FORMAT, "", [&] { read_posterior<double>(RecordReader(archive)); });
+  }
+}
+
 template <class T>
 void unsymmetric_covariances_are_not_saved(void**) {
   StepProblem<T> problem(Family::full, 4, PriorForm::none, CurvatureForm::few_rows, 2);
@@ -60,6 +99,8 @@ void unsymmetric_covariances_are_not_saved(void**) {
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int test_posterior_records() {
-  const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file), BOTH(unsymmetric_covariances_are_not_saved)};
+  const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file), BOTH(blocks_survive_a_file),
+                              cmocka_unit_test(blocks_that_do_not_fit_are_refused),
+                              BOTH(unsymmetric_covariances_are_not_saved)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -203,8 +203,8 @@ void wrong_texts_are_named(void**) {
       {many, "more than 4096 lines"},
       {deep, "more than 16 residuals"},
   };
-  for (const auto& [text, word] : cases)
-    expect_error(Status::ERROR_INVALID_ARGUMENT, word, [&] { Graph<float> graph(text); });
+  for (const auto& item : cases)
+    expect_error(Status::ERROR_INVALID_ARGUMENT, item.second, [&] { Graph<float> graph(item.first); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "3 outputs, expected 2",
                [] { network_of<double>("input 2; dense 3", Likelihood(BDL_GAUSSIAN, 2)); });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "posterior/blocks/blocks.hpp"
 #include "posterior/diagonal/diagonal_moment.hpp"
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
@@ -23,6 +24,15 @@ struct Belief {
 /// The precision that a posterior holds, by its own numbers.
 template <class T>
 Dense dense_precision(const Posterior<T>& q) {
+  if (const auto* blocks = dynamic_cast<const BlocksPosterior<T>*>(&q)) {
+    Dense out(q.dimension(), q.dimension());
+    for (Index k = 0; k < blocks->block_count(); ++k) {
+      const Dense own = dense_precision(blocks->member(k));
+      for (Index j = 0; j < own.cols; ++j)
+        for (Index i = 0; i < own.rows; ++i) out(blocks->offset(k) + i, blocks->offset(k) + j) = own(i, j);
+    }
+    return out;
+  }
   if (const auto* full = dynamic_cast<const FullPosterior<T>*>(&q)) return dense_of(full->precision());
   if (const auto* moment = dynamic_cast<const FullMomentPosterior<T>*>(&q))
     return inverse_of(dense_of(moment->covariance()));
@@ -66,6 +76,23 @@ std::unique_ptr<FullMomentPosterior<T>> full_moment_of(const Dense& covariance) 
   return q;
 }
 
+/// Blocks of all families that there is room for.
+template <class T>
+std::unique_ptr<BlocksPosterior<T>> blocks_of(Index dimension, Random& random) {
+  std::vector<std::unique_ptr<Posterior<T>>> members;
+  const auto positive = [&](Index size) {
+    const Dense root = random.normal(size, size);
+    return root * transposed(root) + identity(size);
+  };
+  const Index third = dimension / 3;
+  if (third > 0) {
+    members.push_back(full_moment_of<T>(positive(third)));
+    members.push_back(low_rank_of<T>(random.normal(third, 1), random.uniform(third, 1, 0.5, 3)));
+  }
+  members.push_back(full_of<T>(positive(dimension - 2 * third)));
+  return std::make_unique<BlocksPosterior<T>>(Family::layerwise_full, std::move(members));
+}
+
 /// Every family, ranks 0 to D, deficient and zero factors, all of one dimension.
 template <class T>
 std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
@@ -87,6 +114,7 @@ std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   const Dense other = random.normal(dimension, dimension);
   out.push_back(belief_of<T>("full moment",
                              full_moment_of<T>(other * transposed(other) + identity(dimension)), mean()));
+  out.push_back(belief_of<T>("blocks", blocks_of<T>(dimension, random), mean()));
   return out;
 }
 

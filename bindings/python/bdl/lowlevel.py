@@ -554,6 +554,8 @@ BDL_DIAGONAL_MOMENT = _lowlevel.BDL_DIAGONAL_MOMENT
 r""" bdl_posterior_create_diagonal_moment()"""
 BDL_DROPOUT = _lowlevel.BDL_DROPOUT
 r""" bdl_posterior_create_dropout()"""
+BDL_LAYERWISE_FULL = _lowlevel.BDL_LAYERWISE_FULL
+r""" bdl_posterior_create_layerwise_full()"""
 
 def bdl_posterior_create_low_rank(dtype, dimension, rank):
     r"""
@@ -621,6 +623,34 @@ def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     """
     return _lowlevel.bdl_posterior_create_dropout(model, input_rate, hidden_rate)
 
+def bdl_posterior_create_layerwise_full(model):
+    r"""
+    New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
+    one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
+    full posteriors, each layer with its own part of the curvature. Since 0.2.
+    :type model: bdl_model
+    :param model:      gives the layers and the dtype
+    :type posterior: bdl_posterior
+    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
+        sum of the layers' squared sizes
+    """
+    return _lowlevel.bdl_posterior_create_layerwise_full(model)
+
+def bdl_posterior_create_blockwise_full(dtype, sizes):
+    r"""
+    New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
+    blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+    :type dtype: int
+    :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
+    :type sizes: int64_t
+    :param sizes:      parameters of each block, >= 1
+    :type size_count: int32_t
+    :param size_count: number of blocks, >= 1
+    :type posterior: bdl_posterior
+    :param posterior:  receives the handle; free with bdl_posterior_free()
+    """
+    return _lowlevel.bdl_posterior_create_blockwise_full(dtype, sizes)
+
 def bdl_posterior_copy(posterior):
     r""" An independent copy. Since 0.1."""
     return _lowlevel.bdl_posterior_copy(posterior)
@@ -630,7 +660,10 @@ def bdl_posterior_dimension(posterior):
     return _lowlevel.bdl_posterior_dimension(posterior)
 
 def bdl_posterior_rank(posterior):
-    r""" Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1."""
+    r"""
+     Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
+    Since 0.1.
+    """
     return _lowlevel.bdl_posterior_rank(posterior)
 
 def bdl_posterior_family(posterior):
@@ -716,6 +749,66 @@ def bdl_posterior_mean(posterior, mean):
 def bdl_posterior_low_rank(posterior, low_rank, diagonal):
     r""" Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."""
     return _lowlevel.bdl_posterior_low_rank(posterior, low_rank, diagonal)
+
+def bdl_posterior_tensor_count(posterior):
+    r"""
+    Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+      low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+      full             mean, precision (D x D), factor (its lower Cholesky factor)
+      full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
+      diagonal moment  mean, variance (1 x D)
+      dropout          mean
+      layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+    """
+    return _lowlevel.bdl_posterior_tensor_count(posterior)
+
+def bdl_posterior_tensor_describe(posterior, index):
+    r"""
+    Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a posterior
+    :type index: int64_t
+    :param index:     0 .. bdl_posterior_tensor_count() - 1
+    :type name: string
+    :param name:      receives the name, a text that lives as long as the posterior
+    :type rows: int64_t
+    :param rows:      receives the number of rows
+    :type cols: int64_t
+    :param cols:      receives the number of columns
+    :type dtype: int32_t
+    :param dtype:     receives the bdl_dtype that the posterior holds it in: matrices of full families are
+        BDL_F64
+    """
+    return _lowlevel.bdl_posterior_tensor_describe(posterior, index)
+
+def bdl_posterior_tensor_get(posterior, index, values):
+    r"""
+    Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
+    symmetric. Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a posterior
+    :type index: int64_t
+    :param index:     0 .. bdl_posterior_tensor_count() - 1
+    :type values: bdl_matrix_out
+    :param values:    receives rows x cols numbers, of either floating type
+    """
+    return _lowlevel.bdl_posterior_tensor_get(posterior, index, values)
+
+def bdl_posterior_set_tensors(posterior, names):
+    r"""
+    Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
+    factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a posterior; it is not blank any more
+    :type names: string
+    :param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+    :type tensors: bdl_matrix
+    :param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
+        precisions and covariances symmetric to rounding and positive definite
+    :type tensor_count: int64_t
+    :param tensor_count: >= 1
+    """
+    return _lowlevel.bdl_posterior_set_tensors(posterior, names)
 
 def bdl_posterior_precision_diagonal(posterior, diagonal):
     r""" Reads diag(Sigma^-1) into 1 x D. Since 0.1."""
@@ -942,8 +1035,31 @@ def bdl_optimizer_set_prior(optimizer, precision):
     """
     return _lowlevel.bdl_optimizer_set_prior(optimizer, precision)
 
+def bdl_optimizer_set_prior_posterior(optimizer, prior):
+    r"""
+    Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
+    say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+    set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
+    prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+
+    Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+    ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
+    diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
+    need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
+    for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
+    Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type prior: bdl_posterior
+    :param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+    """
+    return _lowlevel.bdl_optimizer_set_prior_posterior(optimizer, prior)
+
 def bdl_optimizer_get_prior(optimizer, precision):
-    r""" Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1."""
+    r"""
+    Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
+    prior, its precision's diagonal. Since 0.1.
+    """
     return _lowlevel.bdl_optimizer_get_prior(optimizer, precision)
 
 def bdl_optimizer_initialize(optimizer):

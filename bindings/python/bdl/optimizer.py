@@ -133,6 +133,30 @@ class Optimizer(Handle):
     def prior_precision(self, precision: Any) -> None:
         lowlevel.bdl_optimizer_set_prior(self._handle, arrays.row(precision, "precision"))
 
+    def set_prior(self, prior: Posterior | Any) -> None:
+        """Fixes the prior: to a posterior, its mean and whole precision, or to N(0, 1 / precision), one precision or D.
+
+        What was learned from other data is the prior of these:
+
+        >>> import bdl, numpy as np
+        >>> model = bdl.Model.mlp([1, 1])
+        >>> model.noise_precision = 1.0
+        >>> first, both = bdl.Posterior.full(2), bdl.Posterior.full(2)
+        >>> x = np.arange(6.0)
+        >>> fixed = dict(learn_prior=0, learn_noise=0)
+        >>> bdl.Optimizer(model, first, "exact-full", 3, **fixed).fit(x[:3], 2 * x[:3], epochs=100)
+        True
+        >>> optimizer = bdl.Optimizer(model, both, "exact-full", 3, **fixed)
+        >>> optimizer.set_prior(first)
+        >>> optimizer.fit(x[3:], 2 * x[3:], epochs=100)
+        True
+        """
+        if isinstance(prior, Posterior):
+            of_prior = capsule_of(prior, Posterior, "prior")
+            lowlevel.bdl_optimizer_set_prior_posterior(self._handle, of_prior)
+        else:
+            self.prior_precision = prior
+
     def initialize(self) -> None:
         """Restarts; fit and step do so by themselves when the posterior is blank."""
         lowlevel.bdl_optimizer_initialize(self._handle)

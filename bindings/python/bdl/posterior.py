@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -48,6 +48,16 @@ class Posterior(Handle):
         """A network's weights under random masks of its units."""
         of_model = capsule_of(model, Model, "model")
         return cls._of(lowlevel.bdl_posterior_create_dropout(of_model, input_rate, hidden_rate))
+
+    @classmethod
+    def layerwise_full(cls, model: Model) -> Posterior:
+        """Any precision matrix within each layer of a model, weights and biases together, and none across layers."""
+        return cls._of(lowlevel.bdl_posterior_create_layerwise_full(capsule_of(model, Model, "model")))
+
+    @classmethod
+    def blockwise_full(cls, sizes: Sequence[int], dtype: str = "float64") -> Posterior:
+        """The same for consecutive blocks of so many parameters each."""
+        return cls._of(lowlevel.bdl_posterior_create_blockwise_full(names.dtypes.number(dtype), sizes))
 
     @property
     def dimension(self) -> int:
@@ -102,6 +112,28 @@ class Posterior(Handle):
     def set_dropout(self, mean: Any) -> None:
         """Sets a dropout posterior's mean (D): the weights without dropout."""
         lowlevel.bdl_posterior_set_dropout(self._handle, arrays.row(mean, "mean"))
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """All that the posterior consists of, by name: the mean, and its family's vectors and matrices.
+
+        >>> import bdl
+        >>> list(bdl.Posterior.blockwise_full([2, 1]).tensors())
+        ['mean', 'block0.precision', 'block0.factor', 'block1.precision', 'block1.factor']
+        """
+        found = {}
+        for index in range(lowlevel.bdl_posterior_tensor_count(self._handle)):
+            name, rows, cols, _ = lowlevel.bdl_posterior_tensor_describe(self._handle, index)
+            found[name] = arrays.empty(rows, cols)
+            lowlevel.bdl_posterior_tensor_get(self._handle, index, found[name])
+            if rows == 1 and name.split(".")[-1] in ("mean", "diagonal", "variance"):
+                found[name] = found[name][0]
+        return found
+
+    def set_tensors(self, tensors: Mapping[str, Any]) -> None:
+        """Sets tensors by name, all or, on an error, none; those that are not named stay. A factor follows from its
+        matrix and may be left out."""
+        given = [(name, arrays.row(values, name)) for name, values in tensors.items()]
+        lowlevel.bdl_posterior_set_tensors(self._handle, [(name, values) for name, values in given if values.size])
 
     def _row(self, read: Any) -> np.ndarray:
         result = arrays.empty(1, self.dimension)

@@ -5520,6 +5520,116 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_posterior_create_layerwise_full(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_posterior *handle2 = NULL ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &handle2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_create_layerwise_full: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_create_layerwise_full((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg2);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_create_blockwise_full(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dtype arg1 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int32_t arg3 ;
+  bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  int64_t number1 ;
+  int64_t *values2 = NULL ;
+  int64_t count2 ;
+  bdl_posterior *handle4 = NULL ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg4 = &handle4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_blockwise_full", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_posterior_create_blockwise_full: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    arg1 = (bdl_dtype)number1;
+  }
+  {
+    if (int64_array_argument(swig_obj[1], "bdl_posterior_create_blockwise_full: sizes", &values2, &count2) < 0) SWIG_fail;
+    arg2 = values2;
+    arg3 = (int32_t)count2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_create_blockwise_full(arg1,(int64_t const *)arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg4);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    PyMem_Free(values2); 
+  }
+  return resultobj;
+fail:
+  {
+    PyMem_Free(values2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -6299,6 +6409,243 @@ fail:
   }
   {
     view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_count: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_posterior_tensor_count((struct bdl_posterior const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_describe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  int64_t arg2 ;
+  char **arg3 = (char **) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  int64_t *arg5 = (int64_t *) 0 ;
+  int32_t *arg6 = (int32_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  char const *value3 ;
+  int64_t value4 ;
+  int64_t value5 ;
+  int32_t value6 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = (char **)&value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  {
+    arg6 = &value6; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_tensor_describe", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_describe: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_posterior_tensor_describe: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_tensor_describe((struct bdl_posterior const *)arg1,arg2,(char const **)arg3,arg4,arg5,arg6);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg5)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg6)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_get(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  int64_t arg2 ;
+  bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_tensor_get", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_get: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_posterior_tensor_get: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_posterior_tensor_get: values", 1, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_tensor_get((struct bdl_posterior const *)arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_set_tensors(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  char **arg2 = (char **) 0 ;
+  bdl_matrix *arg3 = (bdl_matrix *) 0 ;
+  int64_t arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  Tensors tensors2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_tensors", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_posterior_set_tensors", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_tensors: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    if (tensors_argument(swig_obj[1], "bdl_posterior_set_tensors: tensors", &tensors2) < 0) SWIG_fail;
+    arg2 = (char **)tensors2.names;
+    arg3 = tensors2.matrices;
+    arg4 = tensors2.count;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_set_tensors(arg1,(char const *const *)arg2,(struct bdl_matrix const *)arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  
+  {
+    handle_release(&argument1); 
+  }
+  {
+    tensors_release(&tensors2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    tensors_release(&tensors2); 
   }
   return NULL;
 }
@@ -7778,6 +8125,63 @@ fail:
   }
   {
     view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_posterior(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior_posterior", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_prior_posterior", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_prior_posterior: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_set_prior_posterior: prior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_prior_posterior(arg1,(struct bdl_posterior const *)arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
   }
   return NULL;
 }
@@ -11776,9 +12180,34 @@ static PyMethodDef SwigMethods[] = {
 		":param posterior:   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits\n"
 		"    models with the same layers only\n"
 		""},
+	 { "bdl_posterior_create_layerwise_full", _wrap_bdl_posterior_create_layerwise_full, METH_O, "\n"
+		"New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,\n"
+		"one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of\n"
+		"full posteriors, each layer with its own part of the curvature. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:      gives the layers and the dtype\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the\n"
+		"    sum of the layers' squared sizes\n"
+		""},
+	 { "bdl_posterior_create_blockwise_full", _wrap_bdl_posterior_create_blockwise_full, METH_VARARGS, "\n"
+		"New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and\n"
+		"blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.\n"
+		":type dtype: int\n"
+		":param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with\n"
+		":type sizes: int64_t\n"
+		":param sizes:      parameters of each block, >= 1\n"
+		":type size_count: int32_t\n"
+		":param size_count: number of blocks, >= 1\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
+		""},
 	 { "bdl_posterior_copy", _wrap_bdl_posterior_copy, METH_O, " An independent copy. Since 0.1."},
 	 { "bdl_posterior_dimension", _wrap_bdl_posterior_dimension, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
-	 { "bdl_posterior_rank", _wrap_bdl_posterior_rank, METH_O, " Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1."},
+	 { "bdl_posterior_rank", _wrap_bdl_posterior_rank, METH_O, "\n"
+		" Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.\n"
+		"Since 0.1.\n"
+		""},
 	 { "bdl_posterior_family", _wrap_bdl_posterior_family, METH_O, " The bdl_family of a posterior; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_dtype", _wrap_bdl_posterior_dtype, METH_O, " The bdl_dtype of a posterior; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_is_blank", _wrap_bdl_posterior_is_blank, METH_O, " 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1."},
@@ -11830,6 +12259,54 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_dropout_rates", _wrap_bdl_posterior_dropout_rates, METH_O, " Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."},
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_low_rank", _wrap_bdl_posterior_low_rank, METH_VARARGS, " Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."},
+	 { "bdl_posterior_tensor_count", _wrap_bdl_posterior_tensor_count, METH_O, "\n"
+		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.\n"
+		"  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)\n"
+		"  full             mean, precision (D x D), factor (its lower Cholesky factor)\n"
+		"  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)\n"
+		"  diagonal moment  mean, variance (1 x D)\n"
+		"  dropout          mean\n"
+		"  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers\n"
+		""},
+	 { "bdl_posterior_tensor_describe", _wrap_bdl_posterior_tensor_describe, METH_VARARGS, "\n"
+		"Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a posterior\n"
+		":type index: int64_t\n"
+		":param index:     0 .. bdl_posterior_tensor_count() - 1\n"
+		":type name: string\n"
+		":param name:      receives the name, a text that lives as long as the posterior\n"
+		":type rows: int64_t\n"
+		":param rows:      receives the number of rows\n"
+		":type cols: int64_t\n"
+		":param cols:      receives the number of columns\n"
+		":type dtype: int32_t\n"
+		":param dtype:     receives the bdl_dtype that the posterior holds it in: matrices of full families are\n"
+		"    BDL_F64\n"
+		""},
+	 { "bdl_posterior_tensor_get", _wrap_bdl_posterior_tensor_get, METH_VARARGS, "\n"
+		"Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not\n"
+		"symmetric. Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a posterior\n"
+		":type index: int64_t\n"
+		":param index:     0 .. bdl_posterior_tensor_count() - 1\n"
+		":type values: bdl_matrix_out\n"
+		":param values:    receives rows x cols numbers, of either floating type\n"
+		""},
+	 { "bdl_posterior_set_tensors", _wrap_bdl_posterior_set_tensors, METH_VARARGS, "\n"
+		"Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a\n"
+		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a posterior; it is not blank any more\n"
+		":type names: string\n"
+		":param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
+		":type tensors: bdl_matrix\n"
+		":param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,\n"
+		"    precisions and covariances symmetric to rounding and positive definite\n"
+		":type tensor_count: int64_t\n"
+		":param tensor_count: >= 1\n"
+		""},
 	 { "bdl_posterior_precision_diagonal", _wrap_bdl_posterior_precision_diagonal, METH_VARARGS, " Reads diag(Sigma^-1) into 1 x D. Since 0.1."},
 	 { "bdl_posterior_marginal_variance", _wrap_bdl_posterior_marginal_variance, METH_VARARGS, " Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1."},
 	 { "bdl_posterior_covariance", _wrap_bdl_posterior_covariance, METH_VARARGS, "\n"
@@ -11975,7 +12452,27 @@ static PyMethodDef SwigMethods[] = {
 		":type precision: bdl_matrix\n"
 		":param precision: 1 x 1 or 1 x D, positive\n"
 		""},
-	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, " Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1."},
+	 { "bdl_optimizer_set_prior_posterior", _wrap_bdl_optimizer_set_prior_posterior, METH_VARARGS, "\n"
+		"Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,\n"
+		"say. The prior is fixed then, and \"learn_prior\" plays no part, until an option that defines the prior is\n"
+		"set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole\n"
+		"prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.\n"
+		"\n"
+		"Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal\n"
+		"ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and\n"
+		"diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams\n"
+		"need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any\n"
+		"for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.\n"
+		"Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer\n"
+		":type prior: bdl_posterior\n"
+		":param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied\n"
+		""},
+	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, "\n"
+		"Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as\n"
+		"prior, its precision's diagonal. Since 0.1.\n"
+		""},
 	 { "bdl_optimizer_initialize", _wrap_bdl_optimizer_initialize, METH_O, "\n"
 		"Restarts: mean = a network initialisation (options \"initialization\", \"seed\"; 0 without a network),\n"
 		"U = 0, precision = option \"initial_precision\", step counter 0, momentum and Adam's averages 0, scales as\n"
@@ -13146,6 +13643,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_FULL_MOMENT",SWIG_From_int((int)(BDL_FULL_MOMENT)));
   SWIG_Python_SetConstant(d, "BDL_DIAGONAL_MOMENT",SWIG_From_int((int)(BDL_DIAGONAL_MOMENT)));
   SWIG_Python_SetConstant(d, "BDL_DROPOUT",SWIG_From_int((int)(BDL_DROPOUT)));
+  SWIG_Python_SetConstant(d, "BDL_LAYERWISE_FULL",SWIG_From_int((int)(BDL_LAYERWISE_FULL)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_DOUBLE",SWIG_From_int((int)(BDL_OPTION_DOUBLE)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_INT",SWIG_From_int((int)(BDL_OPTION_INT)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_CHOICE",SWIG_From_int((int)(BDL_OPTION_CHOICE)));

@@ -67,6 +67,51 @@ static int view_argument(PyObject* object, const char* name, int writable, View*
   return 0;
 }
 
+/* Names and views of a sequence of (name, array), in memory of PyMem_Malloc(). */
+typedef struct Tensors {
+  PyObject* items;
+  const char** names;
+  bdl_matrix* matrices;
+  View* views;
+  Py_ssize_t count; /* of views that were made */
+} Tensors;
+
+static void tensors_release(Tensors* tensors) {
+  while (tensors->count > 0) view_release(&tensors->views[--tensors->count]);
+  PyMem_Free(tensors->names);
+  PyMem_Free(tensors->matrices);
+  PyMem_Free(tensors->views);
+  Py_XDECREF(tensors->items);
+  memset(tensors, 0, sizeof *tensors);
+}
+
+static int tensor_argument(PyObject* item, const char* name, Tensors* tensors) {
+  const Py_ssize_t k = tensors->count;
+  if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 2) return type_error(name, item, "tuples (name, array)");
+  if (string_argument(PyTuple_GET_ITEM(item, 0), name, &tensors->names[k]) < 0) return -1;
+  if (view_argument(PyTuple_GET_ITEM(item, 1), name, 0, &tensors->views[k]) < 0) return -1;
+  tensors->matrices[k] = tensors->views[k].matrix;
+  ++tensors->count;
+  return 0;
+}
+
+static int tensors_argument(PyObject* object, const char* name, Tensors* tensors) {
+  Py_ssize_t size, i;
+  tensors->items = PySequence_Fast(object, "");
+  if (!tensors->items) return type_error(name, object, "a sequence of tuples (name, array)");
+  size = PySequence_Fast_GET_SIZE(tensors->items);
+  tensors->names = PyMem_New(const char*, size ? size : 1);
+  tensors->matrices = PyMem_New(bdl_matrix, size ? size : 1);
+  tensors->views = PyMem_New(View, size ? size : 1);
+  if (!tensors->names || !tensors->matrices || !tensors->views) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (i = 0; i < size; ++i)
+    if (tensor_argument(PySequence_Fast_GET_ITEM(tensors->items, i), name, tensors) < 0) return -1;
+  return 0;
+}
+
 /* Contiguous bytes. */
 static int bytes_argument(PyObject* object, const char* name, int writable, Py_buffer* buffer) {
   memset(buffer, 0, sizeof *buffer);

@@ -112,7 +112,7 @@ def test_networks_of_layers(rng):
         bdl.Model.network("input 3\ndense two")
     random = bdl.Model.network("input 3; dense 4; dropout 0.2; dense 2")
     with pytest.raises(bdl.UnsupportedError, match='"dropout 0.2" \\(line 3\\)'):
-        bdl.Optimizer(random, bdl.Posterior.low_rank(random, 0), "von", 5)
+        bdl.Optimizer(random, bdl.Posterior.low_rank(random.parameters, 0), "von", 5)
 
 
 def test_models_of_ones_own(rng):

@@ -99,15 +99,15 @@ typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentS
           static_cast<T>(options.adam_epsilon)};
 }
 
-/// The loss has the gradient (g + lambda mu) / N.
+/// The loss per example has the gradient g / N.
 template <class T>
 template <bool adam>
 void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averages, std::span<T> mean) {
-  const T *g = step.gradient.data(), *lambda = step.prior_precision.data(), *old = step.from.mean().data();
+  const T *g = step.gradient.data(), *old = step.from.mean().data();
   const T each = static_cast<T>(1 / step.data_size);
   T* const next = mean.data();
   for_each_index(step.from.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
-    next[i] = old[i] - averages.template shift<adam>(i, each * (g[i] + lambda[i] * old[i]));
+    next[i] = old[i] - averages.template shift<adam>(i, each * g[i]);
   });
 }
 

@@ -23,8 +23,8 @@ struct Moments {
 template <class T>
 struct DescentStep {
   const Posterior<T>& from;
-  ConstSpan<T> gradient;  ///< of minus the expected log likelihood, with respect to the mean
-  ConstSpan<T> prior_precision;
+  ConstSpan<T> gradient;         ///< of N times the loss, with respect to the mean
+  ConstSpan<T> prior_precision;  ///< for the scales: Lambda_0's diagonal
   double data_size, rate;
   Index number;  ///< for messages
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "prior/prior.hpp"
 
 namespace bdl {
 
@@ -15,13 +16,14 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   const auto w = weights.first(count), m = slope.first(dimension);
   std::ranges::fill(w, static_cast<T>(scale));
   rows.sum(w, m);
-  for (std::size_t i = 0; i < m.size(); ++i) m[i] += prior_precision[i] * q.mean()[i];
+  auto prior = Prior<T>::fixed(prior_precision);
+  prior.add_slope(std::as_const(q).mean(), m);
   PosteriorStep<T> step{q};
   step.m = m;
   step.curvature = {&rows, w, {}, {}};
   step.mean_rate = learning_rate;
   step.curvature_rate = curvature_rate;
-  step.prior_precision = prior_precision;
+  prior.enter(step);
   step.shorten = false;  // nobody would hear of it
   step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
   UpdateWorkspace<T> workspace;

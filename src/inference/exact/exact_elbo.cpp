@@ -18,10 +18,8 @@ std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
 }  // namespace
 
 template <class T>
-ExactElbo::ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const Array& x, const Array& y)
-    : model_(in_double(model)), examples_(x.rows) {
-  prior_.reserve(dimension());
-  std::ranges::copy(prior_precision, prior_.data());
+ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, const Array& x, const Array& y)
+    : model_(in_double(model)), examples_(x.rows), prior_(std::move(prior)) {
   slope_.reserve(dimension());
   x_.reserve(x.rows * x.cols);
   y_.reserve(y.rows);
@@ -37,10 +35,10 @@ double ExactElbo::Value::rounding() const {
 ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
   estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_->inputs(), examples_),
                                    std::as_const(y_).matrix(1, examples_), 1);
-  const Value value{estimate_.expected_log_likelihood, kl_to_prior(q, prior_precision(), scratch_)};
+  const Value value{estimate_.expected_log_likelihood, prior_.kl(q, scratch_)};
   const auto slope = slope_.first(dimension());
   estimate_.rows->sum(estimate_.c, slope);
-  for (std::size_t i = 0; i < slope.size(); ++i) slope[i] += prior_precision()[i] * q.mean()[i];
+  prior_.add_slope(q.mean(), slope);
   if (!std::isfinite(value.loss()) ||
       !std::ranges::all_of(slope, [](double derivative) { return std::isfinite(derivative); }))
     fail(Status::ERROR_DIVERGED, "the ELBO is not finite");
@@ -58,7 +56,7 @@ std::vector<double> ExactElbo::typical_precision() const {
   const DenseShape& layer = exact_layer(*model_);
   const bdl_likelihood kind = model_->likelihood.kind();
   const auto x = x_.matrix(model_->inputs(), examples_);
-  std::vector<double> out(prior_.data(), prior_.data() + dimension());
+  std::vector<double> out(prior_precision().begin(), prior_precision().end());
   for (Index i = 0; i < examples_; ++i) {
     const double b = kind == BDL_BERNOULLI  ? 0.25
                      : kind == BDL_GAUSSIAN ? model_->likelihood.noise_precision(0)
@@ -80,7 +78,7 @@ Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index 
 
 template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index);
 template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index);
-template ExactElbo::ExactElbo(const Model<float>&, ConstSpan<float>, const Array&, const Array&);
-template ExactElbo::ExactElbo(const Model<double>&, ConstSpan<double>, const Array&, const Array&);
+template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, const Array&, const Array&);
+template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, const Array&, const Array&);
 
 }  // namespace bdl

@@ -15,7 +15,7 @@ class ExactElbo {
  public:
   /// Copies what it needs. Fails with ERROR_UNSUPPORTED for other models.
   template <class T>
-  ExactElbo(const Model<T>& model, ConstSpan<T> prior_precision, const Array& x, const Array& y);
+  ExactElbo(const Model<T>& model, Prior<double> prior, const Array& x, const Array& y);
 
   struct Value {
     double log_likelihood = 0, kl = 0;
@@ -25,7 +25,7 @@ class ExactElbo {
   };
   /// At q. The views below are of the last call. Fails with ERROR_DIVERGED where it is not finite.
   Value evaluate(const Posterior<double>& q);
-  /// Derivative of the loss with respect to mu: sum_i E[l'_i] x_i + lambda mu.
+  /// Derivative of the loss with respect to mu: sum_i E[l'_i] x_i + Lambda_0 (mu - mu_0).
   ConstSpan<double> slope() const { return slope_.first(dimension()); }
   /// H = sum_i E[l''_i] x_i x_i^T, so that the derivative with respect to Sigma is (H + Lambda_0 - Lambda)
   /// / 2.
@@ -34,7 +34,9 @@ class ExactElbo {
   /// N / E[sum of squared errors].
   double best_noise_precision(const Value& value) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
-  ConstSpan<double> prior_precision() const { return prior_.first(dimension()); }
+  Prior<double>& prior() { return prior_; }
+  /// Lambda_0's diagonal.
+  ConstSpan<double> prior_precision() const { return prior_.precision(); }
   /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be: 1/4, the noise precision,
   /// or the count. The same whatever q.
   std::vector<double> typical_precision() const;
@@ -46,7 +48,8 @@ class ExactElbo {
  private:
   std::unique_ptr<Network<double>> model_;
   Index examples_;
-  Buffer<double> prior_, x_, y_, slope_;
+  Prior<double> prior_;
+  Buffer<double> x_, y_, slope_;
   std::optional<ExactEstimator<double>> estimator_;
   Estimate<double> estimate_;
   PosteriorScratch<double> scratch_;

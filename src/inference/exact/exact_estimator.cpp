@@ -90,7 +90,7 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
 template <class T>
 Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
   const Index t = sizeof(T), f64 = sizeof(double), most = examples_together(examples);
-  const bool full = q.family() == Family::full || q.family() == Family::full_moment;
+  const bool full = q.takes_matrix();
   const Index scratch = q.family() == Family::low_rank
                             ? Woodbury<T>::scratch_bytes(q.dimension(), q.rank(), most)
                         : full ? 2 * f64 * q.dimension() * std::min(most, most_dense_columns)

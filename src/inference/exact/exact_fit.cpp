@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/error.hpp"
 #include "inference/exact/low_rank_search.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/undo.hpp"
 #include "parallel/parallel.hpp"
-#include "posterior/full/full.hpp"
+#include "posterior/families.hpp"
 
 namespace bdl {
 namespace {
@@ -22,35 +21,6 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 /// Learned noise has at least this share of the targets' variance.
 constexpr double least_noise = 1e-12;
 
-template <class From, class To>
-void convert(ConstSpan<From> from, To* to) {
-  for (const From value : from) {
-    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<To>::max())))
-      fail(Status::ERROR_DIVERGED, "the optimum has a number of %g, which does not fit in 32 bits",
-           static_cast<double>(value));
-    *to++ = static_cast<To>(value);
-  }
-}
-
-/// Between the precisions of one family.
-template <class From, class To>
-void copy_posterior(const Posterior<From>& from, Posterior<To>& to) {
-  if (from.family() == Family::full) {
-    const FullPosterior<From>& full = as_full(from);
-    dynamic_cast<FullPosterior<To>&>(to).restore(full.precision(), full.factor());
-  } else {
-    const LowRankPosterior<From>& low_rank = as_low_rank(from);
-    const Index dimension = from.dimension(), size = low_rank.u().size();
-    Buffer<To> u(size), d(dimension);
-    convert<From>({low_rank.u().data, static_cast<std::size_t>(size)}, u.data());
-    convert<From>(low_rank.d(), d.data());
-    dynamic_cast<LowRankPosterior<To>&>(to).set_precision(u.matrix(dimension, from.rank()),
-                                                          d.first(dimension));
-  }
-  convert<From>(from.mean(), to.mean().data());
-  to.set_blank(false);
-}
-
 /// The optimizer between the iterations of a search: it has the belief of the last one.
 template <class T>
 class Course {
@@ -60,7 +30,7 @@ class Course {
 
   /// The iteration becomes the optimizer's. True if it was the last one or training is to stop.
   bool advance(const Posterior<double>& q, const ExactElbo::Value& value) {
-    copy_posterior(q, *next_);
+    convert_tensors(q, *next_);
     optimizer_.posterior()->swap(*next_);
     TrainingState& state = optimizer_.state;
     ++state.step;
@@ -93,16 +63,9 @@ void check_fixed_prior(const Optimizer<T>& optimizer) {
          optimizer.method().name);
 }
 
-/// A belief of the family in double.
-template <class T>
-std::unique_ptr<Posterior<double>> widened(const Posterior<T>& q) {
-  if (q.family() == Family::full) return std::make_unique<FullPosterior<double>>(q.dimension());
-  return std::make_unique<LowRankPosterior<double>>(q.dimension(), q.rank());
-}
-
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
-  if (q.family() == Family::full) return converge(point, options.tolerance, q, iterated);
+  if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
   for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
     if (!point.step(part, worthwhile)) {
       part /= 2;
@@ -149,9 +112,8 @@ Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Inde
   begin_course(optimizer, epochs, x.rows, 1);
   optimizer.start_noise(y);
   const ThreadLimit threads(optimizer.options().threads);
-  ExactElbo elbo(*optimizer.model(), optimizer.prior().precision(), x, y);
-  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
-  copy_posterior(*optimizer.posterior(), *q);
+  ExactElbo elbo(*optimizer.model(), optimizer.prior().widened(optimizer.posterior()->kind()), x, y);
+  const std::unique_ptr<Posterior<double>> q = converted<double>(std::as_const(*optimizer.posterior()));
   Course course(optimizer, undo, progress);
   const double most_precision =
       1 / (least_noise * target_variance(y, optimizer.model()->standardization.targets()));
@@ -167,11 +129,11 @@ template <class T>
 Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const Index examples = optimizer.data_size();
   check_row_count(static_cast<double>(examples));
-  const std::unique_ptr<Posterior<double>> q = widened(*optimizer.posterior());
+  const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
   const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
   return course + beliefs + ExactElbo::bytes(*optimizer.model(), *q, examples) +
          FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
-         (q->family() == Family::full ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
+         (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
 }
 
 #define BDL_INSTANTIATE(T)                                                                        \

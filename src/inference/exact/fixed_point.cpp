@@ -35,7 +35,7 @@ bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next
   step.m = elbo_.slope();
   step.curvature = elbo_.curvature();
   step.mean_rate = step.curvature_rate = part;
-  step.prior_precision = elbo_.prior_precision();
+  elbo_.prior().enter(step);
   step.projection = projection_;
   try {
     next_->take(step, workspace_);

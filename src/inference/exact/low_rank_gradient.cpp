@@ -10,7 +10,7 @@ namespace bdl {
 
 /// With G = H + Lambda_0 and T = Sigma G Sigma - Sigma, the derivatives are m, -T U and -diag(T) / 2.
 /// Without U, Sigma is diag(1 / d).
-void LowRankGradient::compute(const ExactElbo& elbo, const LowRankPosterior<double>& q) {
+void LowRankGradient::compute(ExactElbo& elbo, const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension();
   diagonal_.reserve(2 * dimension);
   const auto g = diagonal_.first(dimension);
@@ -34,7 +34,7 @@ Index LowRankGradient::bytes(Index dimension, Index rank, Index examples) {
 /// With K = U / d, M = I + U^T K, Y = Sigma U = K M^-1, A = G Y and C = Y^T A: diag(d) Sigma = I - U Y^T, so
 ///   T U = (A - U C) / d - Y,   d^2 diag(Sigma G Sigma) = diag(G) - 2 rowsum(U ∘ A) + rowsum(U C ∘ U),
 /// which loses less to cancellation than products with Sigma do where U U^T dominates d.
-void LowRankGradient::add_factor(const ExactElbo& elbo, const LowRankPosterior<double>& q) {
+void LowRankGradient::add_factor(ExactElbo& elbo, const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension(), rank = q.rank(), examples = elbo.examples();
   for (Buffer<double>* buffer : {&solved_, &curved_, &mixed_}) buffer->reserve(dimension * rank);
   projected_.reserve(rank * examples);
@@ -59,9 +59,7 @@ void LowRankGradient::add_factor(const ExactElbo& elbo, const LowRankPosterior<d
   for (Index k = 0; k < rank; ++k)
     for (Index i = 0; i < examples; ++i) weighted(i, k) = h.w[static_cast<std::size_t>(i)] * yx(k, i);
   h.rows->combine(weighted, a);
-  for (Index k = 0; k < rank; ++k)
-    for (Index i = 0; i < dimension; ++i)
-      a(i, k) += elbo.prior_precision()[static_cast<std::size_t>(i)] * y(i, k);
+  for (Index k = 0; k < rank; ++k) elbo.prior().add_product(std::as_const(y).column(k), a.column(k));
   gemm(Op::transpose, Op::none, 1.0, y, a, 0.0, c);
   gemm(Op::none, Op::none, 1.0, u, c, 0.0, uc);
   for (Index i = 0; i < dimension; ++i) {

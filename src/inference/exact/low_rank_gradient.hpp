@@ -10,14 +10,14 @@ namespace bdl {
 class LowRankGradient {
  public:
   /// At q, where the ELBO has just been evaluated. O(N D L).
-  void compute(const ExactElbo& elbo, const LowRankPosterior<double>& q);
+  void compute(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean() const { return mean_; }
   ConstMatrixView<double> u() const { return u_; }
   ConstSpan<double> d() const { return d_; }
   static Index bytes(Index dimension, Index rank, Index examples);
 
  private:
-  void add_factor(const ExactElbo& elbo, const LowRankPosterior<double>& q);
+  void add_factor(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean_;
   ConstMatrixView<double> u_;
   std::span<double> d_;

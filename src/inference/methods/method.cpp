@@ -130,10 +130,14 @@ constexpr Method all_methods[] = {
     {"lo-fi", Suits::low_rank, true, false, online<Rule::bong, EstimateKind::lin_hess>},  // Chang et al. 2023
 };
 
+bool is_full(Family family) {
+  return family == Family::full || family == Family::layerwise_full;
+}
+
 bool suits(Suits wanted, Family family, Index rank) {
   switch (wanted) {
     case Suits::full:
-      return family == Family::full;
+      return is_full(family);
     case Suits::diagonal:
       return family == Family::low_rank && rank == 0;
     case Suits::low_rank:
@@ -151,7 +155,7 @@ constexpr const char* family_words[] = {"any", "full", "diagonal", "low_rank", "
 
 /// Moment parameters have no filter of their own name.
 const char* stream_method(Family family, Index rank) {
-  if (family == Family::full) return "ekf";
+  if (is_full(family)) return "ekf";
   if (family != Family::low_rank) return "bong";
   return rank > 0 ? "lo-fi" : "vd-ekf";
 }

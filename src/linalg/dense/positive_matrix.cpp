@@ -27,13 +27,9 @@ bool PositiveMatrix::accept_factor() {
   return std::isfinite(log_det_);
 }
 
-bool PositiveMatrix::restore(ConstMatrixView<double> kept, ConstMatrixView<double> factor) {
+bool PositiveMatrix::accept_kept_factor() {
   const auto a = matrix(), c = lower();
-  for (Index j = 0; j < size_; ++j)
-    for (Index i = 0; i < size_; ++i) {
-      a(i, j) = i < j ? kept(j, i) : kept(i, j);
-      c(i, j) = i < j ? 0 : factor(i, j);
-    }
+  for (Index j = 0; j < size_; ++j) std::fill_n(c.column_data(j), j, 0.0);
   for (Index i = 0; i < size_; ++i) {
     double square = 0;
     for (Index k = 0; k <= i; ++k) square += c(i, k) * c(i, k);

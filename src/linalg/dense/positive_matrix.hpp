@@ -27,7 +27,7 @@ class PositiveMatrix {
 
   /// From lower triangles of A and C that somebody has kept. False unless C belongs to A, as far as its rows'
   /// lengths tell.
-  [[nodiscard]] bool restore(ConstMatrixView<double> matrix, ConstMatrixView<double> lower);
+  [[nodiscard]] bool accept_kept_factor();
 
   void copy(const PositiveMatrix& other);
   void swap(PositiveMatrix& other) noexcept;

@@ -58,6 +58,12 @@ Index DiagonalMomentPosterior<T>::bytes() const {
 }
 
 template <class T>
+void DiagonalMomentPosterior<T>::tensors(const TensorVisitor<T>& visit) {
+  this->visit_mean(visit);
+  visit(vector_tensor<T>("variance", TensorRole::positive, variance_.first(this->dimension_)));
+}
+
+template <class T>
 void DiagonalMomentPosterior<T>::set_isotropic(double precision) {
   std::fill_n(variance_.data(), this->dimension_, static_cast<T>(1 / precision));
   log_det_ = sum_of_logs(variance());

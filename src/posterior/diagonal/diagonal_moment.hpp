@@ -23,6 +23,8 @@ class DiagonalMomentPosterior final : public Posterior<T> {
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
+  void tensors(const TensorVisitor<T>& visit) override;
+  void accept_tensors() override { finish(); }
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;

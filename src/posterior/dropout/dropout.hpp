@@ -10,14 +10,6 @@
 
 namespace bdl {
 
-/// Which parameters share a mask: those of a network with these layers.
-struct DropoutLayout {
-  std::vector<Index> sizes;  ///< inputs, then the outputs of each layer
-  bool bias;
-  double input_rate, hidden_rate;  ///< in [0, 1): of the network's inputs, of hidden units
-  Index parameters() const;
-};
-
 template <class T>
 class DropoutPosterior final : public Posterior<T> {
  public:
@@ -36,10 +28,12 @@ class DropoutPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::dropout; }
   Index rank() const override { return 0; }
+  PosteriorKind kind() const override { return {Family::dropout, this->dimension_, 0, {}, layout_}; }
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
+  void tensors(const TensorVisitor<T>& visit) override { this->visit_mean(visit); }
   void reserve(Index, PosteriorScratch<T>&) const override {}
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;

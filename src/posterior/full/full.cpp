@@ -36,8 +36,15 @@ void FullPosterior<T>::reserve_unsymmetric() {
 }
 
 template <class T>
-void FullPosterior<T>::restore(ConstMatrixView<double> precision, ConstMatrixView<double> factor) {
-  if (!precision_.restore(precision, factor))
+void FullPosterior<T>::tensors(const TensorVisitor<T>& visit) {
+  this->visit_mean(visit);
+  visit(square_tensor<T>("precision", TensorRole::matrix, precision_.matrix()));
+  visit(square_tensor<T>("factor", TensorRole::factor, precision_.lower()));
+}
+
+template <class T>
+void FullPosterior<T>::accept_tensors() {
+  if (!precision_.accept_kept_factor())
     fail(Status::ERROR_INVALID_ARGUMENT, "precision and factor do not belong together");
   unsymmetric_ = false;
 }

@@ -13,14 +13,13 @@ class FullPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::full; }
   Index rank() const override { return this->dimension_; }
+  bool takes_matrix() const override { return true; }
   /// P, or its symmetric part.
   ConstMatrixView<double> precision() const { return precision_.matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
   /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
   ConstMatrixView<double> factor() const { return precision_.lower(); }
-  /// Both as they were kept; fails with ERROR_INVALID_ARGUMENT unless they belong together.
-  void restore(ConstMatrixView<double> precision, ConstMatrixView<double> factor);
   /// After an unsymmetric step, P and Sigma are not symmetric: solve(), marginal_variance() and
   /// multiply_precision() use them as they are, everything else the symmetric part of P.
   bool is_unsymmetric() const { return unsymmetric_; }
@@ -29,6 +28,9 @@ class FullPosterior final : public Posterior<T> {
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
+  void tensors(const TensorVisitor<T>& visit) override;
+  void accept_tensors() override;
+  bool is_whole_in_tensors() const override { return !unsymmetric_; }
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;

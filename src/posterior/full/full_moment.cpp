@@ -28,8 +28,15 @@ void FullMomentPosterior<T>::set_covariance(ConstMatrixView<double> covariance) 
 }
 
 template <class T>
-void FullMomentPosterior<T>::restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor) {
-  if (!covariance_.restore(covariance, factor))
+void FullMomentPosterior<T>::tensors(const TensorVisitor<T>& visit) {
+  this->visit_mean(visit);
+  visit(square_tensor<T>("covariance", TensorRole::matrix, covariance_.matrix()));
+  visit(square_tensor<T>("factor", TensorRole::factor, covariance_.lower()));
+}
+
+template <class T>
+void FullMomentPosterior<T>::accept_tensors() {
+  if (!covariance_.accept_kept_factor())
     fail(Status::ERROR_INVALID_ARGUMENT, "covariance and factor do not belong together");
 }
 

@@ -12,18 +12,19 @@ class FullMomentPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::full_moment; }
   Index rank() const override { return this->dimension_; }
+  bool takes_matrix() const override { return true; }
   ConstMatrixView<double> covariance() const { return covariance_.matrix(); }
   /// Sets Sigma from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_covariance(ConstMatrixView<double> covariance);
   /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
   ConstMatrixView<double> factor() const { return covariance_.lower(); }
-  /// Both as they were kept; fails with ERROR_INVALID_ARGUMENT unless they belong together.
-  void restore(ConstMatrixView<double> covariance, ConstMatrixView<double> factor);
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
+  void tensors(const TensorVisitor<T>& visit) override;
+  void accept_tensors() override;
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;

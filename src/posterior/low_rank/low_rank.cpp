@@ -73,6 +73,19 @@ Index LowRankPosterior<T>::bytes() const {
 }
 
 template <class T>
+void LowRankPosterior<T>::tensors(const TensorVisitor<T>& visit) {
+  this->visit_mean(visit);
+  visit(matrix_tensor<T>("low_rank", u_.matrix(this->dimension_, rank_)));
+  visit(vector_tensor<T>("diagonal", TensorRole::positive, d_.first(this->dimension_)));
+}
+
+template <class T>
+void LowRankPosterior<T>::accept_tensors() {
+  TallScratch scratch;
+  factorize(scratch);
+}
+
+template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
   const T value = static_cast<T>(precision);
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));

@@ -3,6 +3,7 @@
 #include "inference/batch/fit.hpp"
 #include "inference/exact/exact_fit.hpp"
 #include "optimize/minimize.hpp"
+#include "posterior/families.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
@@ -17,7 +18,7 @@ struct Case {
   const char* name;
   std::vector<Index> sizes;
   bdl_likelihood likelihood;
-  Index rank, examples, samples;  // rank -1: full family, -2: dropout
+  Index rank, examples, samples;  // rank -1: full family, -2: dropout, -3: full within layers
   std::int32_t curvature, eigen_method;
   Rule rule = Rule::blr;  // others by Adam
 };
@@ -47,6 +48,8 @@ const std::vector<Case>& cases() {
        0},
       {"regression", {13, 100, 1}, BDL_GAUSSIAN, 1, 10, 4, 0, 0},
       {"full regression", {13, 10, 1}, BDL_GAUSSIAN, -1, 50, 4, 1, 0},
+      {"layerwise full regression", {13, 10, 8, 1}, BDL_GAUSSIAN, -3, 50, 4, 1, 0},
+      {"layerwise full regression, few rows", {20, 6, 1}, BDL_GAUSSIAN, -3, 2, 1, 1, 0},
       {"classifier by backprop", {60, 50, 40, 10}, BDL_CATEGORICAL, 0, 50, 4, reparam, 0, Rule::bbb},
       {"logistic regression by backprop", {400, 1}, BDL_BERNOULLI, 0, 64, 12, reparam, 0, Rule::bbb},
       {"mode of a classifier", {60, 50, 40, 10}, BDL_CATEGORICAL, 8, 50, 4, point, 0, Rule::map},
@@ -89,6 +92,12 @@ std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Ne
 template <class T>
 std::shared_ptr<Posterior<T>> posterior_for(const Case& item, Index dimension) {
   if (item.rank == -1) return std::make_shared<FullPosterior<T>>(dimension);
+  if (item.rank == -3) {
+    std::vector<Index> blocks;
+    for (std::size_t l = 1; l < item.sizes.size(); ++l)
+      blocks.push_back(item.sizes[l] * (item.sizes[l - 1] + 1));
+    return create_posterior<T>({Family::layerwise_full, dimension, 0, blocks, {}});
+  }
   if (item.rank == -2)
     return std::make_shared<DropoutPosterior<T>>(DropoutLayout{item.sizes, true, 0.1, 0.5});
   return make_posterior<T>(dimension, item.rank);

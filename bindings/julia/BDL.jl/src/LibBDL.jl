@@ -731,6 +731,7 @@ Families of posteriors.
 - `BDL_FULL_MOMENT` = 3: bdl_posterior_create_full_moment()
 - `BDL_DIAGONAL_MOMENT` = 4: bdl_posterior_create_diagonal_moment()
 - `BDL_DROPOUT` = 5: bdl_posterior_create_dropout()
+- `BDL_LAYERWISE_FULL` = 6: bdl_posterior_create_layerwise_full()
 """
 const bdl_family = Cint
 const BDL_LOW_RANK = Cint(1)
@@ -738,12 +739,14 @@ const BDL_FULL = Cint(2)
 const BDL_FULL_MOMENT = Cint(3)
 const BDL_DIAGONAL_MOMENT = Cint(4)
 const BDL_DROPOUT = Cint(5)
+const BDL_LAYERWISE_FULL = Cint(6)
 const bdl_family_names = Dict{Cint,String}(
     1 => "BDL_LOW_RANK",
     2 => "BDL_FULL",
     3 => "BDL_FULL_MOMENT",
     4 => "BDL_DIAGONAL_MOMENT",
     5 => "BDL_DROPOUT",
+    6 => "BDL_LAYERWISE_FULL",
 )
 
 """
@@ -814,6 +817,34 @@ function bdl_posterior_create_dropout(model::Union{bdl_model,Ptr{bdl_model}}, in
 end
 
 """
+New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
+one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
+full posteriors, each layer with its own part of the curvature. Since 0.2.
+
+# Arguments
+- `model`: gives the layers and the dtype
+- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
+  sum of the layers' squared sizes
+"""
+function bdl_posterior_create_layerwise_full(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_create_layerwise_full, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{bdl_posterior}},), model, posterior)
+end
+
+"""
+New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
+blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.
+
+# Arguments
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
+- `sizes`: parameters of each block, >= 1
+- `size_count`: number of blocks, >= 1
+- `posterior`: receives the handle; free with bdl_posterior_free()
+"""
+function bdl_posterior_create_blockwise_full(dtype::Integer, sizes::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, size_count::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_create_blockwise_full, libbdl), Cint, (Cint, Ptr{Int64}, Int32, Ptr{Ptr{bdl_posterior}},), dtype, sizes, size_count, posterior)
+end
+
+"""
 An independent copy. Since 0.1.
 """
 function bdl_posterior_copy(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, copy::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
@@ -837,7 +868,8 @@ function bdl_posterior_dimension(posterior::Union{bdl_posterior,Ptr{bdl_posterio
 end
 
 """
-Rank L of a low-rank posterior, D of a full or full-moment one; 0 for others and NULL. Since 0.1.
+Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
+Since 0.1.
 """
 function bdl_posterior_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_rank, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
@@ -943,6 +975,63 @@ Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be b
 """
 function bdl_posterior_low_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, low_rank::Union{bdl_matrix,MatrixView}, diagonal::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_posterior_low_rank, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix,), posterior, low_rank, diagonal)
+end
+
+"""
+Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.
+  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+  full             mean, precision (D x D), factor (its lower Cholesky factor)
+  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
+  diagonal moment  mean, variance (1 x D)
+  dropout          mean
+  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+"""
+function bdl_posterior_tensor_count(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
+    return ccall((:bdl_posterior_tensor_count, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
+end
+
+"""
+Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.
+
+# Arguments
+- `posterior`: a posterior
+- `index`: 0 .. bdl_posterior_tensor_count() - 1
+- `name`: receives the name, a text that lives as long as the posterior
+- `rows`: receives the number of rows
+- `cols`: receives the number of columns
+- `dtype`: receives the bdl_dtype that the posterior holds it in: matrices of full families are
+  BDL_F64
+"""
+function bdl_posterior_tensor_describe(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, dtype::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_tensor_describe, libbdl), Cint, (Ptr{bdl_posterior}, Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Int32},), posterior, index, name, rows, cols, dtype)
+end
+
+"""
+Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
+symmetric. Since 0.2.
+
+# Arguments
+- `posterior`: a posterior
+- `index`: 0 .. bdl_posterior_tensor_count() - 1
+- `values`: receives rows x cols numbers, of either floating type
+"""
+function bdl_posterior_tensor_get(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, values::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_posterior_tensor_get, libbdl), Cint, (Ptr{bdl_posterior}, Int64, bdl_matrix,), posterior, index, values)
+end
+
+"""
+Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
+factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.
+
+# Arguments
+- `posterior`: a posterior; it is not blank any more
+- `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+- `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances positive,
+  precisions and covariances symmetric to rounding and positive definite
+- `tensor_count`: >= 1
+"""
+function bdl_posterior_set_tensors(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, names::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, tensors::Union{Ref{bdl_matrix},DenseArray{bdl_matrix},Ptr{Cvoid}}, tensor_count::Integer)
+    return ccall((:bdl_posterior_set_tensors, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{UInt8}}, Ptr{bdl_matrix}, Int64,), posterior, names, tensors, tensor_count)
 end
 
 """
@@ -1226,7 +1315,29 @@ function bdl_optimizer_set_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Reads the current, possibly learned, prior precision of every parameter into 1 x D. Since 0.1.
+Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
+say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
+prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+
+Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
+diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
+need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
+for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
+Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer
+- `prior`: a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+"""
+function bdl_optimizer_set_prior_posterior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, prior::Union{bdl_posterior,Ptr{bdl_posterior}})
+    return ccall((:bdl_optimizer_set_prior_posterior, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_posterior},), optimizer, prior)
+end
+
+"""
+Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
+prior, its precision's diagonal. Since 0.1.
 """
 function bdl_optimizer_get_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_optimizer_get_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, precision)

@@ -73,14 +73,29 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
     model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = word, bias = s.bias,
         dtype = s.dtype)
     real = word in (:gaussian, :heteroscedastic, :student_t)
-    s.standardize && standardize!(model, X, real ? y : nothing)
+    s.standardize && standardize_as!(model, s.prior, X, real ? y : nothing)
     real && size(y, 2) > 1 && start_noise!(model, y, s)
     wish = method_for(m, model, X)
     belief = belief_for(m, model, wish)
     method = something(wish, suggest_method(model, belief))
     optimizer = Optimizer(model, belief, method, size(y, 1); seed = s.seed, options_for(m)...)
+    s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
+end
+
+belief_of(prior::Posterior) = prior
+belief_of(prior::BayesianNetwork) = prior.posterior
+belief_of(other) =
+    throw(InvalidArgumentError("prior is a $(typeof(other)); it must be a Posterior or a fitted estimator"))
+
+"By the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
+standardize_as!(model, prior, X, y) = standardize!(model, X, y)
+function standardize_as!(model, prior::BayesianNetwork, X, y)
+    of = standardization(prior.model)
+    plain = all(iszero, of.target_mean) && all(isone, of.target_scale)
+    return set_standardization!(model; of.input_mean, of.input_scale, target_mean = plain ? nothing : of.target_mean,
+        target_scale = plain ? nothing : of.target_scale)
 end
 
 "Several targets have a noise each, to be learned from where the library would start a shared one."

@@ -11,7 +11,7 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = 5, method = nothing,
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = 5, method = nothing, prior = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
@@ -25,6 +25,8 @@ predictions are in their own units: with `standardize` the network sees standard
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
 - `rank`: of the posterior's precision; `posterior` names another family ([`Posterior`](@ref)) than the one that the
   method is for
+- `prior`: what is believed before these data, another estimator, of which posterior (mean and whole precision) and
+  standardisation are taken, or a `Posterior`
 - `samples`: posterior draws of each prediction
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
 
@@ -42,16 +44,16 @@ const BayesianMLP = BayesianNetwork{:mlp}
 
 function BayesianNetwork{:mlp}(; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian,
     rank::Integer = 5, method = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
-    samples::Integer = 500, posterior = nothing, options...)
+    samples::Integer = 500, posterior = nothing, prior = nothing, options...)
     return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
         likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method,
         epochs = epochs, standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior,
-        bias = true,
+        prior = prior, bias = true,
         options = values(options)))
 end
 
 """
-    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing,
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = 10, posterior = nothing, prior = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
@@ -74,10 +76,10 @@ const BayesianGLM = BayesianNetwork{:glm}
 
 function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, method = nothing, rank::Integer = 10,
     posterior = nothing, epochs::Integer = 120, standardize::Bool = true, dtype = Float64, seed::Integer = 1,
-    samples::Integer = 500, options...)
+    samples::Integer = 500, prior = nothing, options...)
     return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family),
         noise = :gaussian, rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
-        samples = samples, posterior = posterior, bias = intercept, options = values(options)))
+        samples = samples, posterior = posterior, prior = prior, bias = intercept, options = values(options)))
 end
 
 known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))

@@ -152,14 +152,22 @@ end
 
 """
     set_prior!(optimizer, precision)
+    set_prior!(optimizer, posterior)
 
-Fixes the prior N(0, 1 / precision), one precision or one per parameter, and stops learning it.
+Fixes the prior, and stops learning it: N(0, 1 / precision), one precision or one per parameter; or a posterior, of other
+data say, with its mean and whole precision.
 
 # Examples
 ```julia
 set_prior!(optimizer, 10)
+set_prior!(optimizer, q)  # of the same model, learned from other data
 ```
 """
+function set_prior!(optimizer::Optimizer, prior::Posterior)
+    check(LibBDL.bdl_optimizer_set_prior_posterior(unused(handle(optimizer)), handle(prior)))
+    return optimizer
+end
+
 function set_prior!(optimizer::Optimizer, precision)
     check(LibBDL.bdl_optimizer_set_prior(unused(handle(optimizer)), look_row(precision)))
     return optimizer

@@ -6,6 +6,7 @@ A Gaussian belief q over D parameters, or over those of a model, N(0, I) at firs
 
 - `:low_rank`: precision U U' + diag(d) with U of `rank` columns; rank 0 is diagonal
 - `:full`: dense precision; `:full_moment`, `:diagonal_moment`: steps change the covariance instead
+- `:layerwise_full`: dense precision within each layer of the model, or within blocks, whose sizes are then given for D
 - `:dropout`: no Gaussian, but a network's weights under random masks of its units; it needs the model
 
 In Julia a vector of parameters is a column: `rand(q, n)` is D x n, as in Distributions.
@@ -28,12 +29,25 @@ function Posterior(D::Integer; family = :low_rank, rank::Integer = min(5, D), dt
         wanted === :full ? LibBDL.bdl_posterior_create_full(T, D, out) :
         wanted === :full_moment ? LibBDL.bdl_posterior_create_full_moment(T, D, out) :
         wanted === :diagonal_moment ? LibBDL.bdl_posterior_create_diagonal_moment(T, D, out) :
+        wanted === :layerwise_full ? LibBDL.bdl_posterior_create_blockwise_full(T, Int64[D], 1, out) :
         throw(InvalidArgumentError("a dropout posterior needs its model: Posterior(model; family = :dropout)"))
+    end)
+end
+
+function Posterior(sizes::Union{Tuple,AbstractVector{<:Integer}}; family = :layerwise_full, dtype = Float64)
+    Symbol(family) === :layerwise_full ||
+        throw(InvalidArgumentError("a $(family) posterior has a number of parameters, not sizes of blocks"))
+    blocks = Int64[sizes...]
+    return Posterior(create(bdl_posterior) do out
+        LibBDL.bdl_posterior_create_blockwise_full(float_number(dtype), blocks, length(blocks), out)
     end)
 end
 
 function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, nparameters(model)), input_rate::Real = 0,
     hidden_rate::Real = 0.5)
+    Symbol(family) === :layerwise_full && return Posterior(create(bdl_posterior) do out
+        LibBDL.bdl_posterior_create_layerwise_full(handle(model), out)
+    end)
     Symbol(family) === :dropout ||
         return Posterior(nparameters(model); family = family, rank = rank, dtype = dtype(model))
     return Posterior(create(bdl_posterior) do out
@@ -71,7 +85,7 @@ rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
 """
     family(posterior)
 
-`:low_rank`, `:full`, `:full_moment`, `:diagonal_moment` or `:dropout`.
+`:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full` or `:dropout`.
 
 # Examples
 ```julia
@@ -127,7 +141,7 @@ Base.copy(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_copy(hand
     set!(posterior; mean, precision)             # :full
     set!(posterior; mean, covariance)            # :full_moment
     set!(posterior; mean, variance)              # :diagonal_moment
-    set!(posterior; mean)                        # :dropout
+    set!(posterior; mean)                        # :dropout, :layerwise_full (see set_tensors!)
 
 Sets what is believed; each family takes its own parts. `low_rank` (D x L) may be left out: U = 0.
 
@@ -151,6 +165,7 @@ function set!(q::Posterior; mean, parts...)
         check(LibBDL.bdl_posterior_set_diagonal_moment(h, mu, look_row(take(:variance)[1])))
     else
         take()
+        kind === :layerwise_full && return set_tensors!(q, ["mean" => mean])
         check(LibBDL.bdl_posterior_set_dropout(h, mu))
     end
     return q
@@ -166,6 +181,54 @@ function take_parts(kind, given::NamedTuple, names)
         get(given, name, nothing)
     end
 end
+
+"""
+    tensors(posterior)
+
+All that a posterior consists of, by name: the mean, and its family's vectors and matrices.
+
+# Examples
+```julia
+first.(tensors(Posterior((2, 1))))  # ["mean", "block0.precision", "block0.factor", "block1.precision", "block1.factor"]
+```
+"""
+function tensors(q::Posterior)
+    name, rows, cols, kind = Ref{Ptr{UInt8}}(), Ref{Int64}(), Ref{Int64}(), Ref{Int32}()
+    return map(0:LibBDL.bdl_posterior_tensor_count(alive(q))-1) do i
+        check(LibBDL.bdl_posterior_tensor_describe(handle(q), i, name, rows, cols, kind))
+        found = unsafe_string(name[])
+        values = filled(view -> LibBDL.bdl_posterior_tensor_get(handle(q), i, view), zeros(rows[], cols[]))
+        found => last(split(found, '.')) in ("mean", "diagonal", "variance") ? vec(values) : values
+    end
+end
+
+"""
+    set_tensors!(posterior, tensors)
+
+Sets tensors, pairs of a name and an array, all or, on an error, none. Those that are not named stay; a factor follows from
+its matrix and may be left out.
+
+# Examples
+```julia
+q = Posterior((2, 1))
+set_tensors!(q, ["mean" => [1, 2, 3], "block1.precision" => fill(4, 1, 1)])
+std(q)  # [1.0, 1.0, 0.5]
+```
+"""
+function set_tensors!(q::Posterior, tensors)
+    given = [(String(name), look_row(values)) for (name, values) in pairs_of(tensors) if length(values) > 0]
+    names = first.(given)
+    h = unused(handle(q))
+    GC.@preserve given names begin
+        texts = [Base.unsafe_convert(Cstring, Base.cconvert(Cstring, name)) for name in names]
+        matrices = bdl_matrix[view.matrix for (_, view) in given]
+        check(LibBDL.bdl_posterior_set_tensors(h, Ptr{UInt8}[Ptr{UInt8}(text) for text in texts], matrices, length(given)))
+    end
+    return q
+end
+
+pairs_of(tensors::AbstractDict) = pairs(tensors)
+pairs_of(tensors) = ((name, values) for (name, values) in tensors)
 
 """
     update!(posterior, rows; scale = 1, learning_rate, curvature_rate, prior_precision = 1)

@@ -13,7 +13,7 @@ from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..tables import describe_method
 
-_CREATED = ("low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "dropout")
+_CREATED = ("low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full", "dropout")
 
 
 def family_for(method: str) -> str:
@@ -35,6 +35,8 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
     if family == "dropout":
         rates = (0.0, dropout) if np.isscalar(dropout) else dropout
         return Posterior.dropout(model, *rates)
+    if family == "layerwise_full":
+        return Posterior.layerwise_full(model)
     if family not in _CREATED:
         raise InvalidArgumentError(f"posterior is {family!r}, expected one of: auto, {', '.join(_CREATED)}")
     return getattr(Posterior, family)(model.parameters, model.dtype)
@@ -85,6 +87,24 @@ def set_to_prior(posterior: Posterior, precision: np.ndarray) -> None:
         posterior.set_diagonal_moment(mean, 1 / precision)
     else:
         raise UnsupportedError(f"a {posterior.family} posterior cannot be set to a prior")
+
+
+def prior_of(prior: Any) -> Posterior | None:
+    """The posterior that an estimator's parameter ``prior`` is, or has."""
+    if prior is None or isinstance(prior, Posterior):
+        return prior
+    if isinstance(prior, Optimizer):
+        return prior.posterior
+    raise TypeError(f"prior is a {type(prior).__name__}, expected a Posterior, or another fit's optimizer_")
+
+
+def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) -> None:
+    """By the data, or as the fit whose posterior is the prior: parameters mean the same in both."""
+    if not isinstance(prior, Optimizer):
+        return model.standardize(x, targets)
+    parts = prior.model.standardization
+    is_plain = np.all(parts.target_mean == 0) and np.all(parts.target_scale == 1)
+    model.standardization = (*parts[:2], None, None) if is_plain else parts
 
 
 def parameters_of(optimizer: Optimizer) -> dict[str, Any]:

@@ -61,6 +61,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     posterior : str, default="auto"
         Its family; "auto" is the one that the method is for; if it takes any, "full" up to 200 parameters, else
         "low_rank".
+    prior : Posterior or Optimizer, default=None
+        As of ``BayesianMLPRegressor``.
     rank : int, default=10
         Of a low-rank posterior.
     epochs : int, default=120
@@ -89,6 +91,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         *,
         method: str = "auto",
         posterior: str = "auto",
+        prior: Any = None,
         rank: int = 10,
         epochs: int = 120,
         standardize: bool = True,
@@ -103,6 +106,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         self.family = family
         self.method = method
         self.posterior = posterior
+        self.prior = prior
         self.rank = rank
         self.epochs = epochs
         self.standardize = standardize
@@ -184,7 +188,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
         super()._start(x, targets, data_size, stepwise)
-        if describe_method(self.optimizer_.method).is_stream:  # networks, in contrast, must not start at 0
+        if self.prior is None and describe_method(self.optimizer_.method).is_stream:  # networks, in contrast, must not start at 0
             construction.set_to_prior(self.posterior_, self.optimizer_.prior_precision)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:

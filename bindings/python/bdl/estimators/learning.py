@@ -101,7 +101,7 @@ class Learns:
         sizes, dtype = [x.shape[1], *self._hidden(), outputs], construction.resolve_dtype(self.dtype, x)
         model = Model.mlp(sizes, getattr(self, "activation", "identity"), self._likelihood(), dtype=dtype)
         if self.standardize:
-            model.standardize(x, targets)
+            construction.standardize(model, x, targets, self.prior)
         posterior = construction.create_posterior(
             self._family(model, method), model, self.rank, getattr(self, "dropout", 0.0)
         )
@@ -129,6 +129,7 @@ class Learns:
     def _go_on(self, method: str, data_size: int) -> None:
         if (method, data_size) == (self.optimizer_.method, self.optimizer_.data_size):
             self.optimizer_.set(**self._options(method))
+            self._set_prior(self.optimizer_)
         else:
             self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size)
 
@@ -145,7 +146,14 @@ class Learns:
 
     def _optimizer(self, model: Model, posterior: Posterior, method: str, data_size: int) -> Optimizer:
         seed = construction.seed_of(self.random_state)
-        return Optimizer(model, posterior, method, data_size, **{"seed": seed, **self._options(method)})
+        optimizer = Optimizer(model, posterior, method, data_size, **{"seed": seed, **self._options(method)})
+        self._set_prior(optimizer)
+        return optimizer
+
+    def _set_prior(self, optimizer: Optimizer) -> None:
+        prior = construction.prior_of(self.prior)
+        if prior is not None:
+            optimizer.set_prior(prior)
 
     def _train(self, x: np.ndarray, targets: np.ndarray) -> None:
         try:

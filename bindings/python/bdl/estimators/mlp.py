@@ -21,6 +21,7 @@ class BayesianMLP(BayesianEstimator):
         activation: str = "relu",
         method: str = "auto",
         posterior: str = "auto",
+        prior: Any = None,
         rank: int = 5,
         dropout: float | Sequence[float] = 0.1,
         epochs: int = 120,
@@ -40,6 +41,7 @@ class BayesianMLP(BayesianEstimator):
         self.activation = activation
         self.method = method
         self.posterior = posterior
+        self.prior = prior
         self.rank = rank
         self.dropout = dropout
         self.epochs = epochs
@@ -77,8 +79,11 @@ PARAMETERS = """
         whatever ``epochs`` is. "auto" is what ``bdl.suggest_method()`` says: in ``fit`` a method for batches ("slang" for
         classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank).
     posterior : str, default="auto"
-        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"; "auto" is the one
-        that the method is for, "low_rank" if it takes any.
+        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full" or "dropout";
+        "auto" is the one that the method is for, "low_rank" if it takes any.
+    prior : Posterior or Optimizer, default=None
+        What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
+        another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
     rank : int, default=5
         Of a low-rank posterior.
     dropout : float or (float, float), default=0.1

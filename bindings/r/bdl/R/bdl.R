@@ -185,6 +185,16 @@ bdl_posterior_create_dropout <- function(model, input_rate, hidden_rate)
   .Call('R_swig_bdl_posterior_create_dropout', model, input_rate, hidden_rate, FALSE, PACKAGE='bdl')
 }
 
+bdl_posterior_create_layerwise_full <- function(model)
+{
+  .Call('R_swig_bdl_posterior_create_layerwise_full', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_create_blockwise_full <- function(dtype, sizes)
+{
+  .Call('R_swig_bdl_posterior_create_blockwise_full', dtype, sizes, FALSE, PACKAGE='bdl')
+}
+
 bdl_posterior_copy <- function(posterior)
 {
   .Call('R_swig_bdl_posterior_copy', posterior, FALSE, PACKAGE='bdl')
@@ -253,6 +263,26 @@ bdl_posterior_mean <- function(posterior, mean)
 bdl_posterior_low_rank <- function(posterior, low_rank, diagonal)
 {
   .Call('R_swig_bdl_posterior_low_rank', posterior, low_rank, diagonal, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_tensor_count <- function(posterior)
+{
+  .Call('R_swig_bdl_posterior_tensor_count', posterior, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_tensor_describe <- function(posterior, index)
+{
+  .Call('R_swig_bdl_posterior_tensor_describe', posterior, index, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_tensor_get <- function(posterior, index, values)
+{
+  .Call('R_swig_bdl_posterior_tensor_get', posterior, index, values, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_set_tensors <- function(posterior, names)
+{
+  .Call('R_swig_bdl_posterior_set_tensors', posterior, names, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_precision_diagonal <- function(posterior, diagonal)
@@ -378,6 +408,11 @@ bdl_option_describe <- function(index)
 bdl_optimizer_set_prior <- function(optimizer, precision)
 {
   .Call('R_swig_bdl_optimizer_set_prior', optimizer, precision, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_set_prior_posterior <- function(optimizer, prior)
+{
+  .Call('R_swig_bdl_optimizer_set_prior_posterior', optimizer, prior, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_get_prior <- function(optimizer, precision)

@@ -11,7 +11,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
   model <- bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
-  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias)
+  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
   if (family == "gaussian" && response$outputs > 1) start_noise(model, response$y, settings, control)
   posterior <- posterior_for(model, settings$rank)
   if (is.null(settings$method)) settings$method <- bdl_method_suggest(model, posterior, 0)
@@ -19,6 +19,7 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   bdl_set_options(optimizer, threads = 2, seed = seeds[1])
   if (!length(settings$hidden)) do.call(bdl_set_options, c(list(optimizer), linear_options))
   do.call(bdl_set_options, c(list(optimizer), control))
+  if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
   history <- train(optimizer, x, response$y, settings$epochs, verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
@@ -62,13 +63,16 @@ linear_options <- list(learn_prior = 0, learn_noise = 1, bias_prior_precision = 
 
 posterior_for <- function(model, rank) {
   if (identical(rank, "full")) return(bdl_posterior(model, family = "full"))
+  if (identical(rank, "layerwise_full")) return(bdl_posterior(model, family = "layerwise_full"))
   if (identical(rank, "diagonal")) rank <- 0
-  if (!is_count(rank)) refuse('rank must be a number, "full" or "diagonal"', call = sys.call(-2))
+  if (!is_count(rank)) refuse('rank must be a number, "full", "layerwise_full" or "diagonal"', call = sys.call(-2))
   bdl_posterior(model, rank)
 }
 
-# Without an intercept nothing may be shifted, or the standardisation would be one.
-standardize_model <- function(model, x, y, family, bias) {
+# Without an intercept nothing may be shifted, or the standardisation would be one. Where the prior is another fit's
+# posterior, parameters mean the same in both.
+standardize_model <- function(model, x, y, family, bias, prior) {
+  if (inherits(prior, "bdl")) return(standardize_as(model, handles_of(prior)$model))
   is_gaussian <- family == "gaussian"
   if (bias) return(bdl_model_standardize(model, x, if (is_gaussian) y))
   size <- function(v) {
@@ -76,6 +80,16 @@ standardize_model <- function(model, x, y, family, bias) {
     ifelse(rms > 0, rms, 1)
   }
   bdl_model_set_standardization(model, NULL, size(x), NULL, if (is_gaussian) size(y))
+}
+
+standardize_as <- function(model, other) {
+  inputs <- c(1, bdl_model_inputs(other))
+  heteroscedastic <- bdl_model_likelihood(other) == BDL_HETEROSCEDASTIC
+  targets <- c(1, if (heteroscedastic) bdl_model_targets(other) else bdl_model_outputs(other))
+  of <- bdl_model_get_standardization(other, inputs, inputs, targets, targets)
+  plain <- all(of$target_mean == 0) && all(of$target_scale == 1)
+  bdl_model_set_standardization(model, of$input_mean, of$input_scale, if (!plain) of$target_mean,
+                                if (!plain) of$target_scale)
 }
 
 # Several responses have a noise each, to be learned from where the library would start a shared one.

@@ -4,7 +4,8 @@ bdl <- function(x, ...) UseMethod("bdl")
 
 bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = 5, hidden = 50,
                         activation = "relu", epochs = 120, standardize = TRUE, seed = NULL, samples = 500,
-                        noise = "gaussian", subset, na.action, control = list(), verbose = interactive(), contrasts = NULL, ...) {
+                        noise = "gaussian", prior = NULL, subset, na.action, control = list(), verbose = interactive(), contrasts = NULL,
+                        ...) {
   no_more(...)
   call <- match.call()
   wanted <- match(c("formula", "data", "subset", "na.action"), names(call), 0L)
@@ -22,6 +23,7 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   if (is.null(y)) refuse("the formula has no response")
   settings <- list(method = method, rank = if (!missing(rank)) rank, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
+                   prior = prior,
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
   fit <- fit_bdl(x, y, family, settings, seed, control, verbose)
   fit$terms <- terms
@@ -33,12 +35,13 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
 
 bdl.default <- function(x, y, family = NULL, method = NULL, rank = 5, hidden = 50, activation = "relu",
                         epochs = 120, standardize = TRUE, seed = NULL, samples = 500, noise = "gaussian",
-                        control = list(), verbose = interactive(), ...) {
+                        prior = NULL, control = list(), verbose = interactive(), ...) {
   no_more(...)
   call <- match.call()
   if (missing(x) || missing(y)) refuse("bdl() needs a formula, or x and y")
   settings <- list(method = method, rank = if (!missing(rank)) rank, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
+                   prior = prior,
                    bias = TRUE)
   finish(fit_bdl(as_inputs(x), y, family, settings, seed, control, verbose), call)
 }

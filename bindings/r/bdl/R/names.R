@@ -9,7 +9,8 @@ likelihoods <- c(gaussian = BDL_GAUSSIAN, bernoulli = BDL_BERNOULLI, categorical
 noises <- c(gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC, student_t = BDL_STUDENT_T)
 dtypes <- c(single = BDL_F32, double = BDL_F64)
 posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,
-                        diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT)
+                        diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT,
+                        layerwise_full = BDL_LAYERWISE_FULL)
 prediction_methods <- c(monte_carlo = BDL_MONTE_CARLO, plug_in = BDL_PLUG_IN, quadrature = BDL_QUADRATURE,
                         linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED)
 scales <- c(linear = BDL_SCALE_LINEAR, log = BDL_SCALE_LOG)

@@ -6,6 +6,17 @@ bdl_optimizer <- function(model, posterior, method = "slang-ggn", data_size, ...
   optimizer
 }
 
+# A posterior, with its mean and whole precision, or precisions.
+bdl_set_prior <- function(optimizer, prior) {
+  if (inherits(prior, "bdl")) prior <- handles_of(prior)$posterior
+  if (inherits(prior, "bdl_posterior")) {
+    bdl_optimizer_set_prior_posterior(optimizer, prior)
+  } else {
+    bdl_optimizer_set_prior(optimizer, prior)
+  }
+  invisible(optimizer)
+}
+
 bdl_fit <- function(optimizer, x, y, epochs = 120, progress = NULL) {
   invisible(bdl_optimizer_fit(optimizer, as_inputs(x), y, epochs, progress))
 }

@@ -65,6 +65,22 @@ const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, c
   return copy;
 }
 
+const char** bdlr_tensors(SEXP value, bdl_matrix** matrices, int64_t* count, const char* function,
+                          const char* argument) {
+  SEXP names = Rf_getAttrib(value, R_NamesSymbol);
+  if (TYPEOF(value) != VECSXP || TYPEOF(names) != STRSXP)
+    bdlr_refuse(function, argument, "a named list of matrices", value);
+  const R_xlen_t n = XLENGTH(value);
+  const char** texts = (const char**)R_alloc((size_t)n + 1, sizeof *texts);
+  *matrices = (bdl_matrix*)R_alloc((size_t)n + 1, sizeof **matrices);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    texts[i] = Rf_translateCharUTF8(STRING_ELT(names, i));
+    (*matrices)[i] = bdlr_matrix(VECTOR_ELT(value, i), 1, function, argument);
+  }
+  *count = n;
+  return texts;
+}
+
 SEXP bdlr_bytes_out(SEXP capacity, const char* function, const char* argument) {
   if (capacity == R_NilValue) return R_NilValue;
   const int64_t size = bdlr_int64(capacity, function, argument);

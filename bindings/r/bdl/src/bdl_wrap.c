@@ -3405,6 +3405,123 @@ R_swig_bdl_posterior_create_dropout ( SEXP model, SEXP input_rate, SEXP hidden_r
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_create_layerwise_full ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
+  bdl_posterior *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_create_layerwise_full", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_posterior_create_layerwise_full", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_create_layerwise_full((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "posterior", handle2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_create_blockwise_full ( SEXP dtype, SEXP sizes, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dtype arg1 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int32_t arg3 ;
+  bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  int64_t count2 ;
+  bdl_posterior *address4 ;
+  SEXP handle4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address4 = NULL;
+    PROTECT(handle4 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg4 = &address4;
+  }
+  {
+    arg1 = (bdl_dtype)bdlr_int32(dtype, "bdl_posterior_create_blockwise_full", "dtype");
+  }
+  {
+    arg2 = (int64_t *)bdlr_integers(sizes, &count2, "bdl_posterior_create_blockwise_full", "sizes");
+    arg3 = (int32_t)count2;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_create_blockwise_full(arg1,(int64_t const *)arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+
+  {
+    R_SetExternalPtrAddr(handle4, address4);
+    r_ans = bdlr_output(r_ans, 2, "posterior", handle4);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -4076,6 +4193,241 @@ R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SE
   {
     r_ans = bdlr_output(r_ans, 2, "diagonal", array3);
   }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_tensor_count ( SEXP posterior, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_tensor_count", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_tensor_count", "posterior");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_posterior_tensor_count((struct bdl_posterior const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_tensor_describe ( SEXP posterior, SEXP index, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  int64_t arg2 ;
+  char **arg3 = (char **) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  int64_t *arg5 = (int64_t *) 0 ;
+  int32_t *arg6 = (int32_t *) 0 ;
+  SEXP given1 ;
+  char const *output3 ;
+  int64_t output4 ;
+  int64_t output5 ;
+  int32_t output6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = (char **)&output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg6 = &output6;
+  }
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_tensor_describe", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_tensor_describe", "posterior");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_tensor_describe", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_tensor_describe((struct bdl_posterior const *)arg1,arg2,(char const **)arg3,arg4,arg5,arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "rows", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "cols", Rf_ScalarReal(*arg5));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "dtype", Rf_ScalarInteger(*arg6));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_tensor_get ( SEXP posterior, SEXP index, SEXP values, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  int64_t arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_tensor_get", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_tensor_get", "posterior");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_tensor_get", "index");
+  }
+  {
+    arg3 = bdlr_matrix_out(values, &array3, "bdl_posterior_tensor_get", "values");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_tensor_get((struct bdl_posterior const *)arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "values", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_set_tensors ( SEXP posterior, SEXP names, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  char **arg2 = (char **) 0 ;
+  bdl_matrix *arg3 = (bdl_matrix *) 0 ;
+  int64_t arg4 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_tensors", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_tensors", "_request_stop"), "bdl_posterior_set_tensors", "posterior");
+  }
+  {
+    arg2 = (char **)bdlr_tensors(names, (bdl_matrix **)&arg3, &arg4, "bdl_posterior_set_tensors", "tensors");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_set_tensors(arg1,(char const *const *)arg2,(struct bdl_matrix const *)arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+
   {
     bdlr_inherit(r_ans, given1);
   }
@@ -5517,6 +5869,59 @@ R_swig_bdl_optimizer_set_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_cop
   fail: SWIGUNUSED;
   {
     bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_set_prior_posterior ( SEXP optimizer, SEXP prior, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_prior_posterior", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_prior_posterior", "_request_stop"), "bdl_optimizer_set_prior_posterior", "optimizer");
+  }
+  {
+    given2 = prior;
+    arg2 = prior == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_prior_posterior", "prior")
+    ? NULL : (bdl_posterior *)bdlr_handle(prior, BDLR_POSTERIOR, 0, "bdl_optimizer_set_prior_posterior", "prior");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_set_prior_posterior(arg1,(struct bdl_posterior const *)arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -9128,25 +9533,29 @@ SWIGEXPORT void SWIG_init(void) {
 SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
+   {"R_swig_bdl_posterior_tensor_describe", (DL_FUNC) &R_swig_bdl_posterior_tensor_describe, 3},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
    {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
    {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
    {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
+   {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
    {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
-   {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
+   {"R_swig_bdl_posterior_tensor_get", (DL_FUNC) &R_swig_bdl_posterior_tensor_get, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
+   {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
    {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
    {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
-   {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
    {"R_swig_bdl_optimizer_set_double", (DL_FUNC) &R_swig_bdl_optimizer_set_double, 4},
+   {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
    {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
+   {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
    {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
@@ -9201,12 +9610,14 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
    {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
+   {"R_swig_bdl_posterior_create_blockwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_blockwise_full, 3},
    {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
-   {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
+   {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
+   {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
@@ -9221,6 +9632,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
+   {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},

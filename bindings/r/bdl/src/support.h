@@ -54,6 +54,9 @@ SEXP bdlr_from_string(const char* value); /* NULL: R's NULL */
 bdl_matrix bdlr_matrix(SEXP value, int vector_is_row, const char* function, const char* argument);
 bdl_matrix bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument);
 const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, const char* argument);
+/* Of a named list of matrices, in memory of R_alloc(); vectors are rows. */
+const char** bdlr_tensors(SEXP value, bdl_matrix** matrices, int64_t* count, const char* function,
+                          const char* argument);
 SEXP bdlr_bytes_out(SEXP capacity, const char* function, const char* argument);
 const void* bdlr_bytes(SEXP value, int64_t* size, const char* function, const char* argument);
 SEXP bdlr_from_view(bdl_matrix view);                                 /* a copy */

@@ -1,0 +1,57 @@
+# Posteriors as priors, and all that posteriors consist of.
+
+function part(q, how, X, y, before)
+    model = Model((size(X, 2), 1); bias = false)
+    set_noise!(model; precision = 4)
+    optimizer = Optimizer(model, q, how, size(X, 1); learn_prior = 0, learn_noise = 0)
+    set_prior!(optimizer, before)
+    if describe_method(how).stream
+        optimizer[:block] = 0
+        observe!(optimizer, X, y)
+    else
+        fit!(optimizer, X, y; epochs = 500)
+    end
+    return q
+end
+
+@testset "two parts, one after the other, are the whole" begin
+    i = 0:19
+    waves = [sin(1.3a * k + 0.4) for a in i, k in 1:3]
+    signs = [iseven(count_ones(a & k)) ? 1.0 : -1.0 for a in i, k in 0:2]
+    for (create, how) in ((() -> Posterior(3; family = :full), "exact-full"), (() -> Posterior((3,)), "exact-full"),
+        (() -> Posterior(3; rank = 3), "lo-fi"), (() -> Posterior(3; rank = 0), "exact-diagonal"))
+        X = how == "exact-diagonal" ? signs : waves
+        y = cos.(0.9 .* i) .+ X[:, 2]
+        before = part(create(), how, X[1:12, :], y[1:12], create())
+        after = part(create(), how, X[13:end, :], y[13:end], before)
+        precision = I + 4X' * X
+        @test mean(after) ≈ precision \ (4X' * y) rtol = 0 atol = 1e-9
+        @test cov(after) ≈ inv(Matrix(precision)) rtol = 0 atol = 1e-9
+    end
+end
+
+@testset "an estimator is the prior of the next one" begin
+    before = fit(BayesianGLM, X[1:40, :], y[1:40]; progress = false)
+    after = fit(BayesianGLM, X[41:60, :], y[41:60]; prior = before, progress = false)
+    @test standardization(after.model) == standardization(before.model)
+    @test all(var(after.posterior) .< var(before.posterior))
+    network = fit(BayesianMLP, X, y; hidden = (4,), posterior = :layerwise_full, epochs = 5, progress = false,
+        prior = Posterior(21; rank = 2))
+    @test family(network.posterior) === :layerwise_full
+    @test_throws InvalidArgumentError fit(BayesianGLM, X, y; prior = 3, progress = false)
+end
+
+@testset "posteriors are their tensors" begin
+    q = Posterior((2, 1))
+    set_tensors!(q, Dict("mean" => [1, 2, 3], "block0.precision" => [2 1; 1 2]))
+    @test var(q) ≈ [2 / 3, 2 / 3, 1]
+    for other in (q, Posterior(3; rank = 0), Posterior(3; rank = 2), Posterior(3; family = :full_moment))
+        @test tensors(set_tensors!(copy(other), tensors(other))) == tensors(other)
+    end
+    @test mean(set!(Posterior((2, 1)); mean = [4, 5, 6])) == [4, 5, 6]
+    @test_throws ShapeError set_tensors!(q, ["mean" => [1, 2]])
+    @test_throws InvalidArgumentError set_tensors!(q, ["covariance" => [1, 2]])
+    @test_throws InvalidArgumentError set_tensors!(q, ["block0.precision" => [-1 0; 0 -1]])
+    @test_throws InvalidArgumentError Posterior((2, 1); family = :full)
+    @test mean(q) == [1, 2, 3]
+end

@@ -1,0 +1,60 @@
+# Posteriors as priors, and all that posteriors consist of.
+
+part <- function(q, method, x, y, prior) {
+  model <- bdl_model(c(ncol(x), 1), "identity", "gaussian", FALSE)
+  bdl_model_set_noise_precision(model, 4)
+  optimizer <- bdl_optimizer(model, q, method, nrow(x), learn_prior = 0, learn_noise = 0, threads = 1)
+  bdl_set_prior(optimizer, prior)
+  if (bdl_method_describe(method)$is_stream == 1) {
+    bdl_set_options(optimizer, block = 0)
+    bdl_observe(optimizer, x, y)
+  } else {
+    bdl_fit(optimizer, x, y, 500)
+  }
+  q
+}
+
+test_that("two parts, one after the other, are the whole", {
+  i <- 0:19
+  x <- outer(i, 1:3, function(i, k) sin(1.3 * i * k + 0.4))
+  signs <- sapply(0:2, function(k) ifelse(bitwAnd(i, k) %in% c(1, 2), -1, 1))
+  courses <- list(c("full", "exact-full"), c("layerwise_full", "exact-full"), c("low_rank", "lo-fi"),
+                  c("diagonal", "exact-diagonal"))
+  for (course in courses) {
+    is_diagonal <- course[1] == "diagonal"
+    x_here <- if (is_diagonal) signs else x
+    y <- cos(0.9 * i) + x_here[, 2]
+    create <- function() bdl_posterior(3, if (is_diagonal) 0 else 3, if (is_diagonal) "low_rank" else course[1])
+    first <- part(create(), course[2], x_here[1:12, ], y[1:12], create())
+    second <- part(create(), course[2], x_here[13:20, ], y[13:20], first)
+    precision <- diag(3) + 4 * crossprod(x_here)
+    expect_lt(max(abs(mean(second) - solve(precision, 4 * crossprod(x_here, y)))), 1e-9)
+    expect_lt(max(abs(as.matrix(vcov(second)) - solve(precision))), 1e-9)
+  }
+})
+
+test_that("a fit is the prior of the next one", {
+  x <- matrix(sin(1:60), 30)
+  y <- x[, 1] + cos(1:30)
+  first <- bdl_glm(x[1:20, ], y[1:20], verbose = FALSE)
+  second <- bdl_glm(x[21:30, ], y[21:30], prior = first, verbose = FALSE)
+  expect_true(all(diag(as.matrix(vcov(second))) < diag(as.matrix(vcov(first)))))
+  network <- bdl(x, y, hidden = 4, rank = "layerwise_full", epochs = 5, verbose = FALSE, seed = 1,
+                 prior = bdl_posterior(17, 2)) |> suppressWarnings()
+  expect_s3_class(network, "bdl")
+  expect_error(bdl_set_prior(bdl_handles(first)$optimizer, bdl_posterior(2, 0)), class = "bdl_error_shape")
+})
+
+test_that("posteriors are their tensors", {
+  q <- bdl_posterior_create_blockwise_full(2, c(2, 1))
+  bdl_set_tensors(q, list(mean = 1:3, block0.precision = rbind(c(2, 1), c(1, 2))))
+  expect_equal(diag(as.matrix(vcov(q))), c(2 / 3, 2 / 3, 1))
+  other <- bdl_posterior_create_blockwise_full(2, c(2, 1))
+  expect_identical(bdl_tensors(bdl_set_tensors(other, bdl_tensors(q))), bdl_tensors(q))
+  low_rank <- bdl_posterior(3, 0)
+  expect_identical(bdl_tensors(bdl_set_tensors(low_rank, bdl_tensors(low_rank)))$diagonal, c(1, 1, 1))
+  expect_error(bdl_set_tensors(q, list(mean = 1:2)), class = "bdl_error_shape")
+  expect_error(bdl_set_tensors(q, list(1:3)), class = "bdl_error")
+  expect_error(bdl_set_tensors(q, list(block0.precision = -diag(2))), "not positive definite")
+  expect_identical(mean(q), c(1, 2, 3))
+})

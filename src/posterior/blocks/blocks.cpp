@@ -1,0 +1,235 @@
+#include "posterior/blocks/blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bdl {
+
+template <class T>
+const BlocksPosterior<T>& as_blocks(const Posterior<T>& q) {
+  const auto* blocks = dynamic_cast<const BlocksPosterior<T>*>(&q);
+  if (!blocks) fail(Status::ERROR_UNSUPPORTED, "the posterior is not one of independent blocks");
+  return *blocks;
+}
+
+namespace {
+
+template <class T>
+Index total_dimension(const std::vector<std::unique_ptr<Posterior<T>>>& members) {
+  Index sum = 0;
+  for (const auto& member : members) sum += member->dimension();
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+BlocksPosterior<T>::BlocksPosterior(Family family, std::vector<std::unique_ptr<Posterior<T>>> members)
+    : Posterior<T>(total_dimension(members)), family_(family), members_(std::move(members)) {
+  Index offset = 0;
+  for (const auto& member : members_) {
+    offsets_.push_back(offset);
+    offset += member->dimension();
+  }
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    members_[k]->place_mean(this->mean().data() + offsets_[k]);
+    members_[k]->tensors([&](const PosteriorTensor<T>& tensor) {
+      if (tensor.role != TensorRole::mean) names_.push_back("block" + std::to_string(k) + "." + tensor.name);
+    });
+  }
+}
+
+template <class T>
+PosteriorKind BlocksPosterior<T>::kind() const {
+  PosteriorKind kind{family_, this->dimension_, 0, {}, {}};
+  for (const auto& member : members_) kind.blocks.push_back(member->dimension());
+  return kind;
+}
+
+template <class T>
+std::unique_ptr<Posterior<T>> BlocksPosterior<T>::clone() const {
+  std::vector<std::unique_ptr<Posterior<T>>> members;
+  for (const auto& member : members_) members.push_back(member->clone());
+  auto copy = std::make_unique<BlocksPosterior>(family_, std::move(members));
+  copy->copy_base(*this);
+  return copy;
+}
+
+template <class T>
+void BlocksPosterior<T>::assign(const Posterior<T>& other) {
+  const BlocksPosterior& that = as_blocks(other);
+  this->copy_base(that);
+  for (std::size_t k = 0; k < members_.size(); ++k) members_[k]->assign(*that.members_[k]);
+}
+
+/// Members take with them where their means are: in the memory that this one now has.
+template <class T>
+void BlocksPosterior<T>::swap(Posterior<T>& other) {
+  auto& that = dynamic_cast<BlocksPosterior&>(other);
+  this->swap_base(that);
+  for (std::size_t k = 0; k < members_.size(); ++k) members_[k]->swap(*that.members_[k]);
+}
+
+template <class T>
+Index BlocksPosterior<T>::bytes() const {
+  Index sum = 0;
+  for (const auto& member : members_) sum += member->bytes();
+  return sum;
+}
+
+template <class T>
+void BlocksPosterior<T>::tensors(const TensorVisitor<T>& visit) {
+  this->visit_mean(visit);
+  auto name = names_.begin();
+  for (const auto& member : members_)
+    member->tensors([&](PosteriorTensor<T> tensor) {
+      if (tensor.role == TensorRole::mean) return;
+      tensor.name = (name++)->c_str();
+      visit(tensor);
+    });
+}
+
+template <class T>
+void BlocksPosterior<T>::accept_tensors() {
+  for (const auto& member : members_) member->accept_tensors();
+}
+
+template <class T>
+bool BlocksPosterior<T>::is_whole_in_tensors() const {
+  return std::ranges::all_of(members_, [](const auto& member) { return member->is_whole_in_tensors(); });
+}
+
+template <class T>
+bool BlocksPosterior<T>::takes_matrix() const {
+  return std::ranges::all_of(members_, [](const auto& member) { return member->takes_matrix(); });
+}
+
+template <class T>
+bool BlocksPosterior<T>::moves_by_former_covariance() const {
+  return std::ranges::any_of(members_,
+                             [](const auto& member) { return member->moves_by_former_covariance(); });
+}
+
+template <class T>
+void BlocksPosterior<T>::set_isotropic(double precision) {
+  for (const auto& member : members_) member->set_isotropic(precision);
+}
+
+template <class T>
+void BlocksPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) {
+  for (Index k = 0; k < block_count(); ++k) {
+    const auto seed =
+        spread_seed ? std::optional(*spread_seed + static_cast<std::uint64_t>(k)) : std::nullopt;
+    members_[static_cast<std::size_t>(k)]->set_diagonal(part(k, precision), seed);
+  }
+}
+
+template <class T>
+Index BlocksPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
+  Index most = 0;
+  for (const auto& member : members_) most = std::max(most, member->update_bytes(cost, options));
+  return most;
+}
+
+template <class T>
+Index BlocksPosterior<T>::leverage_bytes(Index n) const {
+  Index most = 0;
+  for (const auto& member : members_)
+    most = std::max(most, member->leverage_bytes(n) - static_cast<Index>(sizeof(T)) * member->dimension() *
+                                                          std::min(n, most_gradients));
+  return most + static_cast<Index>(sizeof(T)) * this->dimension_ * std::min(n, most_gradients);
+}
+
+template <class T>
+void BlocksPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
+  for (const auto& member : members_) member->reserve(columns, scratch);
+}
+
+template <class T>
+void BlocksPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).solve(part(k, x), scratch);
+}
+
+template <class T>
+void BlocksPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).color(part(k, mean), part(k, eps), scratch);
+}
+
+/// A few columns at a time.
+template <class T>
+void BlocksPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
+                                   PosteriorScratch<T>& scratch) const {
+  std::array<double, 32> terms;
+  constexpr Index most = std::ssize(terms);
+  std::ranges::fill(out, 0.0);
+  for (Index first = 0; first < x.cols; first += most) {
+    const Index count = std::min(most, x.cols - first);
+    for (Index k = 0; k < block_count(); ++k) {
+      member(k).variances(part(k, x.columns(first, count)), {terms.data(), static_cast<std::size_t>(count)},
+                          scratch);
+      for (Index j = 0; j < count; ++j)
+        out[static_cast<std::size_t>(first + j)] += terms[static_cast<std::size_t>(j)];
+    }
+  }
+}
+
+template <class T>
+void BlocksPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).marginal_variance(part(k, out), scratch);
+}
+
+template <class T>
+void BlocksPosterior<T>::precision_diagonal(std::span<T> out) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).precision_diagonal(part(k, out));
+}
+
+template <class T>
+void BlocksPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
+                                            PosteriorScratch<T>& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).multiply_precision(part(k, x), part(k, out), scratch);
+}
+
+template <class T>
+double BlocksPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+  double sum = 0;
+  for (Index k = 0; k < block_count(); ++k) sum += member(k).quadratic(part(k, x), scratch);
+  return sum;
+}
+
+template <class T>
+double BlocksPosterior<T>::log_det_covariance() const {
+  double sum = 0;
+  for (const auto& member : members_) sum += member->log_det_covariance();
+  return sum;
+}
+
+/// Block by block where q has the same blocks, else column by column of Sigma_q.
+template <class T>
+double BlocksPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+  double trace = 0;
+  if (const auto* blocks = dynamic_cast<const BlocksPosterior*>(&q); blocks && has_blocks_of(*blocks)) {
+    for (Index k = 0; k < block_count(); ++k) trace += member(k).trace_precision(blocks->member(k), scratch);
+    return trace;
+  }
+  Buffer<T> column(this->dimension_), product(this->dimension_);
+  for (Index k = 0; k < block_count(); ++k)
+    for (Index j = 0; j < member(k).dimension(); ++j) {
+      std::fill_n(column.data(), this->dimension_, T(0));
+      column.data()[offset(k) + j] = 1;
+      q.solve(column.matrix(this->dimension_, 1), scratch);
+      const auto to = product.first(member(k).dimension());
+      member(k).multiply_precision(part(k, std::as_const(column).first(this->dimension_)), to, scratch);
+      trace += static_cast<double>(to[static_cast<std::size_t>(j)]);
+    }
+  return trace;
+}
+
+template class BlocksPosterior<float>;
+template class BlocksPosterior<double>;
+template const BlocksPosterior<float>& as_blocks(const Posterior<float>&);
+template const BlocksPosterior<double>& as_blocks(const Posterior<double>&);
+
+}  // namespace bdl

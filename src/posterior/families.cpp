@@ -1,0 +1,60 @@
+#include "posterior/families.hpp"
+
+#include <iterator>
+
+#include "posterior/blocks/blocks.hpp"
+#include "posterior/diagonal/diagonal_moment.hpp"
+#include "posterior/dropout/dropout.hpp"
+#include "posterior/full/full.hpp"
+#include "posterior/full/full_moment.hpp"
+#include "posterior/low_rank/low_rank.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr const char* words[] = {"low_rank",        "full",    "full_moment",
+                                 "diagonal_moment", "dropout", "layerwise_full"};
+
+template <class T>
+using Create = std::unique_ptr<Posterior<T>> (*)(const PosteriorKind&);
+
+template <class T>
+constexpr Create<T> creations[] = {[](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     return std::make_unique<LowRankPosterior<T>>(kind.dimension, kind.rank);
+                                   },
+                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     return std::make_unique<FullPosterior<T>>(kind.dimension);
+                                   },
+                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     return std::make_unique<FullMomentPosterior<T>>(kind.dimension);
+                                   },
+                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     return std::make_unique<DiagonalMomentPosterior<T>>(kind.dimension);
+                                   },
+                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     return std::make_unique<DropoutPosterior<T>>(*kind.dropout);
+                                   },
+                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+                                     std::vector<std::unique_ptr<Posterior<T>>> members;
+                                     for (const Index size : kind.blocks)
+                                       members.push_back(std::make_unique<FullPosterior<T>>(size));
+                                     return std::make_unique<BlocksPosterior<T>>(Family::layerwise_full,
+                                                                                 std::move(members));
+                                   }};
+static_assert(std::size(words) == std::size(creations<double>));
+
+}  // namespace
+
+std::span<const char* const> family_words() {
+  return words;
+}
+
+template <class T>
+std::unique_ptr<Posterior<T>> create_posterior(const PosteriorKind& kind) {
+  return creations<T>[static_cast<std::size_t>(kind.family) - 1](kind);
+}
+
+template std::unique_ptr<Posterior<float>> create_posterior(const PosteriorKind&);
+template std::unique_ptr<Posterior<double>> create_posterior(const PosteriorKind&);
+
+}  // namespace bdl

@@ -1,0 +1,37 @@
+// The families, and what a posterior of each is made with.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+enum class Family {
+  low_rank = 1,
+  full = 2,
+  full_moment = 3,
+  diagonal_moment = 4,
+  dropout = 5,
+  layerwise_full = 6
+};
+
+/// Which parameters share a mask of dropout: those of a network with these layers.
+struct DropoutLayout {
+  std::vector<Index> sizes;  ///< inputs, then the outputs of each layer
+  bool bias;
+  double input_rate, hidden_rate;  ///< in [0, 1): of the network's inputs, of hidden units
+  Index parameters() const;
+};
+
+/// Enough to create a posterior, in either arithmetic.
+struct PosteriorKind {
+  Family family = Family::low_rank;
+  Index dimension = 0;
+  Index rank = 0;               ///< of low-rank precisions
+  std::vector<Index> blocks{};  ///< parameters of each independent block
+  std::optional<DropoutLayout> dropout{};
+};
+
+}  // namespace bdl

@@ -1,0 +1,132 @@
+// Posteriors as posteriors of other families: what steps and streams of these take as prior.
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "linalg/blas/blas.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "posterior/families.hpp"
+#include "posterior/low_rank/low_rank.hpp"
+#include "prior/prior.hpp"
+
+namespace bdl {
+namespace {
+
+[[noreturn]] void fail_no_room() {
+  fail(Status::ERROR_UNSUPPORTED,
+       "the prior's precision has no low-rank part of as few columns as the posterior that is to begin with "
+       "it: "
+       "use a full posterior, or one of the prior's family and rank");
+}
+
+/// Visits column j of Sigma^-1 in double, for the parameters first .. first + size - 1.
+template <class T, class Visit>
+void for_each_column(const Posterior<T>& q, Index first, Index size, Visit&& visit) {
+  const auto wide = converted<double>(q);
+  Buffer<double> unit(q.dimension()), column(q.dimension());
+  std::fill_n(unit.data(), q.dimension(), 0.0);
+  PosteriorScratch<double> scratch;
+  for (Index j = first; j < first + size; ++j) {
+    unit.data()[j] = 1;
+    wide->multiply_precision(std::as_const(unit).first(q.dimension()), column.first(q.dimension()), scratch);
+    unit.data()[j] = 0;
+    visit(j, std::as_const(column).first(q.dimension()));
+  }
+}
+
+/// The block of Sigma^-1 of these parameters.
+template <class T>
+Buffer<double> precision_block(const Posterior<T>& q, Index first, Index size) {
+  Buffer<double> block(size * size);
+  for_each_column(q, first, size, [&](Index j, ConstSpan<double> column) {
+    std::copy_n(column.data() + first, size, block.data() + (j - first) * size);
+  });
+  return block;
+}
+
+template <class T>
+void write_low_rank(const Posterior<T>& belief, LowRankPosterior<T>& out) {
+  const Index dimension = belief.dimension();
+  Buffer<T> d(dimension);
+  if (belief.is_diagonal()) {
+    belief.precision_diagonal(d.first(dimension));
+    return out.set_precision({}, std::as_const(d).first(dimension));
+  }
+  if (belief.family() != Family::low_rank || belief.rank() > out.rank()) fail_no_room();
+  const LowRankPosterior<T>& low_rank = as_low_rank(belief);
+  out.set_precision(low_rank.u(), low_rank.d());
+}
+
+/// The matrices of full families, in the order of their tensors.
+template <class T>
+void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
+  Index first = 0;
+  write_tensors<T>(out, [&](const PosteriorTensor<T>& tensor) {
+    if (tensor.role != TensorRole::matrix) return false;
+    const Index size = tensor.rows();
+    Buffer<double> block = precision_block(belief, first, size);
+    first += size;
+    const auto precision = block.matrix(size, size);
+    if (!out.moves_by_former_covariance()) {
+      std::copy_n(precision.data, precision.size(), tensor.wide.data);
+    } else if (cholesky(precision)) {
+      cholesky_inverse(precision, tensor.wide);
+      mirror_lower(tensor.wide);
+    } else {
+      fail(Status::ERROR_DIVERGED, "the prior's precision is not positive definite");
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const PosteriorKind& kind) {
+  auto out = create_posterior<T>(kind);
+  if (belief.family() == kind.family && belief.rank() == out->rank() && belief.kind().blocks == kind.blocks) {
+    out->assign(belief);
+  } else if (out->takes_matrix()) {
+    write_matrices(belief, *out);
+  } else if (out->is_diagonal()) {
+    Buffer<T> diagonal(kind.dimension);
+    belief.precision_diagonal(diagonal.first(kind.dimension));
+    out->set_diagonal(std::as_const(diagonal).first(kind.dimension), {});
+  } else {
+    write_low_rank(belief, dynamic_cast<LowRankPosterior<T>&>(*out));
+  }
+  std::ranges::copy(belief.mean(), out->mean().begin());
+  return out;
+}
+
+template <class T>
+void check_holds(const Posterior<T>& q, const Posterior<T>& belief) {
+  if (!q.is_diagonal() && q.family() != Family::layerwise_full) return;  // in_family() has refused the others
+  if (q.is_diagonal() && belief.is_diagonal()) return;
+  const PosteriorKind kind = q.kind();
+  if (belief.family() == kind.family && belief.kind().blocks == kind.blocks) return;
+  std::vector<Index> ends(
+      kind.blocks.empty() ? std::vector<Index>(static_cast<std::size_t>(kind.dimension), 1) : kind.blocks);
+  for (std::size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
+  for_each_column(belief, 0, kind.dimension, [&](Index j, ConstSpan<double> column) {
+    const auto end = std::ranges::upper_bound(ends, j);
+    const Index from = end == ends.begin() ? 0 : end[-1];
+    for (Index i = 0; i < kind.dimension; ++i)
+      if ((i < from || i >= *end) && column[static_cast<std::size_t>(i)] != 0)
+        fail(Status::ERROR_UNSUPPORTED,
+             "the prior's precision joins parameters %lld and %lld, which a %s posterior cannot begin a "
+             "stream "
+             "with: use a full posterior, or one of the prior's family",
+             static_cast<long long>(j), static_cast<long long>(i),
+             q.is_diagonal() ? "diagonal" : family_word(kind.family));
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                                                     \
+  template std::unique_ptr<Posterior<T>> in_family(const Posterior<T>&, const PosteriorKind&); \
+  template void check_holds(const Posterior<T>&, const Posterior<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
