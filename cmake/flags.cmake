@@ -25,8 +25,11 @@ if(BDL_SANITIZE)
   endif()
 endif()
 
-if(BDL_BUILD_FUZZERS)
-  target_compile_options(bdl_flags INTERFACE -fsanitize=fuzzer-no-link)
+# bdl_flags_not_run: for programs that no sanitizer's build runs; they are compiled there for the warnings.
+add_library(bdl_flags_not_run INTERFACE)
+target_link_libraries(bdl_flags_not_run INTERFACE bdl_flags)
+if(BDL_SANITIZE)
+  target_compile_options(bdl_flags_not_run INTERFACE -O0 -g0 -fno-sanitize=all)
 endif()
 
 # bdl_precompile_headers(TARGET): the standard library's, read once for its own sources; (TARGET OTHER): with what was made

@@ -83,8 +83,8 @@ documents() {
   check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
   check 'two threads have the bits of one, every method' bits
   check 'examples/run.sh' sh examples/run.sh
-  for program in test_examples test_examples_training; do
-    check "$program under valgrind" memcheck $release/tests/$program
+  for group in test_examples test_examples_training; do
+    check "$group under valgrind" memcheck $release/tests/test_c_api $group
   done
   check 'UCI benchmark, small run' sh examples/papers/slang/uci.sh --quick
   check 'MNIST, small run' sh examples/papers/slang/mnist.sh --quick

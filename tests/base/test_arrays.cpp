@@ -204,7 +204,7 @@ void given_means_more_than_none(void**) {
 
 }  // namespace
 
-int main() {
+int test_arrays() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(rows_become_columns<float>),
       cmocka_unit_test(rows_become_columns<double>),

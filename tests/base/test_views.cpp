@@ -59,7 +59,7 @@ void sizes_that_do_not_fit_are_refused_and_change_nothing(void**) {
 
 }  // namespace
 
-int main() {
+int test_views() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(views_index_columns_with_their_leading_dimension),
       cmocka_unit_test(buffers_only_grow),

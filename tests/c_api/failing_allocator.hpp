@@ -1,6 +1,10 @@
 // Replaces the program's (and with it libbdl's) operator new by one that counts, and fails on request.
 #pragma once
 
+#ifndef BDL_TEST_ALONE
+#error "a test that replaces operator new belongs in a folder alone: it is a program of its own"
+#endif
+
 #include <atomic>
 #include <cstdlib>
 #include <new>

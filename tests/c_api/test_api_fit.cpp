@@ -186,7 +186,7 @@ void test_posterior_that_was_set(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_fit() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_seeds),
                               cmocka_unit_test(test_step_is_fit),
                               cmocka_unit_test(test_progress),

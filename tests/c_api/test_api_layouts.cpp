@@ -145,7 +145,7 @@ void test_outputs(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_layouts() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_training_inputs), cmocka_unit_test(test_integer_labels),
                               cmocka_unit_test(test_float_inputs), cmocka_unit_test(test_zero_strides),
                               cmocka_unit_test(test_outputs)};

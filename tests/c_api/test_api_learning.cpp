@@ -135,7 +135,7 @@ void test_conjugate(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_learning() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_linear), cmocka_unit_test(test_logistic),
                               cmocka_unit_test(test_poisson), cmocka_unit_test(test_classes),
                               cmocka_unit_test(test_conjugate)};

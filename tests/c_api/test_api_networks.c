@@ -129,7 +129,7 @@ static void test_descriptions(void** state) {
   close_all(&l);
 }
 
-int main(void) {
+int test_api_networks(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_method_learns),
       cmocka_unit_test(test_refusals),

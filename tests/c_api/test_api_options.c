@@ -513,7 +513,7 @@ static void test_learned_prior(void** state) {
   assert_true(prior[0] == 1);
 }
 
-int main(void) {
+int test_api_options(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_table, setup, teardown),
       cmocka_unit_test_setup_teardown(test_choices, setup, teardown),

@@ -186,7 +186,7 @@ void test_memory(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_scales() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_shared_noise), cmocka_unit_test(test_noise_per_output),
       cmocka_unit_test(test_fixed_noise),  cmocka_unit_test(test_fixed_noise_by_option),

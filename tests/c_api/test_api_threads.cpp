@@ -171,7 +171,7 @@ void test_first_use(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_threads() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_first_use),       cmocka_unit_test(test_distinct_handles),
                               cmocka_unit_test(test_const_calls),     cmocka_unit_test(test_saving),
                               cmocka_unit_test(test_stop_during_fit), cmocka_unit_test(test_last_error)};

@@ -243,7 +243,7 @@ void test_checkpoint(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_user_model() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_same_as_network), cmocka_unit_test(test_single_calls),
                               cmocka_unit_test(test_nonlinear), cmocka_unit_test(test_destroy),
                               cmocka_unit_test(test_checkpoint)};

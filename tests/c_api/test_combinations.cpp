@@ -186,7 +186,7 @@ void other_uses_refuse_at_once(void**) {
 
 }  // namespace
 
-int main() {
+int test_combinations() {
   const CMUnitTest tests[] = {cmocka_unit_test(steps_refuse_nothing_for_the_first_time),
                               cmocka_unit_test(other_uses_refuse_at_once)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

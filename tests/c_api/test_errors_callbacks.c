@@ -185,7 +185,7 @@ static void test_predictions_only(void** state) {
   assert_int_equal(u.destroyed, 1);
 }
 
-int main(void) {
+int test_errors_callbacks(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_progress_answers),
                                      cmocka_unit_test(test_user_outputs),
                                      cmocka_unit_test(test_user_gradients), cmocka_unit_test(test_first_step),

@@ -219,7 +219,7 @@ static void test_older_file_survives(void** state) {
   free(now);
 }
 
-int main(void) {
+int test_errors_checkpoint(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_arguments),
                                      cmocka_unit_test(test_bytes),
                                      cmocka_unit_test(test_parts),

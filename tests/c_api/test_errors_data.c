@@ -117,7 +117,7 @@ static void test_float_range(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_errors_data(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels), cmocka_unit_test(test_integer_labels),
                                      cmocka_unit_test(test_not_finite), cmocka_unit_test(test_float_range)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,7 +195,7 @@ static void test_damaged_covariance(void** state) {
   assert_int_equal(unlink(path), 0);
 }
 
-int main(void) {
+int test_errors_derivatives(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_null_model),        cmocka_unit_test(test_noise_covariance),
       cmocka_unit_test(test_jacobian),          cmocka_unit_test(test_hessians),

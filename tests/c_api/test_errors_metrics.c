@@ -63,7 +63,7 @@ static void test_classification(void** state) {
   REFUSED(INVALID, "bins is -3", bdl_metric_ece(a, y, -3, r));
 }
 
-int main(void) {
+int test_errors_metrics(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_null_results), cmocka_unit_test(test_arrays),
                                      cmocka_unit_test(test_classification)};
   return cmocka_run_group_tests(tests, NULL, NULL);

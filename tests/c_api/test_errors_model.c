@@ -189,7 +189,7 @@ static void test_overflow(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_errors_model(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
       cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),

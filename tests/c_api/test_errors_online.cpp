@@ -267,7 +267,7 @@ void test_errors_in_the_middle(void**) {
 
 }  // namespace
 
-int main() {
+int test_errors_online() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_null),
                               cmocka_unit_test(test_without_model),
                               cmocka_unit_test(test_data),

@@ -227,7 +227,7 @@ static void test_diverging_steps(void** state) {
   }
 }
 
-int main(void) {
+int test_errors_optimizer(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
                                      cmocka_unit_test(test_suggest),
                                      cmocka_unit_test(test_null_optimizer),

@@ -139,7 +139,7 @@ static void test_describe(void** state) {
           bdl_option_describe(INT64_MAX, &out.text, &out.type, &out.more, &out.range, &out.doc));
 }
 
-int main(void) {
+int test_errors_options(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_null, setup, teardown),
                                      cmocka_unit_test_setup_teardown(test_unknown_names, setup, teardown),
                                      cmocka_unit_test_setup_teardown(test_wrong_types, setup, teardown),

@@ -222,7 +222,7 @@ static void test_update(void** state) {
   }
 }
 
-int main(void) {
+int test_errors_posterior(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_create),       cmocka_unit_test(test_null_posterior),
       cmocka_unit_test(test_null_results), cmocka_unit_test(test_set_low_rank),

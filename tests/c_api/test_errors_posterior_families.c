@@ -194,7 +194,7 @@ static void test_tensors(void** state) {
   }
 }
 
-int main(void) {
+int test_errors_posterior_families(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
                                      cmocka_unit_test(test_create_blocks),
                                      cmocka_unit_test(test_tensors),

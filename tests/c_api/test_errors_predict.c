@@ -240,7 +240,7 @@ static void test_linearized(void** state) {
   bdl_posterior_free(q);
 }
 
-int main(void) {
+int test_errors_predict(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_linearized),  cmocka_unit_test(test_handles),
                                      cmocka_unit_test(test_methods),     cmocka_unit_test(test_inputs),
                                      cmocka_unit_test(test_outputs),     cmocka_unit_test(test_levels),

@@ -148,7 +148,7 @@ static void test_results(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_errors_search(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_null_search),
                                      cmocka_unit_test(test_ranges), cmocka_unit_test(test_run),
                                      cmocka_unit_test(test_results)};

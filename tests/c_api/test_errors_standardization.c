@@ -146,7 +146,7 @@ static void test_overflow(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_errors_standardization(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_set), cmocka_unit_test(test_standardize),
                                      cmocka_unit_test(test_get), cmocka_unit_test(test_unsupported),
                                      cmocka_unit_test(test_overflow)};

@@ -268,7 +268,7 @@ static void example_update(void** state) {
   bdl_posterior_free(q);
 }
 
-int main(void) {
+int test_examples(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(example_version),         cmocka_unit_test(example_errors),
       cmocka_unit_test(example_arrays),          cmocka_unit_test(example_network),

@@ -146,7 +146,7 @@ static void example_layouts(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_examples_derivatives(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(example_hessian), cmocka_unit_test(example_indefinite_hessian),
       cmocka_unit_test(example_noise_covariance), cmocka_unit_test(example_noise_covariance_is_kept),

@@ -248,7 +248,7 @@ static void example_dropout(void** state) {
   bdl_model_free(model);
 }
 
-int main(void) {
+int test_examples_families(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_full_moment_posterior),
                                      cmocka_unit_test(example_families_agree),
                                      cmocka_unit_test(example_moment_update),

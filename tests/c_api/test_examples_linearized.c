@@ -105,7 +105,7 @@ static void example_probit(void** state) {
   bdl_posterior_free(posterior);
 }
 
-int main(void) {
+int test_examples_linearized(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_output_distribution),
                                      cmocka_unit_test(example_two_outputs),
                                      cmocka_unit_test(example_closed_form), cmocka_unit_test(example_probit)};

@@ -214,7 +214,7 @@ static void example_probes(void** state) {
   bdl_model_free(model);
 }
 
-int main(void) {
+int test_examples_online(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(example_observe),         cmocka_unit_test(example_forecast),
       cmocka_unit_test(example_process_noise),   cmocka_unit_test(example_prequential),

@@ -68,7 +68,7 @@ static void example_search(void** state) {
   bdl_model_free(model);
 }
 
-int main(void) {
+int test_examples_search(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_search)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

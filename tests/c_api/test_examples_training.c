@@ -352,7 +352,7 @@ static void example_interruption(void** state) {
   learner_free(&l);
 }
 
-int main(void) {
+int test_examples_training(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
                                      cmocka_unit_test(example_what_methods_are_for),
                                      cmocka_unit_test(example_defaults),

@@ -166,7 +166,7 @@ static void threads_may_end_in_a_callback(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_interrupt(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fit_is_interrupted),           cmocka_unit_test(asking_is_cheap),
       cmocka_unit_test(predictions_write_nothing),    cmocka_unit_test(streams_keep_what_they_saw),

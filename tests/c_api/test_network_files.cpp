@@ -50,7 +50,7 @@ void test_contradictions(void**) {
 
 }  // namespace
 
-int main() {
+int test_network_files() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_files_without_description),
                               cmocka_unit_test(test_contradictions)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -140,7 +140,7 @@ void test_missing_targets(void**) {
 
 }  // namespace
 
-int main() {
+int test_prequential() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_scores_are_predictions_made_before),
                               cmocka_unit_test(test_blocks), cmocka_unit_test(test_counts),
                               cmocka_unit_test(test_missing_targets)};

@@ -151,7 +151,7 @@ static void test_blank_posterior(void** state) {
   trained_free(&t);
 }
 
-int main(void) {
+int test_resume(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped_after_any_step),
                                      cmocka_unit_test(test_stopped_again_and_again),
                                      cmocka_unit_test(test_reloaded_every_third_step),

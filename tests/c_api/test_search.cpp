@@ -343,7 +343,7 @@ void user_models_can_be_searched(void**) {
 
 }  // namespace
 
-int main() {
+int test_search() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(scores_are_those_by_hand),
       cmocka_unit_test(values_are_applied),

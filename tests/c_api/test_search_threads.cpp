@@ -121,7 +121,7 @@ void stops_come_from_any_thread(void**) {
 
 }  // namespace
 
-int main() {
+int test_search_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(three_threads_have_the_bits_of_one),
       cmocka_unit_test(messages_do_not_depend_on_threads),

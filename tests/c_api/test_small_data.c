@@ -43,7 +43,7 @@ static void test_small_regressions(void** unused) {
       for (int64_t inputs = 1; inputs <= MOST_INPUTS; inputs += 4) check_regression(methods[m], rows, inputs);
 }
 
-int main(void) {
+int test_small_data(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_regressions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ void without_it_nothing_changes(void**) {
 
 }  // namespace
 
-int main() {
+int test_standardization_files() {
   const CMUnitTest tests[] = {cmocka_unit_test(checkpoints_resume),
                               cmocka_unit_test(hostile_files_are_refused),
                               cmocka_unit_test(without_it_nothing_changes)};

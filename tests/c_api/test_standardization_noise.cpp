@@ -125,7 +125,7 @@ void initial_precision_follows_the_variance(void**) {
 
 }  // namespace
 
-int main() {
+int test_standardization_noise() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(precisions_keep_their_units), cmocka_unit_test(shared_noise_is_read_per_output),
       cmocka_unit_test(covariances_keep_their_units), cmocka_unit_test(correlated_noise_is_used_in_its_units),

@@ -174,7 +174,7 @@ void searches_are_the_same(void**) {
 
 }  // namespace
 
-int main() {
+int test_standardization_training() {
   const CMUnitTest tests[] = {cmocka_unit_test(fits_are_the_same),
                               cmocka_unit_test(every_method_is_the_same),
                               cmocka_unit_test(laplace_is_the_same),

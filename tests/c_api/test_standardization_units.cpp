@@ -200,7 +200,7 @@ void gradients_are_derivatives(void**) {
 
 }  // namespace
 
-int main() {
+int test_standardization_units() {
   const CMUnitTest tests[] = {cmocka_unit_test(moments),
                               cmocka_unit_test(quantiles_and_intervals),
                               cmocka_unit_test(draws_and_distributions),

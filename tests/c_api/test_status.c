@@ -82,7 +82,7 @@ static void test_last_error(void** state) {
   bdl_model_free(model);
 }
 
-int main(void) {
+int test_status(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
                                      cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers),
                                      cmocka_unit_test(test_version)};

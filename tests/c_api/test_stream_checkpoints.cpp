@@ -170,7 +170,7 @@ void test_hostile_noise(void**) {
 
 }  // namespace
 
-int main() {
+int test_stream_checkpoints() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_resumed_streams),
                               cmocka_unit_test(test_resumed_rotations),
                               cmocka_unit_test(test_infinite_scores), cmocka_unit_test(test_hostile_values),

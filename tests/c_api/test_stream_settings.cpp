@@ -52,7 +52,7 @@ void test_noise_by_option_again(void**) {
 
 }  // namespace
 
-int main() {
+int test_stream_settings() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_destroyed_draws), cmocka_unit_test(test_range_of_floats),
                               cmocka_unit_test(test_noise_by_option_again)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -258,7 +258,7 @@ void outputs_that_are_not_finite_are_named(void**) {
 
 }  // namespace
 
-int main() {
+int test_estimators() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gradients_are_finite_differences_of_the_loss),
       cmocka_unit_test(curvature_is_the_sum_of_outer_products),

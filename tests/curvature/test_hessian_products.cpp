@@ -106,7 +106,7 @@ void outputs_that_are_not_finite_are_named(void**) {
 
 }  // namespace
 
-int main() {
+int test_hessian_products() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(products_are_differences_of_gradients),
       cmocka_unit_test(products_are_symmetric),

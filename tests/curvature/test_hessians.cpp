@@ -136,7 +136,7 @@ void user_models_have_no_hessian(void**) {
 
 }  // namespace
 
-int main() {
+int test_hessians() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(forms_agree<float>),
       cmocka_unit_test(forms_agree<double>),

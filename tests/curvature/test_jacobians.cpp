@@ -101,7 +101,7 @@ void user_models_answer_through_their_callback(void**) {
 
 }  // namespace
 
-int main() {
+int test_jacobians() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_those_of_unit_seeds<float>),
       cmocka_unit_test(rows_are_those_of_unit_seeds<double>),

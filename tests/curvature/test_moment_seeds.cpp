@@ -101,7 +101,7 @@ void small_jitter_changes_little(void**) {
 
 }  // namespace
 
-int main() {
+int test_moment_seeds() {
   const CMUnitTest tests[] = {cmocka_unit_test(probabilities_of_nothing_are_dropped<float>),
                               cmocka_unit_test(probabilities_of_nothing_are_dropped<double>),
                               cmocka_unit_test(seeds_are_those_of_linearised_probabilities),

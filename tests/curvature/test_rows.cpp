@@ -219,7 +219,7 @@ void shared_inputs_cost_less(void**) {
 
 }  // namespace
 
-int main() {
+int test_rows() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(factored_rows_are_the_rows_written_out<float>),
       cmocka_unit_test(factored_rows_are_the_rows_written_out<double>),

@@ -119,7 +119,7 @@ void rules_without_the_divergence_are_not_for_batches(void**) {
 
 }  // namespace
 
-int main() {
+int test_batch_recursions() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(vogn_is_its_recursion),
       cmocka_unit_test(von_is_its_recursion),

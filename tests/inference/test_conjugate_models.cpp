@@ -102,7 +102,7 @@ void low_ranks_reach_the_diagonal_of_the_closed_form(void**) {
 
 }  // namespace
 
-int main() {
+int test_conjugate_models() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(one_output_reaches_the_closed_form),
       cmocka_unit_test(several_outputs_reach_the_closed_form),

@@ -251,7 +251,7 @@ void short_fits_have_not_arrived(void**) {
 
 }  // namespace
 
-int main() {
+int test_course() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(fitting_steps_on_every_minibatch_in_turn),
       cmocka_unit_test(progress_is_told_once_an_epoch_or_every_so_many_steps),

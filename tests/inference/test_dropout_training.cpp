@@ -255,7 +255,7 @@ void what_does_not_fit_is_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_dropout_training() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(training_is_its_recursion),
       cmocka_unit_test(linear_regression_ends_at_ridge_regression<float>),

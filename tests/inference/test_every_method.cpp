@@ -436,7 +436,7 @@ void what_it_cannot_use_changes_nothing(void**) {
 
 }  // namespace
 
-int main() {
+int test_every_method() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(the_table_is_whole),
       cmocka_unit_test(on_a_linear_model_it_ends_at_the_posterior_of_its_family),

@@ -307,7 +307,7 @@ void awkward_data_converge(void**) {
 
 }  // namespace
 
-int main() {
+int test_exact_course() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(iterations_are_epochs_and_rise),
       cmocka_unit_test(stopped_fits_go_on),

@@ -196,7 +196,7 @@ void rates_beyond_a_double_are_named(void**) {
 
 }  // namespace
 
-int main() {
+int test_exact_hess() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(evidence_is_the_expectation<double>),
       cmocka_unit_test(evidence_is_the_expectation<float>),

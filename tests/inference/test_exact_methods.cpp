@@ -336,7 +336,7 @@ void vanishing_diagonals_end_at_their_bound(void**) {
 
 }  // namespace
 
-int main() {
+int test_exact_methods() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(full_optimum_is_stationary),
       cmocka_unit_test(diagonal_optimum_is_stationary),

@@ -305,7 +305,7 @@ void what_does_not_fit_is_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_first_order() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(reparametrized_gradients_are_the_differences),
       cmocka_unit_test(floats_and_user_models_agree),

@@ -137,7 +137,7 @@ void map_ends_at_the_mode(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_first_order_limits() {
   const CMUnitTest tests[] = {
       BOTH(bbb_ends_at_the_best_diagonal_posterior),
       cmocka_unit_test(bbb_ends_near_it_with_random_draws),

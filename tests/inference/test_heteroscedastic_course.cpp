@@ -239,7 +239,7 @@ void files_hold_whether_they_are_free(void**) {
 
 }  // namespace
 
-int main() {
+int test_heteroscedastic_course() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(log_precisions_are_freed_when_the_mean_fits),
       cmocka_unit_test(going_on_does_not_hold_them_again),

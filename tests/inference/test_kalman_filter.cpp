@@ -165,7 +165,7 @@ void every_family_drifts_exactly(void**) {
 
 }  // namespace
 
-int main() {
+int test_kalman_filter() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(ekf_is_the_extended_kalman_filter),
       cmocka_unit_test(noise_may_be_correlated),

@@ -214,7 +214,7 @@ void other_families_and_gram_matrices_out_of_reach_are_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_laplace() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(rows_of_a_data_set_are_those_of_its_chunks),
       cmocka_unit_test(the_precision_is_gauss_newton_plus_prior),

@@ -124,7 +124,7 @@ void laplace_has_the_blocks_of_the_full_precision(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_layerwise_threads() {
   const CMUnitTest tests[] = {BOTH(one_block_is_a_full_posterior), BOTH(bits_do_not_depend_on_threads),
                               BOTH(laplace_has_the_blocks_of_the_full_precision)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

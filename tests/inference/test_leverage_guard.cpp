@@ -279,7 +279,7 @@ void a_new_rate_ends_the_cuts(void**) {
 
 }  // namespace
 
-int main() {
+int test_leverage_guard() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(leverages_are_those_of_the_dense_covariance<float>),
       cmocka_unit_test(leverages_are_those_of_the_dense_covariance<double>),

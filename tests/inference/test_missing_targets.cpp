@@ -171,7 +171,7 @@ void rows_without_targets_leave_their_block(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_missing_targets() {
   const CMUnitTest tests[] = {
       BOTH(rows_without_targets_let_time_pass),
       cmocka_unit_test(missing_gaussian_outputs_are_outputs_with_infinite_noise),

@@ -122,7 +122,7 @@ void methods_are_found_by_name(void**) {
 
 }  // namespace
 
-int main() {
+int test_option_table() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(names_are_unique_and_documented), cmocka_unit_test(real_options_have_limits),
       cmocka_unit_test(integer_options_have_limits),     cmocka_unit_test(choices_are_their_words),

@@ -441,7 +441,7 @@ void what_cannot_be_used_is_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_posterior_priors() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(two_parts_are_the_whole),
       cmocka_unit_test(families_take_each_other),

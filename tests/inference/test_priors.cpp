@@ -196,7 +196,7 @@ void options_regroup_the_prior_when_they_change_it(void**) {
 
 }  // namespace
 
-int main() {
+int test_priors() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(groups_start_from_the_options<float>),
       cmocka_unit_test(groups_start_from_the_options<double>),

@@ -251,7 +251,7 @@ void saturated_outputs_train_on(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_resilience() {
   const CMUnitTest tests[] = {
       BOTH(zero_gradients_train_on),
       BOTH(more_columns_than_rows_train_on),

@@ -221,7 +221,7 @@ void noise_starts_from_the_variance_of_the_targets(void**) {
 
 }  // namespace
 
-int main() {
+int test_scale_learning() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_a_running_mean_and_then_the_rate),
       cmocka_unit_test(prior_precisions_move_to_the_inverse_mean_square),

@@ -128,7 +128,7 @@ void sizes_are_chosen_by_the_data_or_checked(void**) {
 
 }  // namespace
 
-int main() {
+int test_schedules() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(the_power_schedule_divides_by_one_plus_t_to_omega),
       cmocka_unit_test(the_cosine_schedule_falls_to_its_final_rate),

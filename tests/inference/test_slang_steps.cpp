@@ -190,7 +190,7 @@ void a_fixed_prior_holds_from_the_first_step(void**) {
 
 }  // namespace
 
-int main() {
+int test_slang_steps() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(steps_on_rows_are_those_of_the_spec),
       cmocka_unit_test(steps_on_minibatches_are_those_of_the_spec),

@@ -182,7 +182,7 @@ void forecasts_add_up(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_stream_dynamics() {
   const CMUnitTest tests[] = {
       BOTH(one_call_with_many_rows_is_many_calls),
       BOTH(a_block_is_one_observation),

@@ -192,7 +192,7 @@ void unprojected_means_of_diagonal_posteriors_are_those_of_the_gain_form(void**)
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_stream_identities() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(bong_is_exact_bayes_in_conjugate_models),
       cmocka_unit_test(blr_converges_to_the_exact_posterior),

@@ -172,7 +172,7 @@ void shortened_minibatch_steps_count(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_stream_shortening() {
   const CMUnitTest tests[] = {
       BOTH(two_thousand_random_problems_stay_proper),
       cmocka_unit_test(shortened_minibatch_steps_count),

@@ -56,7 +56,7 @@ void results_do_not_depend_on_the_threads(void**) {
 
 }  // namespace
 
-int main() {
+int test_stream_threads() {
   const CMUnitTest tests[] = {cmocka_unit_test(results_do_not_depend_on_the_threads<float>),
                               cmocka_unit_test(results_do_not_depend_on_the_threads<double>)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -103,7 +103,7 @@ void three_threads_have_the_bits_of_one(void**) {
 
 }  // namespace
 
-int main() {
+int test_training_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(three_threads_have_the_bits_of_one<float>),
       cmocka_unit_test(three_threads_have_the_bits_of_one<double>),

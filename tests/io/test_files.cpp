@@ -201,7 +201,7 @@ void test_invalid_tensors_touch_no_file(void**) {
 
 }  // namespace
 
-int main() {
+int test_files() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_unreadable_paths),
       cmocka_unit_test(test_unreadable_file),

@@ -283,7 +283,7 @@ void test_random_mutations(void**) {
 
 }  // namespace
 
-int main() {
+int test_hostile_files() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_hostile_headers),
       cmocka_unit_test(test_zero_bytes_in_the_header),

@@ -94,7 +94,7 @@ void files_without_a_scaling_of_the_prior_have_none(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_optimizer_records() {
   const CMUnitTest tests[] = {BOTH(averages_survive_a_file), BOTH(wrong_averages_are_refused),
                               cmocka_unit_test(files_without_a_scaling_of_the_prior_have_none)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

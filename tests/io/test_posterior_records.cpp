@@ -98,7 +98,7 @@ void unsymmetric_covariances_are_not_saved(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_posterior_records() {
   const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file), BOTH(blocks_survive_a_file),
                               cmocka_unit_test(blocks_that_do_not_fit_are_refused),
                               BOTH(unsymmetric_covariances_are_not_saved)};

@@ -161,7 +161,7 @@ void test_header_above_the_limit_is_not_written(void**) {
 
 }  // namespace
 
-int main() {
+int test_safetensors() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip_in_memory),
       cmocka_unit_test(test_round_trip_through_a_file),

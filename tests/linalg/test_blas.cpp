@@ -204,7 +204,7 @@ void cholesky_refuses_what_is_not_positive_definite(void**) {
 
 }  // namespace
 
-int main() {
+int test_blas() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gemm_is_alpha_ab_plus_beta_c<float>),
       cmocka_unit_test(gemm_is_alpha_ab_plus_beta_c<double>),

@@ -129,7 +129,7 @@ void general_matrices_are_inverted(void**) {
 
 }  // namespace
 
-int main() {
+int test_cholesky_update() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(factors_follow_additions_and_subtractions),
       cmocka_unit_test(additions_can_be_taken_back),

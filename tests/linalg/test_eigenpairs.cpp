@@ -284,7 +284,7 @@ void bases_are_orthonormal_and_span_the_columns(void**) {
 
 }  // namespace
 
-int main() {
+int test_eigenpairs() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(the_largest_pairs_come_first),
       cmocka_unit_test(small_matrices_of_known_spectrum),

@@ -41,7 +41,7 @@ void what_has_no_logarithm_is_not_finite(void**) {
 
 }  // namespace
 
-int main() {
+int test_log_sum() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(sums_are_those_of_single_logarithms<float>),
       cmocka_unit_test(sums_are_those_of_single_logarithms<double>),

@@ -188,7 +188,7 @@ void the_cost_model_takes_the_cheapest(void**) {
 
 }  // namespace
 
-int main() {
+int test_low_rank_projection() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(exact_methods_give_the_top_eigenpairs<float>),
       cmocka_unit_test(exact_methods_give_the_top_eigenpairs<double>),

@@ -58,7 +58,7 @@ void nothing_but_numbers(void**) {
 
 }  // namespace
 
-int main() {
+int test_symmetric_root() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(roots_multiply_to_their_matrix),
       cmocka_unit_test(singular_matrices_keep_their_null_space),

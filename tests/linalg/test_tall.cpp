@@ -225,7 +225,7 @@ void scratch_is_what_it_states(void**) {
 
 }  // namespace
 
-int main() {
+int test_tall() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gram_is_u_t_d_inverse_u<float>),
       cmocka_unit_test(gram_is_u_t_d_inverse_u<double>),

@@ -134,7 +134,7 @@ void second_passes_project(void**) {
 
 }  // namespace
 
-int main() {
+int test_tall_step() {
   const CMUnitTest tests[] = {cmocka_unit_test(first_passes_match_products<double>),
                               cmocka_unit_test(first_passes_match_products<float>),
                               cmocka_unit_test(second_passes_project<double>),

@@ -120,7 +120,7 @@ void limits_nest(void**) {
 
 }  // namespace
 
-int main() {
+int test_thread_loops() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(every_task_runs_once),       cmocka_unit_test(blocks_cover_the_range),
       cmocka_unit_test(loops_follow_each_other),    cmocka_unit_test(nested_loops_run_alone),

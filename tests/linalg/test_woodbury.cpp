@@ -165,7 +165,7 @@ void what_is_not_finite_is_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_woodbury() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(solves_are_products_with_the_inverse<float>),
       cmocka_unit_test(solves_are_products_with_the_inverse<double>),

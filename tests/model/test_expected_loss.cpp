@@ -93,7 +93,7 @@ void far_logits_have_losses(void**) {
 
 }  // namespace
 
-int main() {
+int test_expected_loss() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(logistic_losses_are_exact),
       cmocka_unit_test(losses_are_sums_over_the_normal_density),

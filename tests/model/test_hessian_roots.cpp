@@ -152,7 +152,7 @@ void poisson_rates_give_their_own_root(void**) {
 
 }  // namespace
 
-int main() {
+int test_hessian_roots() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(roots_square_to_the_hessian),
       cmocka_unit_test(products_are_those_of_the_hessian<float>),

@@ -248,7 +248,7 @@ void learned_noise_is_one_value_per_target(void**) {
 
 }  // namespace
 
-int main() {
+int test_heteroscedastic() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(densities_and_moments_are_the_formulas),
       cmocka_unit_test(derivatives_are_the_finite_differences),

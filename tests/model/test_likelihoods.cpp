@@ -277,7 +277,7 @@ void unfit_targets_are_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_likelihoods() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(densities_are_the_formulas),
       cmocka_unit_test(gradients_are_the_finite_differences),

@@ -130,7 +130,7 @@ void covariances_must_be_positive(void**) {
 
 }  // namespace
 
-int main() {
+int test_linearized_density() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(regression_is_a_joint_normal_density), cmocka_unit_test(probit_is_near_the_integral),
       cmocka_unit_test(classes_are_scaled_one_by_one),        cmocka_unit_test(counts_are_integrated),

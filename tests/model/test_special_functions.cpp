@@ -124,7 +124,7 @@ void log_excess_keeps_its_precision(void**) {
 
 }  // namespace
 
-int main() {
+int test_special_functions() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(poisson_tails_are_accurate),
       cmocka_unit_test(poisson_tails_differ_by_the_probabilities),

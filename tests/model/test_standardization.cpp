@@ -112,7 +112,7 @@ void units_are_converted(void**) {
 
 }  // namespace
 
-int main() {
+int test_standardization() {
   const CMUnitTest tests[] = {cmocka_unit_test(moments_are_those_of_the_definition),
                               cmocka_unit_test(other_types_are_read),
                               cmocka_unit_test(missing_numbers_do_not_count),

@@ -93,7 +93,7 @@ void user_data_is_destroyed_with_the_model(void**) {
 
 }  // namespace
 
-int main() {
+int test_user_models() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(callbacks_see_examples_in_rows<float>),
       cmocka_unit_test(callbacks_see_examples_in_rows<double>),

@@ -137,7 +137,7 @@ void matrices_are_done_column_by_column(void**) {
 
 }  // namespace
 
-int main() {
+int test_activations() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(values_are_the_definitions<float>),
       cmocka_unit_test(values_are_the_definitions<double>),

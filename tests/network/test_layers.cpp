@@ -317,7 +317,7 @@ void gradients_know_the_masks(void**) {
 
 }  // namespace
 
-int main() {
+int test_layers() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(gradients_are_finite_differences),
       cmocka_unit_test(passes_agree),

@@ -185,7 +185,7 @@ void outputs_that_are_not_finite_are_named(void**) {
 
 }  // namespace
 
-int main() {
+int test_networks() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(blocks_are_weights_and_biases_layer_by_layer),
       cmocka_unit_test(single_index_means_one_layer_and_one_output),

@@ -227,7 +227,7 @@ void other_blocks_are_no_prior(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_blocks() {
   const CMUnitTest tests[] = {BOTH(a_step_is_one_of_each_block),
                               BOTH(natural_steps_are_those_of_a_block_diagonal_precision),
                               BOTH(parts_of_rows_are_their_blocks),

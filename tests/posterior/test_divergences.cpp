@@ -67,7 +67,7 @@ void large_posteriors_agree_too(void**) {
 
 }  // namespace
 
-int main() {
+int test_divergences() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(divergences_between_all_families_agree<float>),
       cmocka_unit_test(divergences_between_all_families_agree<double>),

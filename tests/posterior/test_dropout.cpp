@@ -204,7 +204,7 @@ void what_needs_a_density_is_unsupported(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_dropout() {
   const CMUnitTest tests[] = {
       BOTH(units_share_a_mask),
       BOTH(masks_have_the_rates_and_are_independent),

@@ -97,7 +97,7 @@ void plain_steps_follow_the_gradient_of_the_loss(void**) {
 
 }  // namespace
 
-int main() {
+int test_factored_gradients() {
   const CMUnitTest tests[] = {cmocka_unit_test(plain_steps_follow_the_gradient_of_the_loss)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -153,7 +153,7 @@ void what_is_not_finite_is_refused(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_factored_shortening() {
   const CMUnitTest tests[] = {
       BOTH(diagonal_steps_are_shortened_one_by_one),
       cmocka_unit_test(what_leaves_enough_is_taken_whole),

@@ -164,7 +164,7 @@ void the_projection_keeps_the_diagonal(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_factored_steps() {
   const CMUnitTest tests[] = {
       BOTH(low_rank_steps_are_those_of_the_spec),
       BOTH(diagonal_steps_are_those_of_the_master_table),

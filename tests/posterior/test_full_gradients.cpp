@@ -189,7 +189,7 @@ void unsymmetric_steps_descend_the_unconstrained_gradient(void**) {
 
 }  // namespace
 
-int main() {
+int test_full_gradients() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(plain_steps_descend_the_gradient),
       cmocka_unit_test(natural_steps_descend_the_natural_gradient),

@@ -112,7 +112,7 @@ void what_is_not_finite_is_refused(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_full_shortening() {
   const CMUnitTest tests[] = {
       BOTH(steps_are_shortened_to_leave_a_half),
       cmocka_unit_test(what_leaves_enough_is_taken_whole),

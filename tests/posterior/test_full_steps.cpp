@@ -168,7 +168,7 @@ void drift_is_exact(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_full_steps() {
   const CMUnitTest tests[] = {
       BOTH(steps_are_those_of_the_master_table),
       BOTH(the_first_step_from_the_prior_is_that_without_it),

@@ -159,7 +159,7 @@ void steps_are_shortened_by_their_symmetric_part(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_full_unsymmetric() {
   const CMUnitTest tests[] = {
       BOTH(steps_keep_what_is_not_symmetric),
       BOTH(the_prior_may_be_unsymmetric),

@@ -130,7 +130,7 @@ void streams_are_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_moving_average() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(moving_averages_of_eigenpairs<double>),
       cmocka_unit_test(moving_averages_of_eigenpairs<float>),

@@ -171,7 +171,7 @@ void matrices_that_are_not_positive_definite_are_refused(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_operations() {
   const CMUnitTest tests[] = {
       BOTH(solutions_are_products_with_the_covariance),
       BOTH(coloring_the_identity_gives_a_root_of_the_covariance),

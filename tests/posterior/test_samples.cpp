@@ -78,7 +78,7 @@ void draws_depend_on_posterior_and_key_alone(void**) {
 
 }  // namespace
 
-int main() {
+int test_samples() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(moments_are_those_of_the_posterior<float>),
       cmocka_unit_test(moments_are_those_of_the_posterior<double>),

@@ -138,7 +138,7 @@ void nothing_is_half_set(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_tensors() {
   const CMUnitTest tests[] = {BOTH(they_tell_all), cmocka_unit_test(conversions_keep_the_posterior),
                               BOTH(what_is_not_given_stays), BOTH(factors_are_found_anew),
                               BOTH(nothing_is_half_set)};

@@ -184,7 +184,7 @@ void what_is_not_finite_is_refused(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_updates() {
   const CMUnitTest tests[] = {
       BOTH(updates_keep_the_top_eigenpairs),
       BOTH(deficient_updates_go_through),

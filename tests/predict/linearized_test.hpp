@@ -6,7 +6,7 @@
 namespace bdl::testing {
 
 template <class T>
-Query<T> linearized(const Model<T>& model, const Belief<T>& b, const Table& x) {
+Query<T> linearized(const Model<T>& model, const TableBelief<T>& b, const Table& x) {
   return {model, *b.q, x.array(), {BDL_LINEARIZED, 0, 0}};
 }
 
@@ -22,7 +22,7 @@ Law law(const Query<T>& query) {
   return result;
 }
 
-inline Table targets(Random& random, const Likelihood& likelihood, Index rows) {
+inline Table targets(TableRandom& random, const Likelihood& likelihood, Index rows) {
   Table y = normal_table(random, rows, likelihood.targets());
   const Index values = likelihood.kind() == BDL_BERNOULLI     ? 2
                        : likelihood.kind() == BDL_CATEGORICAL ? likelihood.outputs()

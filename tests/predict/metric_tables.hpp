@@ -95,9 +95,9 @@ void in_every_storage(const Table& a, const Table& b, const Metric2& metric, dou
 
 // Random data that single precision holds exactly.
 
-class Random {
+class TableRandom {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  explicit TableRandom(std::uint64_t seed) : engine_(seed) {}
   Index below(Index count) { return static_cast<Index>(engine_() % static_cast<std::uint64_t>(count)); }
   /// In the open interval (0, 1).
   double uniform() { return (static_cast<double>(engine_() >> 12) + 0.5) * 0x1p-52; }
@@ -107,21 +107,21 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-inline Table random_table(Random& random, Index rows, Index cols, Index range, double unit) {
+inline Table random_table(TableRandom& random, Index rows, Index cols, Index range, double unit) {
   Table table(rows, cols);
   for (double& value : table.values) value = static_cast<double>(random.below(2 * range + 1) - range) * unit;
   return table;
 }
 
 /// Rows of multiples of 1/64 with sum 1: 64 marbles thrown into K boxes, with ties and zeros.
-inline Table random_probabilities(Random& random, Index rows, Index classes) {
+inline Table random_probabilities(TableRandom& random, Index rows, Index classes) {
   Table table(rows, classes);
   for (Index i = 0; i < rows; ++i)
     for (int marble = 0; marble < 64; ++marble) table(i, random.below(classes)) += 1.0 / 64;
   return table;
 }
 
-inline Table random_labels(Random& random, Index rows, Index classes) {
+inline Table random_labels(TableRandom& random, Index rows, Index classes) {
   Table table(rows, 1);
   for (double& value : table.values) value = static_cast<double>(random.below(classes));
   return table;

@@ -54,7 +54,7 @@ inline void assert_tables_close(const Table& got, const Table& expected, double 
     assert_close(got.values[k], expected.values[k], relative, absolute);
 }
 
-inline Table normal_table(Random& random, Index rows, Index cols, double scale = 1) {
+inline Table normal_table(TableRandom& random, Index rows, Index cols, double scale = 1) {
   Table table(rows, cols);
   for (double& value : table.values) value = static_cast<float>(scale * random.normal());
   return table;
@@ -83,13 +83,13 @@ inline constexpr Kind all_kinds[] = {Kind::diagonal, Kind::low_rank, Kind::full}
 
 /// A random posterior with standard deviations near `deviation`, and its dense precision.
 template <class T>
-struct Belief {
+struct TableBelief {
   std::unique_ptr<Posterior<T>> q;
   Table precision;
 };
 
 template <class T>
-Belief<T> belief(Kind kind, Index dimension, double deviation, Random& random) {
+TableBelief<T> belief(Kind kind, Index dimension, double deviation, TableRandom& random) {
   const Index rank = kind == Kind::diagonal ? 0 : 2;
   const Table u = normal_table(random, rank, dimension, 0.7 / deviation);  // rows are columns of U
   Table p(dimension, dimension);
@@ -103,7 +103,7 @@ Belief<T> belief(Kind kind, Index dimension, double deviation, Random& random) {
       for (Index j = 0; j < dimension; ++j) p(i, j) += u(k, i) * u(k, j);
     }
   }
-  Belief<T> result{nullptr, p};
+  TableBelief<T> result{nullptr, p};
   if (kind == Kind::full) {
     auto full = std::make_unique<FullPosterior<T>>(dimension);
     full->set_precision(ConstMatrixView<double>(p.values.data(), dimension, dimension));
@@ -143,7 +143,7 @@ struct Marginal {
 };
 
 template <class T>
-Marginal dense_marginal(const Belief<T>& b, const Table& x, Index i, bool bias) {
+Marginal dense_marginal(const TableBelief<T>& b, const Table& x, Index i, bool bias) {
   std::vector<double> a;
   for (Index j = 0; j < x.cols; ++j) a.push_back(x(i, j));
   if (bias) a.push_back(1);
@@ -159,7 +159,7 @@ Marginal dense_marginal(const Belief<T>& b, const Table& x, Index i, bool bias) 
 /// A model with f = theta ~ N(m, v) at x = 1.
 struct Scalar {
   Network<double> model;
-  Belief<double> b{std::make_unique<FullPosterior<double>>(1), Table(1, 1)};
+  TableBelief<double> b{std::make_unique<FullPosterior<double>>(1), Table(1, 1)};
   Table x{1, 1, {1.0}};
 
   Scalar(bdl_likelihood kind, double m, double v) : model(network<double>({1, 1}, kind, false)) {
@@ -170,16 +170,16 @@ struct Scalar {
 };
 
 template <class T>
-Query<T> monte_carlo(const Network<T>& model, const Belief<T>& b, const Table& x, Index samples,
+Query<T> monte_carlo(const Network<T>& model, const TableBelief<T>& b, const Table& x, Index samples,
                      std::uint64_t seed = 1) {
   return {model, *b.q, x.array(), {BDL_MONTE_CARLO, samples, seed}};
 }
 template <class T>
-Query<T> plug_in(const Network<T>& model, const Belief<T>& b, const Table& x) {
+Query<T> plug_in(const Network<T>& model, const TableBelief<T>& b, const Table& x) {
   return {model, *b.q, x.array(), {BDL_PLUG_IN, 0, 0}};
 }
 template <class T>
-Query<T> quadrature(const Network<T>& model, const Belief<T>& b, const Table& x) {
+Query<T> quadrature(const Network<T>& model, const TableBelief<T>& b, const Table& x) {
   return {model, *b.q, x.array(), {BDL_QUADRATURE, 0, 0}};
 }
 

@@ -171,7 +171,7 @@ void intervals_must_not_be_reversed(void**) {
 
 }  // namespace
 
-int main() {
+int test_metric_errors() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(valid_arguments_pass),
       cmocka_unit_test(empty_arrays_and_unknown_types_are_refused),

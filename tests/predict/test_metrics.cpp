@@ -74,7 +74,7 @@ void rmse_of_known_errors(void**) {
   assert_near(rmse(mean.array(), mean.array()), 0, 0);
   const double zero = 0;  // one number broadcast to a matrix
   assert_near(rmse(mean.array(), bdl_strided(&zero, BDL_F64, 2, 2, 0, 0)), std::sqrt(30.0 / 4), 1e-15);
-  Random random(1);
+  TableRandom random(1);
   const Table a = random_table(random, 7, 3, 500, 1.0 / 64), b = random_table(random, 7, 3, 500, 1.0 / 64);
   double sum = 0;
   for (std::size_t at = 0; at < 21; ++at) sum += std::pow(a.values[at] - b.values[at], 2);
@@ -111,7 +111,7 @@ void one_column_is_the_probability_of_class_one(void**) {
   const Table p = column({0.75, 0.25, 0.5, 1, 0}), y = column({1, 1, 0, 1, 1});
   assert_near(accuracy(p.array(), y.array()), 3.0 / 5, 0);  // 0.5 is a tie: class 0
   assert_near(brier_score(p.array(), y.array()), 2 * (0.0625 + 0.5625 + 0.25 + 0 + 1) / 5, 1e-15);
-  Random random(2);
+  TableRandom random(2);
   const Table many = random_probabilities(random, 200, 2), labels = random_labels(random, 200, 2);
   Table single(200, 1);
   for (Index i = 0; i < 200; ++i) single(i, 0) = many(i, 1);
@@ -128,7 +128,7 @@ void one_column_is_the_probability_of_class_one(void**) {
 }
 
 void classification_agrees_with_slow_definitions(void**) {
-  Random random(3);
+  TableRandom random(3);
   for (const Index classes : {2, 3, 10})
     for (const Index rows : {1, 2, 101}) {
       const Table p = random_probabilities(random, rows, classes), y = random_labels(random, rows, classes);
@@ -163,7 +163,7 @@ void coverage_counts_closed_intervals(void**) {
   in_every_storage<std::int32_t, std::int32_t>(lower, y, moved_y, 4.0 / 6);
   const auto moved_upper = [&](const Array& a) { return coverage(lower.array(), a, y.array()); };
   in_every_type_and_layout<std::int32_t>(upper, moved_upper, 4.0 / 6);
-  Random random(4);
+  TableRandom random(4);
   const Table middle = random_table(random, 50, 3, 300, 1.0 / 64),
               target = random_table(random, 50, 3, 300, 1.0 / 64);
   Table from = middle, to = middle;
@@ -191,7 +191,7 @@ void crps_of_known_ensembles(void**) {
 }
 
 void crps_agrees_with_the_double_sum(void**) {
-  Random random(5);
+  TableRandom random(5);
   for (const Index draws : {1, 2, 3, 10, 65})
     for (const Index rows : {1, 2, 9}) {
       const Table x = random_table(random, rows, draws, 200, 1.0 / 64),
@@ -244,7 +244,7 @@ void crps_of_a_fine_ensemble_is_the_closed_form(void**) {
 /// scores is Lipschitz in the normals with squared constant (1 + 4 / S) / n, so it misses by six times its
 /// root with a probability below 2 exp(-18) = 3e-8.
 void crps_is_fair_for_small_ensembles(void**) {
-  Random random(6);
+  TableRandom random(6);
   for (const Index size : {2, 3, 8}) {
     constexpr Index examples = 100'000;
     Table draws(examples, size), y(examples, 1);
@@ -257,7 +257,7 @@ void crps_is_fair_for_small_ensembles(void**) {
 
 }  // namespace
 
-int main() {
+int test_metrics() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(rmse_of_known_errors),
       cmocka_unit_test(log_density_has_a_standard_error),

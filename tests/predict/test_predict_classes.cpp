@@ -38,7 +38,7 @@ constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
 
 template <class T>
 void categorical_follows_the_definitions(void**) {
-  Random random(1);
+  TableRandom random(1);
   const auto model = network<T>({3, 5, 4}, BDL_CATEGORICAL);
   const Table x = normal_table(random, 6, 3);
   for (const double deviation : {0.05, 0.5, 3.0}) {
@@ -68,7 +68,7 @@ void categorical_follows_the_definitions(void**) {
 }
 
 void bernoulli_outputs_are_separate(void**) {
-  Random random(2);
+  TableRandom random(2);
   const auto model = network<double>({3, 5, 3}, BDL_BERNOULLI);
   const Table x = normal_table(random, 6, 3);
   const auto b = belief<double>(Kind::diagonal, model.parameters(), 0.8, random);
@@ -90,7 +90,7 @@ void bernoulli_outputs_are_separate(void**) {
 }
 
 void one_parameter_vector_has_no_information(void**) {
-  Random random(3);
+  TableRandom random(3);
   for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
     const auto model = network<double>({3, 5, 3}, kind);
     const Table x = normal_table(random, 6, 3);
@@ -123,7 +123,7 @@ void quadrature_is_exact(void**) {
 }
 
 void monte_carlo_estimates_the_quadrature(void**) {
-  Random random(5);
+  TableRandom random(5);
   const auto model = network<double>({3, 1}, BDL_BERNOULLI);
   const Table x = normal_table(random, 6, 3);
   constexpr Index samples = 50'000;
@@ -148,7 +148,7 @@ void certainty_has_no_entropy(void**) {
       assert_true(got.information(0, 0) == 0);
     }
   }
-  Random random(6);
+  TableRandom random(6);
   const auto model = network<double>({1, 3}, BDL_CATEGORICAL, false);
   auto b = belief<double>(Kind::diagonal, 3, 1e-3, random);
   const double logits[] = {1000, -1000, 0};
@@ -160,7 +160,7 @@ void certainty_has_no_entropy(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_classes() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(categorical_follows_the_definitions<float>),
       cmocka_unit_test(categorical_follows_the_definitions<double>),

@@ -34,7 +34,7 @@ constexpr Index many = 100'000;
 /// Residuals of y - f: means 0, covariances R. The product of two has variance R_ii R_jj + R_ij^2.
 void draws_have_the_covariance(void**) {
   const auto model = correlated<double>({2, 3});
-  Random random(1);
+  TableRandom random(1);
   const auto b = belief<double>(Kind::diagonal, model.parameters(), 1e-9, random);
   const Table x = normal_table(random, 1, 2);
   Table y = output(1, 3 * many);
@@ -61,7 +61,7 @@ void marginals_are_those_of_independent_noise(void**) {
   for (const std::vector<Index>& sizes : {std::vector<Index>{2, 4, 3}, {2, 1}}) {
     const auto model = correlated<T>(sizes), other = independent<T>(sizes);
     const Index outputs = sizes.back();
-    Random random(2);
+    TableRandom random(2);
     const auto b = belief<T>(Kind::low_rank, model.parameters(), 0.5, random);
     const Table x = normal_table(random, 4, 2);
     const double levels[] = {0.05, 0.5, 0.9};
@@ -84,7 +84,7 @@ void marginals_are_those_of_independent_noise(void**) {
 /// With one output R is 1 / precision, also where the integral over f has a closed form.
 void densities_of_one_output_are_those_of_its_precision(void**) {
   const auto model = correlated<double>({2, 1}), other = independent<double>({2, 1});
-  Random random(3);
+  TableRandom random(3);
   const auto b = belief<double>(Kind::full, model.parameters(), 0.5, random);
   const Table x = normal_table(random, 5, 2), y = normal_table(random, 5, 1);
   for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_QUADRATURE}) {
@@ -99,7 +99,7 @@ void densities_of_one_output_are_those_of_its_precision(void**) {
 /// log N(y; f, R) for the outputs of one draw, by Cramer's rule.
 void joint_densities_know_the_correlations(void**) {
   const auto model = correlated<double>({2, 2});
-  Random random(4);
+  TableRandom random(4);
   const auto b = belief<double>(Kind::diagonal, model.parameters(), 0.5, random);
   const Table x = normal_table(random, 6, 2), y = normal_table(random, 6, 2);
   const auto query = monte_carlo(model, b, x, 1);
@@ -116,7 +116,7 @@ void joint_densities_know_the_correlations(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_covariance() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(draws_have_the_covariance),
       cmocka_unit_test(marginals_are_those_of_independent_noise<float>),

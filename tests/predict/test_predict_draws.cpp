@@ -26,7 +26,7 @@ void assert_frequencies(const std::vector<double>& counts, const std::vector<dou
 /// A model whose parameters are all but known: every draw has the outputs f.
 struct Known {
   Network<double> model;
-  Belief<double> b;
+  TableBelief<double> b;
   Table x{1, 1, {1.0}};
 
   Known(bdl_likelihood kind, const std::vector<double>& f)
@@ -34,8 +34,8 @@ struct Known {
         b(narrow(model.parameters())) {
     std::ranges::copy(f, b.q->mean().begin());
   }
-  static Belief<double> narrow(Index dimension) {
-    Random random(1);
+  static TableBelief<double> narrow(Index dimension) {
+    TableRandom random(1);
     return belief<double>(Kind::diagonal, dimension, 1e-9, random);
   }
 };
@@ -119,7 +119,7 @@ void count_draws_have_their_probabilities(void**) {
 /// Draw k of target t, in column t S + k, is output t under parameters k with noise of a stream of its own.
 template <class T>
 void draws_come_from_their_parameters(void**) {
-  Random random(4);
+  TableRandom random(4);
   auto model = network<T>({3, 4, 2}, BDL_GAUSSIAN);
   const double precision[] = {4, 0.01};
   model.likelihood.set_noise_precision(precision);
@@ -143,7 +143,7 @@ void draws_come_from_their_parameters(void**) {
 
 /// The variance of draws over parameters and noise is the sum of the predictive variances.
 void draws_have_the_predictive_moments(void**) {
-  Random random(5);
+  TableRandom random(5);
   const auto model = network<double>({3, 1}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<double>(Kind::full, 4, 0.8, random);
@@ -162,7 +162,7 @@ void draws_have_the_predictive_moments(void**) {
 }
 
 void draws_depend_on_seed_and_example_only(void**) {
-  Random random(6);
+  TableRandom random(6);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON}) {
     const auto model = network<double>({3, 4, 2}, kind);
     const Index targets = model.likelihood.targets();
@@ -195,7 +195,7 @@ void noise_differs_between_examples(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_draws() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(normal_draws_have_their_noise),
       cmocka_unit_test(class_draws_have_their_probabilities),

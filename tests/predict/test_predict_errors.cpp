@@ -65,10 +65,11 @@ const std::vector<Case> all_calls = {
 /// A two-layer model with two outputs, a posterior and four examples that give no errors.
 struct Good {
   Network<double> model;
-  Belief<double> b;
+  TableBelief<double> b;
   Table x;
 
-  explicit Good(bdl_likelihood kind, const std::vector<Index>& sizes = {3, 2, 2}, Random random = Random(1))
+  explicit Good(bdl_likelihood kind, const std::vector<Index>& sizes = {3, 2, 2},
+                TableRandom random = TableRandom(1))
       : model(network<double>(sizes, kind)),
         b(belief<double>(Kind::diagonal, model.parameters(), 0.1, random)),
         x(normal_table(random, 4, 3)) {}
@@ -259,7 +260,7 @@ std::int32_t failing_outputs(void*, Array, Array, Array) {
 
 void callbacks_may_fail(void**) {
   const UserModel<double> model(3, 4, Likelihood(BDL_GAUSSIAN, 2), {failing_outputs, nullptr, nullptr});
-  Random random(1);
+  TableRandom random(1);
   const auto b = belief<double>(Kind::diagonal, 4, 1, random);
   const Table x = normal_table(random, 4, 3);
   expect_query_error({BDL_GAUSSIAN, call_moments}, {model, *b.q, x.array(), {BDL_MONTE_CARLO, 3, 1}},
@@ -270,7 +271,7 @@ void callbacks_may_fail(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_errors() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(good_queries_succeed),
       cmocka_unit_test(x_must_be_right),

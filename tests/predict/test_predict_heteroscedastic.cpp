@@ -12,7 +12,7 @@ constexpr Index samples = 40, targets_count = 2;
 
 struct Setting {
   Network<double> model;
-  Belief<double> b;
+  TableBelief<double> b;
   Table x, y;
 
   explicit Setting(bool standardized = false, double deviation = 0.3)
@@ -20,7 +20,7 @@ struct Setting {
         b{nullptr, Table(1, 1)},
         x(4, 3),
         y(4, targets_count) {
-    Random random(11);
+    TableRandom random(11);
     b = belief<double>(Kind::low_rank, model.parameters(), deviation, random);
     x = normal_table(random, 4, 3);
     y = normal_table(random, 4, targets_count);
@@ -215,7 +215,7 @@ void held_noise_is_the_same_everywhere(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_heteroscedastic() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(moments_are_those_of_the_draws),
       cmocka_unit_test(densities_are_means_over_the_draws),

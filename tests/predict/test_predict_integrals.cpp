@@ -109,7 +109,7 @@ void poisson_lognormal_tails_add_up(void**) {
 }
 
 void poisson_lognormal_agrees_with_monte_carlo(void**) {
-  Random random(3);
+  TableRandom random(3);
   constexpr Index samples = 200'000;
   for (const double v : {0.2, 3.0}) {
     double sum = 0, squares = 0;
@@ -125,7 +125,7 @@ void poisson_lognormal_agrees_with_monte_carlo(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_integrals() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(logistic_rule_is_exact),
       cmocka_unit_test(logistic_rule_is_a_normal_distribution),

@@ -11,7 +11,7 @@ using namespace bdl::testing;
 constexpr bdl_likelihood all_likelihoods[] = {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON};
 
 /// J^T e_c by central differences of the network.
-std::vector<double> differences(const Network<double>& model, const Belief<double>& b, const Table& x,
+std::vector<double> differences(const Network<double>& model, const TableBelief<double>& b, const Table& x,
                                 Index i, Index c) {
   const Index outputs = model.outputs();
   std::vector<double> theta(b.q->mean().begin(), b.q->mean().end()), row, input,
@@ -35,7 +35,7 @@ std::vector<double> differences(const Network<double>& model, const Belief<doubl
 }
 
 void output_distribution_is_the_dense_product(void**) {
-  Random random(1);
+  TableRandom random(1);
   const auto model = network<double>({3, 4, 3}, BDL_CATEGORICAL);
   const Table x = normal_table(random, 4, 3);
   for (const Kind kind : all_kinds) {
@@ -63,7 +63,7 @@ void output_distribution_is_the_dense_product(void**) {
 /// A linear model is its own linearisation.
 template <class T>
 void linear_models_have_their_exact_law(void**) {
-  Random random(2);
+  TableRandom random(2);
   constexpr double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-12;
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_POISSON}) {
     auto model = network<T>({3, 1}, kind);
@@ -96,7 +96,7 @@ void linear_models_have_their_exact_law(void**) {
 /// Over both outputs jointly: log N(y; f, S + R), quantiles of the marginals.
 template <class T>
 void regression_uses_the_whole_covariance(void**) {
-  Random random(3);
+  TableRandom random(3);
   auto model = network<T>({3, 4, 2}, BDL_GAUSSIAN);
   const double precision[] = {4, 0.5};
   model.likelihood.set_noise_precision(precision);
@@ -131,7 +131,7 @@ void regression_uses_the_whole_covariance(void**) {
 
 /// Neither rows of x nor their chunks change anything but roundings.
 void chunks_and_other_rows_do_not_matter(void**) {
-  Random random(6);
+  TableRandom random(6);
   const auto model = network<double>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 11, 3);
   const auto b = belief<double>(Kind::low_rank, model.parameters(), 0.3, random);
@@ -185,7 +185,7 @@ std::int32_t line_gradients(void*, Array, Array x, Array seeds, Array rows) {
 
 template <class T>
 void user_models_are_linearized(void**) {
-  Random random(7);
+  TableRandom random(7);
   const UserModel<T> model(1, 1, Likelihood(BDL_GAUSSIAN, 2), {line_outputs, line_gradients, nullptr});
   const auto b = belief<T>(Kind::full, 1, 0.5, random);
   const Table x = normal_table(random, 4, 1), y = normal_table(random, 4, 2);
@@ -209,7 +209,7 @@ void user_models_are_linearized(void**) {
 }
 
 void what_is_not_defined_is_refused(void**) {
-  Random random(8);
+  TableRandom random(8);
   const auto model = network<double>({3, 2}, BDL_CATEGORICAL);
   const auto b = belief<double>(Kind::diagonal, model.parameters(), 0.5, random);
   const Table x = normal_table(random, 2, 3), y(2, 1);
@@ -232,12 +232,12 @@ void what_is_not_defined_is_refused(void**) {
 
 /// The closed form of all four likelihoods, in single precision near what it is in double.
 void single_precision(void**) {
-  Random random(9);
+  TableRandom random(9);
   for (const bdl_likelihood kind : all_likelihoods) {
     const auto wide = network<double>({3, 4, 2}, kind);
     const auto narrow = network<float>({3, 4, 2}, kind);
     const Table x = normal_table(random, 5, 3), y = targets(random, wide.likelihood, 5);
-    Random one(10), two(10);
+    TableRandom one(10), two(10);
     const auto b = belief<double>(Kind::low_rank, wide.parameters(), 0.25, one);
     const auto c = belief<float>(Kind::low_rank, wide.parameters(), 0.25, two);
     const Table got = log_density(linearized<float>(narrow, c, x), y),
@@ -248,7 +248,7 @@ void single_precision(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_linearized() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(output_distribution_is_the_dense_product),
       cmocka_unit_test(linear_models_have_their_exact_law<float>),

@@ -11,7 +11,7 @@ using namespace bdl::testing;
 constexpr Index many = 40'000;
 
 template <class T>
-Query<T> query_by(bdl_predict_method method, const Model<T>& model, const Belief<T>& b, const Table& x,
+Query<T> query_by(bdl_predict_method method, const Model<T>& model, const TableBelief<T>& b, const Table& x,
                   Index samples, std::uint64_t seed = 1) {
   return {model, *b.q, x.array(), {method, samples, seed}};
 }
@@ -60,7 +60,7 @@ void assert_normal_moments(const Table& f, const Table& mean, const Table& covar
 
 template <class T>
 void output_draws_have_their_law(void**) {
-  Random random(1);
+  TableRandom random(1);
   const auto model = network<T>({3, 4, 3}, BDL_CATEGORICAL);
   const Table x = normal_table(random, 3, 3);
   for (const Kind kind : all_kinds) {
@@ -74,7 +74,7 @@ void output_draws_have_their_law(void**) {
 
 /// Through the parameters or in C dimensions: both have the law of the linear model.
 void linear_models_have_one_law(void**) {
-  Random random(2);
+  TableRandom random(2);
   const auto model = network<double>({3, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 3, 3);
   for (const Kind kind : all_kinds) {
@@ -115,7 +115,7 @@ std::int32_t line_gradients(void*, Array, Array x, Array seeds, Array rows) {
 /// Fewer parameters than outputs: every draw is a multiple of one vector.
 template <class T>
 void singular_covariances_have_draws(void**) {
-  Random random(3);
+  TableRandom random(3);
   const UserModel<T> model(1, 1, Likelihood(BDL_GAUSSIAN, 3), {line_outputs, line_gradients, nullptr});
   const auto b = belief<T>(Kind::full, 1, 0.5, random);
   const Table x = column({0.7, -1.5, 0.0});
@@ -135,7 +135,7 @@ void singular_covariances_have_draws(void**) {
 
 /// Moments, log densities and classes are those of the draws, which converge to the closed form.
 void averages_approach_the_closed_form(void**) {
-  Random random(4);
+  TableRandom random(4);
   auto model = network<double>({3, 4, 2}, BDL_GAUSSIAN);
   const double precision[] = {2, 0.5};
   model.likelihood.set_noise_precision(precision);
@@ -167,7 +167,7 @@ void averages_approach_the_closed_form(void**) {
 
 /// Averaged probabilities of the linear model are those of the quadrature.
 void averaged_probabilities_are_exact(void**) {
-  Random random(5);
+  TableRandom random(5);
   const auto model = network<double>({3, 1}, BDL_BERNOULLI);
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<double>(Kind::full, 4, 1.5, random);
@@ -178,7 +178,7 @@ void averaged_probabilities_are_exact(void**) {
 }
 
 void draws_depend_on_seed_and_sample_only(void**) {
-  Random random(6);
+  TableRandom random(6);
   const auto model = network<double>({3, 4, 2}, BDL_POISSON);
   const Table x = normal_table(random, 6, 3);
   const auto b = belief<double>(Kind::low_rank, model.parameters(), 0.4, random);
@@ -198,7 +198,7 @@ void draws_depend_on_seed_and_sample_only(void**) {
 
 /// y of regression and counts: the variances of noise and outputs add up.
 void draws_of_y_have_the_predictive_moments(void**) {
-  Random random(7);
+  TableRandom random(7);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_POISSON}) {
     const auto model = network<double>({3, 4, 2}, kind);
     const Table x = normal_table(random, 3, 3);
@@ -223,7 +223,7 @@ void draws_of_y_have_the_predictive_moments(void**) {
 }
 
 void draws_of_classes_have_the_probit_probabilities(void**) {
-  Random random(8);
+  TableRandom random(8);
   for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
     const auto model = network<double>({3, 4, 3}, kind);
     const Table x = normal_table(random, 3, 3);
@@ -243,7 +243,7 @@ void draws_of_classes_have_the_probit_probabilities(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_linearized_draws() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(output_draws_have_their_law<float>),
       cmocka_unit_test(output_draws_have_their_law<double>),

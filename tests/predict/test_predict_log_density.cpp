@@ -9,7 +9,7 @@ using namespace bdl::testing;
 
 constexpr bdl_likelihood all_likelihoods[] = {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON};
 
-Table targets(Random& random, const Likelihood& likelihood, Index rows) {
+Table targets(TableRandom& random, const Likelihood& likelihood, Index rows) {
   Table y = normal_table(random, rows, likelihood.targets());
   if (likelihood.kind() != BDL_GAUSSIAN)
     for (double& value : y.values)
@@ -24,7 +24,7 @@ double log_normal_density(double y, double mean, double variance) {
 /// Definitions, with the K conditional densities in long double.
 template <class T>
 void samples_are_averaged(void**) {
-  Random random(1);
+  TableRandom random(1);
   for (const bdl_likelihood kind : all_likelihoods) {
     auto model = network<T>({3, 4, 3}, kind);
     const double precision[] = {0.5, 2, 8};
@@ -57,7 +57,7 @@ void samples_are_averaged(void**) {
 }
 
 void far_targets_do_not_underflow(void**) {
-  Random random(2);
+  TableRandom random(2);
   const auto model = network<double>({1, 1}, BDL_GAUSSIAN, false);
   const Table x(2, 1, {1.0, 1.0});
   const auto b = belief<double>(Kind::diagonal, 1, 0.5, random);
@@ -82,7 +82,7 @@ void impossible_components_are_left_out(void**) {
 }
 
 void plug_in_is_one_density(void**) {
-  Random random(4);
+  TableRandom random(4);
   for (const bdl_likelihood kind : all_likelihoods) {
     const auto model = network<double>({3, 4, 3}, kind);
     const Table x = normal_table(random, 5, 3), y = targets(random, model.likelihood, 5);
@@ -104,7 +104,7 @@ void plug_in_is_one_density(void**) {
 
 template <class T>
 void quadrature_of_regression_has_closed_forms(void**) {
-  Random random(5);
+  TableRandom random(5);
   auto model = network<T>({3, 1}, BDL_GAUSSIAN);
   const double tau = 2.5;
   model.likelihood.set_noise_precision({&tau, 1});
@@ -161,7 +161,7 @@ void quadrature_of_counts(void**) {
 
 /// The Monte-Carlo estimate of every expected log likelihood, against its own spread over seeds.
 void monte_carlo_estimates_the_quadrature(void**) {
-  Random random(8);
+  TableRandom random(8);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON}) {
     const auto model = network<double>({3, 1}, kind);
     const Table x = normal_table(random, 9, 3), y = targets(random, model.likelihood, 9);
@@ -181,7 +181,7 @@ void monte_carlo_estimates_the_quadrature(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_log_density() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(samples_are_averaged<float>),
       cmocka_unit_test(samples_are_averaged<double>),

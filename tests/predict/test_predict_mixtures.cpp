@@ -36,7 +36,7 @@ constexpr double rounding = 200 * static_cast<double>(std::numeric_limits<T>::ep
 
 template <class T>
 void samples_are_the_streams_of_the_seed(void**) {
-  Random random(1);
+  TableRandom random(1);
   const auto model = network<T>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 4, 3);
   for (const Kind kind : all_kinds) {
@@ -54,7 +54,7 @@ void samples_are_the_streams_of_the_seed(void**) {
 }
 
 void chunks_and_groups_do_not_matter(void**) {
-  Random random(2);
+  TableRandom random(2);
   const auto model = network<double>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 11, 3);
   const auto b = belief<double>(Kind::low_rank, model.parameters(), 0.3, random);
@@ -78,7 +78,7 @@ void chunks_and_groups_do_not_matter(void**) {
 /// More examples than one tile, and than one chunk, hold.
 template <class T>
 void many_examples_have_their_own_outputs(void**) {
-  Random random(6);
+  TableRandom random(6);
   const auto model = network<T>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 2100, 3);
   const auto b = belief<T>(Kind::low_rank, model.parameters(), 0.3, random);
@@ -92,7 +92,7 @@ void many_examples_have_their_own_outputs(void**) {
 }
 
 void equal_queries_give_equal_bits(void**) {
-  Random random(3);
+  TableRandom random(3);
   const auto model = network<float>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 50, 3);
   const auto b = belief<float>(Kind::low_rank, model.parameters(), 0.3, random);
@@ -103,7 +103,7 @@ void equal_queries_give_equal_bits(void**) {
 
 template <class T>
 void plug_in_is_the_mean(void**) {
-  Random random(4);
+  TableRandom random(4);
   const auto model = network<T>({3, 5, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<T>(Kind::full, model.parameters(), 0.3, random);
@@ -122,7 +122,7 @@ void plug_in_is_the_mean(void**) {
 
 template <class T>
 void quadrature_has_the_marginals_of_the_output(void**) {
-  Random random(5);
+  TableRandom random(5);
   for (const Kind kind : all_kinds)
     for (const bool bias : {true, false})
       for (const bdl_likelihood likelihood : {BDL_GAUSSIAN, BDL_POISSON, BDL_BERNOULLI}) {
@@ -149,7 +149,7 @@ void quadrature_has_the_marginals_of_the_output(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_mixtures() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(samples_are_the_streams_of_the_seed<float>),
       cmocka_unit_test(samples_are_the_streams_of_the_seed<double>),

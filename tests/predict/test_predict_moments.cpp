@@ -12,7 +12,7 @@ struct Regression {
   std::vector<double> mean;
 };
 
-Regression conjugate_regression(Random& random, double lambda, double tau) {
+Regression conjugate_regression(TableRandom& random, double lambda, double tau) {
   Regression r{normal_table(random, 12, 3), Table(4, 4), std::vector<double>(4)};
   const auto feature = [&](Index i, Index j) { return j < 3 ? r.inputs(i, j) : 1; };
   for (Index i = 0; i < 12; ++i) {
@@ -28,7 +28,7 @@ Regression conjugate_regression(Random& random, double lambda, double tau) {
 }
 
 void conjugate_regression_has_its_closed_form(void**) {
-  Random random(1);
+  TableRandom random(1);
   constexpr double lambda = 0.7, tau = 2.5;
   const Regression r = conjugate_regression(random, lambda, tau);
   auto model = network<double>({3, 1}, BDL_GAUSSIAN);
@@ -36,7 +36,7 @@ void conjugate_regression_has_its_closed_form(void**) {
   auto full = std::make_unique<FullPosterior<double>>(4);
   full->set_precision(ConstMatrixView<double>(r.precision.values.data(), 4, 4));
   std::ranges::copy(r.mean, full->mean().begin());
-  const Belief<double> b{std::move(full), r.precision};
+  const TableBelief<double> b{std::move(full), r.precision};
   const Table x = normal_table(random, 6, 3);
   constexpr Index samples = 40'000;
   const Moments exact = moments(quadrature(model, b, x)),
@@ -55,7 +55,7 @@ void conjugate_regression_has_its_closed_form(void**) {
 /// Monte-Carlo moments are those of the K conditional distributions, each with weight 1 / K.
 template <class T>
 void samples_are_averaged(void**) {
-  Random random(2);
+  TableRandom random(2);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON}) {
     auto model = network<T>({3, 4, 3}, kind);
     const double precision[] = {0.5, 2, 8};
@@ -86,7 +86,7 @@ void samples_are_averaged(void**) {
 
 /// For y in {0, 1} the two variances add up to P (1 - P) whatever the mixture.
 void total_variance_of_classes(void**) {
-  Random random(3);
+  TableRandom random(3);
   for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
     const auto model = network<double>({3, 4, 3}, kind);
     const Table x = normal_table(random, 5, 3);
@@ -109,7 +109,7 @@ void total_variance_of_classes(void**) {
 
 /// A rate e^f with f ~ N(m, v) is log-normal.
 void counts_have_lognormal_rates(void**) {
-  Random random(4);
+  TableRandom random(4);
   const auto model = network<double>({3, 1}, BDL_POISSON);
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<double>(Kind::full, 4, 0.2, random);
@@ -130,7 +130,7 @@ void counts_have_lognormal_rates(void**) {
 }
 
 void plug_in_has_no_epistemic_variance(void**) {
-  Random random(5);
+  TableRandom random(5);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON}) {
     const auto model = network<double>({3, 4, 2}, kind);
     const Table x = normal_table(random, 5, 3);
@@ -145,7 +145,7 @@ void plug_in_has_no_epistemic_variance(void**) {
 
 /// No cancellation: a variance of 1e-12 next to a mean of 1000.
 void small_variances_keep_their_digits(void**) {
-  Random random(6);
+  TableRandom random(6);
   const auto model = network<double>({1, 1}, BDL_GAUSSIAN);
   auto b = belief<double>(Kind::diagonal, 2, 1e-6, random);
   b.q->mean()[1] = 1000;
@@ -157,7 +157,7 @@ void small_variances_keep_their_digits(void**) {
 }
 
 void unwanted_outputs_are_left_out(void**) {
-  Random random(7);
+  TableRandom random(7);
   const auto model = network<float>({3, 4, 2}, BDL_GAUSSIAN);
   const Table x = normal_table(random, 5, 3);
   const auto b = belief<float>(Kind::diagonal, model.parameters(), 1, random);
@@ -171,7 +171,7 @@ void unwanted_outputs_are_left_out(void**) {
 
 /// Any layout of inputs and outputs, f32 outputs, and an output on top of x.
 void layouts_do_not_matter(void**) {
-  Random random(8);
+  TableRandom random(8);
   const auto model = network<double>({3, 4, 3}, BDL_GAUSSIAN);
   Table x = normal_table(random, 5, 3);
   const auto b = belief<double>(Kind::diagonal, model.parameters(), 1, random);
@@ -196,7 +196,7 @@ void layouts_do_not_matter(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_moments() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(conjugate_regression_has_its_closed_form),
       cmocka_unit_test(samples_are_averaged<float>),

@@ -28,7 +28,7 @@ double entropy_of(double p) {
 }
 
 void probit_probabilities(void**) {
-  Random random(4);
+  TableRandom random(4);
   for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
     const auto model = network<double>({3, 4, 3}, kind);
     const Table x = normal_table(random, 5, 3);
@@ -88,7 +88,7 @@ void probit_is_near_quadrature(void**) {
 }
 
 void counts_are_integrated_one_by_one(void**) {
-  Random random(5);
+  TableRandom random(5);
   const auto model = network<double>({3, 4, 2}, BDL_POISSON);
   const Table x = normal_table(random, 5, 3), y = targets(random, model.likelihood, 5), levels(1, 1, {0.9});
   const auto b = belief<double>(Kind::full, model.parameters(), 0.4, random);
@@ -113,7 +113,7 @@ void counts_are_integrated_one_by_one(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_probit() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(probit_probabilities),
       cmocka_unit_test(probit_is_near_quadrature),

@@ -35,7 +35,7 @@ CountTails normal_mixture(const Table& f, Index c, double variance, double y) {
 
 template <class T>
 void mixture_quantiles_have_their_levels(void**) {
-  Random random(2);
+  TableRandom random(2);
   auto model = network<T>({3, 6, 2}, BDL_GAUSSIAN);
   const double precision[] = {3, 400};
   model.likelihood.set_noise_precision(precision);
@@ -92,7 +92,7 @@ void hard_mixtures_are_inverted(void**) {
 }
 
 void intervals_are_nested_quantiles(void**) {
-  Random random(4);
+  TableRandom random(4);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_POISSON}) {
     const auto model = network<double>({3, 6, 2}, kind);
     const Table x = normal_table(random, 4, 3);
@@ -137,7 +137,7 @@ double slow_count_quantile(double level, LogProbability log_probability) {
 }
 
 void counts_are_the_first_to_reach_the_level(void**) {
-  Random random(6);
+  TableRandom random(6);
   const Table levels(1, 6, {0.01, 0.2, 0.5, 0.77, 0.95, 0.9999});
   const auto model = network<double>({3, 5, 2}, BDL_POISSON);
   const Table x = normal_table(random, 4, 3);
@@ -187,7 +187,7 @@ void large_counts_reach_the_level(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_quantiles() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(quadrature_gives_normal_quantiles),
       cmocka_unit_test(mixture_quantiles_have_their_levels<float>),

@@ -76,11 +76,11 @@ void distribution_functions_are_known_ones(void**) {
 
 struct Setting {
   Network<double> model;
-  Belief<double> b;
+  TableBelief<double> b;
   Table x, y;
   explicit Setting(double degrees)
       : model(network<double>({3, 4, 1}, BDL_STUDENT_T)), b{nullptr, Table(1, 1)}, x(3, 3), y(3, 1) {
-    Random random(11);
+    TableRandom random(11);
     b = belief<double>(Kind::low_rank, model.parameters(), 0.3, random);
     x = normal_table(random, 3, 3);
     y = normal_table(random, 3, 1);
@@ -155,7 +155,7 @@ void draws_have_the_distribution(void**) {
 /// A line with noise t_3 / 2: tau = 4.
 void training_learns_scale_and_degrees(void**) {
   const Index n = 3000;
-  Random random(8);
+  TableRandom random(8);
   Table x(n, 1), y(n, 1);
   for (Index i = 0; i < n; ++i) {
     double chi = 0;
@@ -183,7 +183,7 @@ void training_learns_scale_and_degrees(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_student_t() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(functions_are_those_of_the_density),
       cmocka_unit_test(distribution_functions_are_known_ones),

@@ -66,7 +66,7 @@ void assert_concurrent(const Query<T>& query, const Table& y) {
 
 template <class T>
 void one_model_serves_many_threads(void**) {
-  Random random(1);
+  TableRandom random(1);
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON})
     for (const Kind family : all_kinds) {
       const auto model = network<T>({3, 5, 2}, kind);
@@ -85,7 +85,7 @@ void one_model_serves_many_threads(void**) {
 
 }  // namespace
 
-int main() {
+int test_predict_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(one_model_serves_many_threads<float>),
       cmocka_unit_test(one_model_serves_many_threads<double>),

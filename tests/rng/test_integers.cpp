@@ -115,7 +115,7 @@ void test_invalid(void**) {
 }  // namespace
 }  // namespace bdl::testing
 
-int main() {
+int test_integers() {
   using namespace bdl::testing;
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_is_a_permutation),

@@ -183,7 +183,7 @@ void test_invalid_ranges(void**) {
 }  // namespace
 }  // namespace bdl::testing
 
-int main() {
+int test_normal() {
   using namespace bdl::testing;
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_equals_scalar_reference<float>),

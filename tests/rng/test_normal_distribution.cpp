@@ -135,7 +135,7 @@ void test_across_steps_and_samples(void**) {
 }  // namespace
 }  // namespace bdl::testing
 
-int main() {
+int test_normal_distribution() {
   using namespace bdl::testing;
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_moments<float>),

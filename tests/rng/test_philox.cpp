@@ -85,7 +85,7 @@ void test_tiles(void**) {
 }  // namespace
 }  // namespace bdl::testing
 
-int main() {
+int test_philox() {
   using namespace bdl::testing;
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_known_answers),

@@ -91,7 +91,7 @@ void test_invalid(void**) {
 }  // namespace
 }  // namespace bdl::testing
 
-int main() {
+int test_uniform() {
   using namespace bdl::testing;
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_open_interval<float>),

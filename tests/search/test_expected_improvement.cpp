@@ -58,7 +58,7 @@ void improvement_grows_with_mean_and_variance(void**) {
 
 }  // namespace
 
-int main() {
+int test_expected_improvement() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(improvement_is_the_integral),
       cmocka_unit_test(certain_values_improve_or_not),

@@ -76,7 +76,7 @@ void data_stand_in_order(void**) {
 
 }  // namespace
 
-int main() {
+int test_folds() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_spread_evenly),
       cmocka_unit_test(folds_are_random),

@@ -169,7 +169,7 @@ void idle_coordinates_are_found(void**) {
 
 }  // namespace
 
-int main() {
+int test_gaussian_processes() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(evidence_is_the_dense_one),  cmocka_unit_test(gradient_is_that_of_the_evidence),
       cmocka_unit_test(gradient_of_the_prior),      cmocka_unit_test(predictions_are_the_dense_ones),

@@ -114,7 +114,7 @@ void bad_objectives_are_survived(void**) {
 
 }  // namespace
 
-int main() {
+int test_minimisers() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(minima_inside_are_found),     cmocka_unit_test(minima_at_bounds_are_found),
       cmocka_unit_test(a_minimum_is_kept),           cmocka_unit_test(budgets_are_kept),

@@ -161,7 +161,7 @@ void equal_scores_are_no_trouble(void**) {
 
 }  // namespace
 
-int main() {
+int test_proposals() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(optima_are_found_where_chance_finds_none),
       cmocka_unit_test(failures_and_outliers_do_no_harm),

@@ -136,7 +136,7 @@ void bad_ranges_are_refused(void**) {
 
 }  // namespace
 
-int main() {
+int test_spaces() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(reals_are_spread_by_their_scale),
       cmocka_unit_test(whole_numbers_are_as_likely_as_each_other),

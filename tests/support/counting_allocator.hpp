@@ -2,6 +2,10 @@
 // replacements may not be inline. BLAS keeps its own buffers, outside of it.
 #pragma once
 
+#ifndef BDL_TEST_ALONE
+#error "a test that replaces operator new belongs in a folder alone: it is a program of its own"
+#endif
+
 #include <cstdlib>
 #include <new>
 

@@ -12326,20 +12326,21 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_create_network", _wrap_bdl_model_create_network, METH_VARARGS, "\n"
 		"Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a\n"
-		"comment. Since 0.2.\n"
+		"comment. Since 0.1.\n"
 		"\n"
-		"    input 13                    features; or channels, rows, columns: input 3 32 32\n"
+		"    input 13                    features; or channels, rows, columns (in this order): input 3 32 32\n"
 		"    dense OUTPUTS [nobias]\n"
 		"    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
 		"                                sigmoid, softplus, swish\n"
-		"    dropout RATE                in training, each number is 0 with that probability and divided by 1 - RATE\n"
-		"                                else, anew for each example and sample (Srivastava et al. 2014)\n"
-		"    residual ... [shortcut ...] end    the sum of two sequences of layers; without shortcut, of one and its\n"
-		"                                input. They may stand within one another\n"
+		"    dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided\n"
+		"by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end\n"
+		"the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one\n"
+		"another\n"
 		"\n"
 		"bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the\n"
-		"order of the lines, weights before bias. At most 4096 lines, 16 residuals within one another, 2^31 - 1\n"
-		"parameters.\n"
+		"order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does\n"
+		"each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28\n"
+		"numbers an example in all.\n"
 		":type dtype: int\n"
 		":param dtype:       arithmetic of the model: BDL_F32 or BDL_F64\n"
 		":type description: string\n"
@@ -12353,7 +12354,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_description", _wrap_bdl_model_description, METH_O, "\n"
 		"What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two\n"
-		"networks with the same text are the same function of their parameters. Since 0.2.\n"
+		"networks with the same text are the same function of their parameters. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED\n"
 		":type description: string\n"
@@ -12395,7 +12396,10 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " The bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " The bdl_likelihood of a model; 0 for NULL. Since 0.1."},
-	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, " The bdl_activation that all hidden layers have; 0 if they differ, for a user's model and NULL. Since 0.1."},
+	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"
+		" The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,\n"
+		"for a user's model and NULL. Since 0.1.\n"
+		""},
 	 { "bdl_model_block_count", _wrap_bdl_model_block_count, METH_O, " Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2."},
 	 { "bdl_model_block", _wrap_bdl_model_block, METH_VARARGS, "\n"
 		"The i-th block of theta. Any out-pointer may be NULL. Since 0.1.\n"
@@ -12668,24 +12672,28 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_create_layerwise_full", _wrap_bdl_posterior_create_layerwise_full, METH_O, "\n"
 		"New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,\n"
 		"one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of\n"
-		"full posteriors, each layer with its own part of the curvature. Since 0.2.\n"
+		"full posteriors, each layer with its own part of the curvature. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      gives the layers and the dtype\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the\n"
-		"    sum of the layers' squared sizes\n"
+		"                      sum of the layers' squared sizes\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_posterior_create_blockwise_full", _wrap_bdl_posterior_create_blockwise_full, METH_VARARGS, "\n"
 		"New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and\n"
-		"blank: a layerwise-full one where the blocks are not a network's layers. Since 0.2.\n"
+		"blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.\n"
 		":type dtype: int\n"
 		":param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with\n"
 		":type sizes: int64_t\n"
 		":param sizes:      parameters of each block, >= 1\n"
 		":type size_count: int32_t\n"
-		":param size_count: number of blocks, >= 1\n"
+		":param size_count: number of blocks, >= 1; all sizes together are at most 2^31 - 1\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_posterior_copy", _wrap_bdl_posterior_copy, METH_O, " An independent copy. Since 0.1."},
 	 { "bdl_posterior_dimension", _wrap_bdl_posterior_dimension, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
@@ -12745,7 +12753,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_low_rank", _wrap_bdl_posterior_low_rank, METH_VARARGS, " Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."},
 	 { "bdl_posterior_tensor_count", _wrap_bdl_posterior_tensor_count, METH_O, "\n"
-		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.2.\n"
+		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.\n"
 		"  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)\n"
 		"  full             mean, precision (D x D), factor (its lower Cholesky factor)\n"
 		"  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)\n"
@@ -12754,7 +12762,7 @@ static PyMethodDef SwigMethods[] = {
 		"  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers\n"
 		""},
 	 { "bdl_posterior_tensor_describe", _wrap_bdl_posterior_tensor_describe, METH_VARARGS, "\n"
-		"Describes a tensor. Any of the pointers but the first may be NULL. Since 0.2.\n"
+		"Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -12771,7 +12779,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_tensor_get", _wrap_bdl_posterior_tensor_get, METH_VARARGS, "\n"
 		"Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not\n"
-		"symmetric. Since 0.2.\n"
+		"symmetric. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -12781,16 +12789,20 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_set_tensors", _wrap_bdl_posterior_set_tensors, METH_VARARGS, "\n"
 		"Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a\n"
-		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.2.\n"
+		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior; it is not blank any more\n"
 		":type names: string\n"
 		":param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
 		":type tensors: bdl_matrix\n"
 		":param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,\n"
-		"    precisions and covariances symmetric to rounding and positive definite\n"
+		"                     precisions and covariances symmetric to 1e-5 of their diagonal and positive definite\n"
+		"    (their lower triangles count), a factor that of its matrix\n"
 		":type tensor_count: int64_t\n"
 		":param tensor_count: >= 1\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not\n"
+		"    as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE\n"
 		""},
 	 { "bdl_posterior_precision_diagonal", _wrap_bdl_posterior_precision_diagonal, METH_VARARGS, " Reads diag(Sigma^-1) into 1 x D. Since 0.1."},
 	 { "bdl_posterior_marginal_variance", _wrap_bdl_posterior_marginal_variance, METH_VARARGS, " Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1."},
@@ -13022,11 +13034,14 @@ static PyMethodDef SwigMethods[] = {
 		"diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams\n"
 		"need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any\n"
 		"for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.\n"
-		"Since 0.2.\n"
+		"Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type prior: bdl_posterior\n"
 		":param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,\n"
+		"            BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it\n"
 		""},
 	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, "\n"
 		"Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as\n"

@@ -3,8 +3,8 @@
 // one by one.
 #include <climits>
 
-#include "failing_allocator.hpp"
-#include "file_fields.hpp"
+#include "c_api/failing_allocator.hpp"
+#include "c_api/file_fields.hpp"
 
 namespace {
 
@@ -354,7 +354,7 @@ void test_failing_allocations(void**) {
 
 }  // namespace
 
-int main() {
+int test_api_dropout() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_supported),     cmocka_unit_test(test_predictions),
       cmocka_unit_test(test_passes),        cmocka_unit_test(test_unsupported),

@@ -73,7 +73,7 @@ void later_drifts_allocate_nothing(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_full_memory() {
   const CMUnitTest tests[] = {BOTH(later_steps_allocate_nothing), BOTH(later_drifts_allocate_nothing)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -299,7 +299,7 @@ void steps_on_rows_allocate_nothing(void**) {
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
-int main() {
+int test_memory() {
   const CMUnitTest tests[] = {
       BOTH(workspace_is_what_the_optimizer_states),
       BOTH(later_steps_allocate_nothing),

@@ -243,7 +243,7 @@ void streams_do_not_run_away(void**) {
 
 }  // namespace
 
-int main() {
+int test_stream_guard() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(the_mean_goes_the_largest_part_that_does_not_hurt),
       cmocka_unit_test(conjugate_updates_are_left_alone<float>),

@@ -131,7 +131,7 @@ void workspace_is_what_the_optimizer_states(void**) {
 
 }  // namespace
 
-int main() {
+int test_stream_memory() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(later_observations_allocate_nothing),
       cmocka_unit_test(calls_allocate_once),

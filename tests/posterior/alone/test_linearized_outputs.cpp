@@ -206,7 +206,7 @@ void overflows_are_named(void**) {
 
 }  // namespace
 
-int main() {
+int test_linearized_outputs() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(jacobians_have_one_row_per_output<float>),
       cmocka_unit_test(jacobians_have_one_row_per_output<double>),

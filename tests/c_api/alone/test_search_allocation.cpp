@@ -2,8 +2,8 @@
 // completed, and the search goes on to the same results when memory is back.
 #include <climits>
 
-#include "failing_allocator.hpp"
-#include "search_runs.hpp"
+#include "c_api/failing_allocator.hpp"
+#include "c_api/search_runs.hpp"
 
 namespace {
 
@@ -92,7 +92,7 @@ void runs(void**) {
 
 }  // namespace
 
-int main() {
+int test_search_allocation() {
   const CMUnitTest tests[] = {cmocka_unit_test(small_calls), cmocka_unit_test(runs)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -4,8 +4,8 @@
 
 #include <climits>
 
-#include "allocation_cases.hpp"
-#include "failing_allocator.hpp"
+#include "c_api/allocation_cases.hpp"
+#include "c_api/failing_allocator.hpp"
 
 namespace {
 
@@ -132,7 +132,7 @@ int teardown(void**) {
 
 }  // namespace
 
-int main() {
+int test_allocation_failure() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_creations), cmocka_unit_test(test_readings),
                               cmocka_unit_test(test_changes), cmocka_unit_test(test_too_large)};
   return cmocka_run_group_tests(tests, setup, teardown);

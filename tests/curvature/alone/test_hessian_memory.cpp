@@ -96,7 +96,7 @@ void stated_bytes_are_allocated_once(void**) {
 
 }  // namespace
 
-int main() {
+int test_hessian_memory() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(stated_bytes_are_allocated_once<float>),
       cmocka_unit_test(stated_bytes_are_allocated_once<double>),
