@@ -140,7 +140,7 @@ class DataRows<T>::Part final : public Rows<T> {
   RowsCost cost() const override { return all_.cost(); }
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override {
     all_.for_each_chunk([&](const Estimate<T>& estimate, Index first) {
-      Rows<T>& rows = *estimate.rows->part(offset_, size_);
+      Rows<T>& rows = estimate.rows->part(offset_, size_);
       rows.add_outer({w.data() + first, static_cast<std::size_t>(rows.count())}, out);
     });
   }
@@ -149,6 +149,8 @@ class DataRows<T>::Part final : public Rows<T> {
   void gram(MatrixView<double>) override { fail_unknown(); }
   void project(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
   void combine(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
+  void write_row(Index, Index, std::span<T>) const override { fail_unknown(); }
+  Rows<T>& part(Index, Index) override { fail_unknown(); }
 
  private:
   [[noreturn]] static void fail_unknown() {
@@ -159,10 +161,14 @@ class DataRows<T>::Part final : public Rows<T> {
 };
 
 template <class T>
-Rows<T>* DataRows<T>::part(Index offset, Index size) {
-  if (!estimate(0).rows->part(offset, size)) return nullptr;
+void DataRows<T>::write_row(Index, Index, std::span<T>) const {
+  fail(Status::ERROR_INTERNAL, "single rows of a data set are not at hand");
+}
+
+template <class T>
+Rows<T>& DataRows<T>::part(Index offset, Index size) {
   part_of_all_ = std::make_unique<Part>(*this, offset, size);
-  return part_of_all_.get();
+  return *part_of_all_;
 }
 
 template class DataRows<float>;

@@ -29,8 +29,10 @@ class DataRows final : public Rows<T> {
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
   RowsCost cost() const override { return cost_; }
-  /// For sums of outer products, where the network's rows have this part.
-  Rows<T>* part(Index offset, Index size) override;
+  /// Not at hand.
+  void write_row(Index r, Index first, std::span<T> out) const override;
+  /// For sums of outer products.
+  Rows<T>& part(Index offset, Index size) override;
 
  private:
   class Part;

@@ -148,11 +148,11 @@ ExampleRows<T>& DenseRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, 
 }
 
 template <class T>
-Rows<T>* DenseRows<T>::part(Index offset, Index size) {
+Rows<T>& DenseRows<T>::part(Index offset, Index size) {
   auto found = std::ranges::find(parts_, offset, [](const auto& part) { return part.first; });
   if (found == parts_.end()) found = parts_.insert(found, {offset, std::make_unique<DenseRows>()});
   found->second->view(matrix_.block(offset, 0, size, count()));
-  return found->second.get();
+  return *found->second;
 }
 
 template <class T>

@@ -34,13 +34,13 @@ class DenseRows final : public ExampleRows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
-  void write_row(Index r, std::span<T> out) const override {
-    std::ranges::copy(matrix_.column(r), out.begin());
+  void write_row(Index r, Index first, std::span<T> out) const override {
+    std::copy_n(matrix_.column_data(r) + first, out.size(), out.begin());
   }
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   void reserve_gradients(Index count) override;
-  Rows<T>* part(Index offset, Index size) override;
+  Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "curvature/blocked_rows.hpp"
 #include "curvature/dense_rows.hpp"
-#include "curvature/factored_rows.hpp"
 #include "curvature/seeds.hpp"
 #include "network/graph.hpp"
 
@@ -46,7 +46,8 @@ class BatchEstimator : public Estimator<T> {
 template <class T>
 class NetworkEstimator final : public BatchEstimator<T> {
  public:
-  explicit NetworkEstimator(const Model<T>& model) : BatchEstimator<T>(model), graph_(*model.graph()) {}
+  explicit NetworkEstimator(const Model<T>& model)
+      : BatchEstimator<T>(model), graph_(*model.graph()), rows_(graph_) {}
 
   void reserve(const BatchSize& size) override {
     const Index seeds = seed_count(this->density_, size);
@@ -54,25 +55,22 @@ class NetworkEstimator final : public BatchEstimator<T> {
     graph_.reserve(tape_, size.examples, size.samples, seeds);
     if (merges(size)) {
       ones_.reserve(size.examples);
-      rows_.reserve(graph_.dense(), size.examples, 1);
+      rows_.reserve(size.examples, 1);
     } else {
-      rows_.reserve(graph_.dense(), size.examples, size.samples);
+      rows_.reserve(size.examples, size.samples);
     }
   }
   Index bytes(const BatchSize& size) const override {
     const Index seeds = seed_count(this->density_, size);
-    const Index rows = merges(size) ? FactoredRows<T>::bytes(graph_.dense(), size.examples, 1) +
-                                          size.examples * static_cast<Index>(sizeof(T))
-                                    : FactoredRows<T>::bytes(graph_.dense(), size.examples, size.samples);
+    const Index rows = merges(size)
+                           ? rows_.bytes(size.examples, 1) + size.examples * static_cast<Index>(sizeof(T))
+                           : rows_.bytes(size.examples, size.samples);
     return this->batch_bytes(size) + graph_.tape_bytes(size.examples, size.samples, seeds) + rows;
   }
-  Index gradient_bytes(Index count) const override {
-    return FactoredRows<T>::gradient_bytes(graph_.dense(), count);
-  }
+  Index gradient_bytes(Index count) const override { return rows_.gradient_bytes(count); }
   RowsCost cost(const BatchSize& size) const override {
-    if (merges(size)) return FactoredRows<T>::cost(graph_.dense(), size.examples, 1, 1);
-    return FactoredRows<T>::cost(graph_.dense(), size.examples, size.samples,
-                                 seed_count(this->density_, size));
+    if (merges(size)) return rows_.cost(size.examples, 1, 1);
+    return rows_.cost(size.examples, size.samples, seed_count(this->density_, size));
   }
 
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
@@ -91,7 +89,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
       merge(x, e);
     } else {
       graph_.backward(thetas, tape_, seeds);
-      rows_.assign(graph_, tape_, seeds);
+      rows_.assign(tape_, seeds);
     }
     return {&rows_, this->c_.first(rows_.count()), this->w_.first(rows_.count()), log_likelihood,
             merges(size)};
@@ -105,11 +103,11 @@ class NetworkEstimator final : public BatchEstimator<T> {
   void merge(ConstMatrixView<T> x, ConstMatrixView<T> e) {
     merge_single_index(e, x.cols, this->c_.first(e.cols), this->w_.first(e.cols));
     std::ranges::fill(ones_.first(x.cols), T(1));
-    rows_.assign_single(graph_, x, ones_.matrix(1, x.cols));
+    rows_.assign_single(x, ones_.matrix(1, x.cols));
   }
   const Graph<T>& graph_;
   Tape<T> tape_;
-  FactoredRows<T> rows_;
+  NetworkRows<T> rows_;
   Buffer<T> ones_;
 };
 

@@ -11,7 +11,6 @@ template <class T>
 void JacobianRows<T>::reserve(Index examples) {
   if (const Graph<T>* graph = model_.graph()) {
     graph->reserve(tape_, examples, 1, model_.outputs());
-    rows_.reserve_views(*graph);
   } else {
     seeds_.reserve(model_.outputs() * model_.outputs() * examples);
   }
@@ -34,9 +33,9 @@ void JacobianRows<T>::network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Mat
   graph.forward(thetas, x, tape_, f);
   fill_seeds(graph.seeds(tape_, outputs * x.cols));
   graph.backward(thetas, tape_, outputs);
-  rows_.view(graph, tape_, outputs);
+  rows_->view(tape_, outputs);
   parallel_blocks(rows.cols, task_grain(rows.rows), [&](Index first, Index count) noexcept {
-    for (Index r = first; r < first + count; ++r) rows_.write_row(r, rows.column(r));
+    for (Index r = first; r < first + count; ++r) rows_->write_row(r, 0, rows.column(r));
   });
 }
 

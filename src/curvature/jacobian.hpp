@@ -1,7 +1,9 @@
 // The Jacobians df(x_i; theta) / dtheta of a batch, for what needs their rows as they are.
 #pragma once
 
-#include "curvature/factored_rows.hpp"
+#include <optional>
+
+#include "curvature/blocked_rows.hpp"
 #include "model/model.hpp"
 
 namespace bdl {
@@ -10,7 +12,9 @@ template <class T>
 class JacobianRows {
  public:
   /// The model must outlive it.
-  explicit JacobianRows(const Model<T>& model) : model_(model) {}
+  explicit JacobianRows(const Model<T>& model) : model_(model) {
+    if (model.graph()) rows_.emplace(*model.graph());
+  }
   /// Memory for batches of that many examples: compute() allocates nothing then.
   void reserve(Index examples);
   /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M).
@@ -21,7 +25,7 @@ class JacobianRows {
   void network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
   const Model<T>& model_;
   Tape<T> tape_;
-  FactoredRows<T> rows_;
+  std::optional<NetworkRows<T>> rows_;
   Buffer<T> seeds_, scratch_;
 };
 

@@ -45,12 +45,12 @@ class Rows {
 
   virtual RowsCost cost() const = 0;
 
+  /// out = parameters from `first` on of b_r.
+  virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
+
   /// The same rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they live
-  /// as long as these stay as they are. Null where nothing less than whole rows is to be had.
-  virtual Rows* part(Index offset, Index size) {
-    static_cast<void>(offset + size);
-    return nullptr;
-  }
+  /// as long as these stay as they are.
+  virtual Rows& part(Index offset, Index size) = 0;
 };
 
 /// Rows that belong to single examples: row r = k n + j is seed k of example and sample j < n, and
@@ -58,8 +58,6 @@ class Rows {
 template <class T>
 class ExampleRows : public Rows<T> {
  public:
-  /// out = b_r.
-  virtual void write_row(Index r, std::span<T> out) const = 0;
   /// out_j = sum_p v_p g_jp^2 for all n = out.size() of them.
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) = 0;
   /// The g_j of some j, at most most_gradients of them, as rows; they live until the next call.

@@ -108,7 +108,7 @@ class Graph<T>::Builder {
     const LayerKind<T>& kind = find_kind<T>(line);
     const auto layer = kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
     line.finish();
-    const bool is_learned = layer->dense() || graph_.wire(from.wire).is_learned;
+    const bool is_learned = layer->parameters() > 0 || graph_.wire(from.wire).is_learned;
     const Index out = add_wire(layer->output(), is_learned);
     if (numbers_ > most_numbers) line.fail("the layers hold more than 268435456 numbers for an example");
     graph_.random_ += layer->random_numbers();
@@ -121,6 +121,7 @@ class Graph<T>::Builder {
   void add_parameters(const DenseShape& shape, bool of_data, const LineReader& line) {
     const auto number = static_cast<Index>(graph_.dense_nodes_.size());
     const std::string name = "layer" + std::to_string(number);
+    graph_.learned_.push_back({static_cast<Index>(graph_.nodes_.size()), graph_.parameters_});
     graph_.dense_.push_back(shape);
     graph_.dense_.back().of_data = of_data;
     graph_.dense_nodes_.push_back(static_cast<Index>(graph_.nodes_.size()));

@@ -1,6 +1,7 @@
 #include "network/dense.hpp"
 
 #include "linalg/blas/blas.hpp"
+#include "network/outer_rows.hpp"
 
 namespace bdl {
 
@@ -12,6 +13,13 @@ DenseLayer<T>::DenseLayer(const Shape& input, Index outputs, bool bias, Index of
 template <class T>
 std::string DenseLayer<T>::text() const {
   return "dense " + std::to_string(shape_.outputs) + (shape_.has_bias() ? "" : " nobias");
+}
+
+template <class T>
+std::unique_ptr<BlockRows<T>> DenseLayer<T>::rows(bool of_data) const {
+  DenseShape shape = shape_;
+  shape.of_data = of_data;
+  return std::make_unique<OuterRows<T>>(shape);
 }
 
 template <class T>

@@ -11,6 +11,8 @@ class DenseLayer final : public Layer<T> {
  public:
   DenseLayer(const Shape& input, Index outputs, bool bias, Index offset);
   std::string text() const override;
+  Index parameters() const override { return shape_.parameters(); }
+  std::unique_ptr<BlockRows<T>> rows(bool of_data) const override;
   const DenseShape* dense() const override { return &shape_; }
   void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                const Kept<T>& kept) const override;

@@ -44,7 +44,12 @@ class Graph {
   Index places() const { return static_cast<Index>(place_sizes_.size()); }
   Index place_size(Index place) const { return place_sizes_[static_cast<std::size_t>(place)]; }
 
-  /// Layers with weights, in the order of their parameters, and the nodes that they are.
+  /// A layer with parameters, where they begin.
+  struct Learned {
+    Index node, parameters;
+  };
+  const std::vector<Learned>& learned() const { return learned_; }
+  /// The dense ones, in the order of their parameters, and the nodes that they are.
   const std::vector<DenseShape>& dense() const { return dense_; }
   const std::vector<Index>& dense_nodes() const { return dense_nodes_; }
   /// Layers of parameters whose outputs do not go straight to the network's: 0 for linear models.
@@ -101,6 +106,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Wire> wires_;
   std::vector<ParameterBlock> blocks_;
+  std::vector<Learned> learned_;
   std::vector<DenseShape> dense_;
   std::vector<Index> dense_nodes_, place_sizes_, place_registers_, register_sizes_;
   Index output_ = 0, parameters_ = 0, random_ = 0, hidden_layers_ = 0;

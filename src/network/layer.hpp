@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "network/block_rows.hpp"
 #include "network/weights.hpp"
 #include "rng/philox.hpp"
 
@@ -59,8 +60,14 @@ class Layer {
   const Shape& output() const { return output_; }
   /// Its line of a description, in canonical form.
   virtual std::string text() const = 0;
-  /// Weights and bias, whose gradient rows are outer products of sensitivities and inputs; none: no
-  /// parameters.
+  virtual Index parameters() const { return 0; }
+  /// The curvature rows of its parameters, if it has some. `of_data`: its inputs are the examples themselves,
+  /// the same for all samples.
+  virtual std::unique_ptr<BlockRows<T>> rows(bool of_data) const {
+    static_cast<void>(of_data);
+    return nullptr;
+  }
+  /// Weights and bias of a dense layer; else null.
   virtual const DenseShape* dense() const { return nullptr; }
   virtual bool can(Need) const { return true; }
   /// That it uses up for an example in training.

@@ -49,7 +49,7 @@ void Posterior<T>::leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Ind
     scratch.columns.reserve(dimension_ * gradients.count());
     scratch.small.reserve(gradients.count());
     const auto columns = scratch.columns.matrix(dimension_, gradients.count());
-    for (Index m = 0; m < columns.cols; ++m) gradients.write_row(m, columns.column(m));
+    for (Index m = 0; m < columns.cols; ++m) gradients.write_row(m, 0, columns.column(m));
     variances(columns, scratch.small.first(columns.cols), scratch.solve);
     for (std::size_t m = 0; m < some.size(); ++m)
       out[static_cast<std::size_t>(some[m])] = scratch.small.data()[m];

@@ -75,7 +75,7 @@ struct Drift {
 /// Scratch of take() and drift().
 template <class T>
 struct UpdateWorkspace {
-  Buffer<T> whole, units, part_rows, diagonal;  // of blocks
+  Buffer<T> diagonal;  // of a block
   Buffer<double> outer;
   LowRankProjection<T> projection;
   Buffer<T> weights, root_weights, projected, mixing, factor, vectors;

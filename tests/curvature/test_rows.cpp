@@ -1,7 +1,7 @@
-// The six row operations, factored and dense, against rows written out one by one: depths 0 to 3, with and
+// The row operations, by blocks and dense, against rows written out one by one: depths 0 to 3, with and
 // without bias, several samples and seeds.
+#include "curvature/blocked_rows.hpp"
 #include "curvature/dense_rows.hpp"
-#include "curvature/factored_rows.hpp"
 #include "model/network.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"
@@ -129,7 +129,7 @@ void check_gradients(ExampleRows<T>& rows, Index seeds, const Dense& b, Random& 
   assert_int_equal(some.count(), 2);
   for (Index m = 0; m < 2; ++m) {
     Padded<T> row(poison(b.rows, 1));
-    some.write_row(m, row.column());
+    some.write_row(m, 0, row.column());
     assert_close("gradient", row.dense(), columns_of(gradients, which[static_cast<std::size_t>(m)], 1),
                  tolerance);
   }
@@ -151,11 +151,11 @@ void check_all(Rows<T>& rows, const Dense& b, Random& random) {
 }
 
 template <class T>
-void factored_rows_are_the_rows_written_out(void**) {
-  FactoredRows<T> rows;  // one object for all shapes: it points at one tape after another
+void rows_of_networks_are_the_rows_written_out(void**) {
   for (const Shape& shape : shapes()) {
     Problem<T> problem(shape);
-    rows.assign(*problem.network.graph(), problem.tape, shape.seeds);
+    NetworkRows<T> rows(*problem.network.graph());
+    rows.assign(problem.tape, shape.seeds);
     check_all<T>(rows, problem.b, problem.random);
     check_parts(rows, shape.samples * shape.seeds, problem.b, problem.random);
     check_gradients<T>(rows, shape.seeds, problem.b, problem.random);
@@ -200,17 +200,17 @@ void a_single_layer_takes_given_factors(void**) {
         for (Index i = 0; i < 3; ++i) b(o * 3 + i, r) = e.dense()(o, r) * a.dense()(i, r);
         if (bias) b(6 + o, r) = e.dense()(o, r);
       }
-    FactoredRows<T> rows;
-    rows.assign_single(*network.graph(), a.get(), e.get());
+    NetworkRows<T> rows(*network.graph());
+    rows.assign_single(a.get(), e.get());
     check_all<T>(rows, b, random);
   }
 }
 
 /// The cost model sees that a shared input is multiplied once: less than for separate inputs.
 void shared_inputs_cost_less(void**) {
-  const std::vector<DenseShape> wide{{1000, 2, 0, -1, true}};
-  const RowsCost shared = FactoredRows<double>::cost(wide, 10, 8, 1),
-                 separate = FactoredRows<double>::cost(wide, 80, 1, 1);
+  const Graph<double> wide("input 1000\ndense 2 nobias");
+  const NetworkRows<double> rows(wide);
+  const RowsCost shared = rows.cost(10, 8, 1), separate = rows.cost(80, 1, 1);
   assert_true(shared.count == 80 && separate.count == 80);
   assert_true(shared.gram_flops < separate.gram_flops / 8 &&
               shared.product_flops < separate.product_flops / 7);
@@ -221,8 +221,8 @@ void shared_inputs_cost_less(void**) {
 
 int test_rows() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(factored_rows_are_the_rows_written_out<float>),
-      cmocka_unit_test(factored_rows_are_the_rows_written_out<double>),
+      cmocka_unit_test(rows_of_networks_are_the_rows_written_out<float>),
+      cmocka_unit_test(rows_of_networks_are_the_rows_written_out<double>),
       cmocka_unit_test(dense_rows_are_the_rows_written_out<float>),
       cmocka_unit_test(dense_rows_are_the_rows_written_out<double>),
       cmocka_unit_test(no_row_is_a_sum_of_zero<float>),

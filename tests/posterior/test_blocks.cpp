@@ -1,9 +1,8 @@
 // Posteriors of independent blocks: a step is one of each block's own, and rows restricted to a block,
 // however they are held, are those rows.
+#include "curvature/blocked_rows.hpp"
 #include "curvature/data_rows.hpp"
-#include "curvature/factored_rows.hpp"
 #include "linalg/blas/blas.hpp"
-#include "posterior/blocks/rows_part.hpp"
 #include "posterior/families.hpp"
 #include "support/posteriors.hpp"
 #include "support/training.hpp"
@@ -155,10 +154,11 @@ void assert_same_rows(const char* what, Rows<T>& got, const Dense& expected) {
   assert_close(what, outer.dense(), weighted * transposed(expected), accuracy<T>);
 }
 
-/// Rows of a network with two layers, twice: by its factors, and whatever part through whole rows.
+/// Rows of a network with three layers: one of them, two, and ranges that cut them; each twice, and dense
+/// ones.
 template <class T>
 void parts_of_rows_are_their_blocks(void**) {
-  const auto network = make_network<T>({4, 3, 2}, Likelihood(BDL_GAUSSIAN, 2));
+  const auto network = make_network<T>({4, 3, 2, 2}, Likelihood(BDL_GAUSSIAN, 2));
   const Index dimension = network->parameters(), examples = 6, samples = 2;
   Random random(7);
   const Padded<T> thetas(random.normal(dimension, samples)), x(random.normal(4, examples)),
@@ -168,21 +168,15 @@ void parts_of_rows_are_their_blocks(void**) {
       estimator->estimate(thetas.get(), x.get(), y.get(), {CurvatureKind::gauss_newton, 1, 0});
   const Index n = estimate.rows->count();
   Padded<T> all(poison(dimension, n));
-  for (Index r = 0; r < n; ++r) estimate.rows->write_row(r, all.view().column(r));
+  for (Index r = 0; r < n; ++r) estimate.rows->write_row(r, 0, all.view().column(r));
   DenseRows<T> dense;
   dense.view(all.get());
-  UpdateWorkspace<T> workspace;
-  const Index layers[][2] = {{0, 15}, {15, 8}};
-  for (const auto& [offset, size] : layers) {
+  for (const auto& [offset, size] :
+       {std::pair<Index, Index>{0, 15}, {15, 8}, {15, 14}, {0, 29}, {2, 9}, {10, 13}, {14, 3}, {12, 3}}) {
     const Dense expected = block(all.dense(), offset, 0, size, n);
     for (int time = 0; time < 2; ++time)
-      assert_same_rows("factors", *estimate.rows->part(offset, size), expected);
-    assert_same_rows("dense", *dense.part(offset, size), expected);
-  }
-  for (const auto& [offset, size] : {std::pair<Index, Index>{2, 9}, {10, 13}, {0, 23}}) {
-    assert_null(estimate.rows->part(offset, size));
-    RowsPart<T> part(*estimate.rows, offset, size, workspace);
-    assert_same_rows("whole rows", part, block(all.dense(), offset, 0, size, n));
+      assert_same_rows("by blocks", estimate.rows->part(offset, size), expected);
+    assert_same_rows("dense", dense.part(offset, size), expected);
   }
 }
 

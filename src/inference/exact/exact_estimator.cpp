@@ -34,7 +34,8 @@ const DenseShape& exact_layer(const Model<T>& model) {
 }
 
 template <class T>
-ExactEstimator<T>::ExactEstimator(const Model<T>& model) : model_(model), layer_(exact_layer(model)) {}
+ExactEstimator<T>::ExactEstimator(const Model<T>& model)
+    : model_(model), layer_(exact_layer(model)), rows_(*model.graph()) {}
 
 template <class T>
 Index ExactEstimator<T>::examples_together(Index examples) const {
@@ -53,7 +54,7 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   find_variances(q, x);
   integrate(y, weight);
   std::ranges::fill(ones_.first(examples), T(1));
-  rows_.assign_single(*model_.graph(), x, std::as_const(ones_).matrix(1, examples));
+  rows_.assign_single(x, std::as_const(ones_).matrix(1, examples));
   const double* losses = losses_.data();
   return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0),
           true};
@@ -100,8 +101,7 @@ Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
                             ? Woodbury<T>::scratch_bytes(q.dimension(), q.rank(), most)
                         : full ? 2 * f64 * q.dimension() * std::min(most, most_dense_columns)
                                : 0;
-  return FactoredRows<T>::bytes(model_.graph()->dense(), examples, 1) + examples * (4 * t + 2 * f64) +
-         t * q.dimension() * most + scratch;
+  return rows_.bytes(examples, 1) + examples * (4 * t + 2 * f64) + t * q.dimension() * most + scratch;
 }
 
 template class ExactEstimator<float>;

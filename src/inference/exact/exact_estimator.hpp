@@ -2,8 +2,8 @@
 // gradient sum_i E[l'_i] x_i and Hessian sum_i E[l''_i] x_i x_i^T are one-dimensional integrals.
 #pragma once
 
+#include "curvature/blocked_rows.hpp"
 #include "curvature/estimator.hpp"
-#include "curvature/factored_rows.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -35,7 +35,7 @@ class ExactEstimator {
   void integrate(ConstMatrixView<T> y, double weight);
   const Model<T>& model_;
   const DenseShape& layer_;
-  FactoredRows<T> rows_;
+  NetworkRows<T> rows_;
   Buffer<T> f_, c_, w_, ones_, inputs_, scratch_;
   Buffer<double> variances_, losses_;
   PosteriorScratch<T> posterior_scratch_;

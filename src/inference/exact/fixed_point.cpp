@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "network/outer_rows.hpp"
 
 namespace bdl {
 
@@ -14,7 +15,7 @@ FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOp
 
 Index FixedPoint::bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection) {
   const DenseShape layer{q.dimension(), 1, 0, -1, true};
-  const RowsCost cost = FactoredRows<double>::cost({layer}, examples, 1, 1);
+  const RowsCost cost = rows_cost<double>(examples, OuterRows<double>(layer).cost(examples, 1, 1));
   return 3 * static_cast<Index>(sizeof(double)) * q.dimension() + q.update_bytes(cost, projection);
 }
 

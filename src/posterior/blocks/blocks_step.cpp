@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "posterior/blocks/blocks.hpp"
-#include "posterior/blocks/rows_part.hpp"
 
 namespace bdl {
 namespace {
@@ -63,10 +62,8 @@ double BlocksPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>
       least = std::min(least, to.take(own, workspace));
       continue;
     }
-    RowsPart<T> through_all(*step.curvature.rows, offset(k), to.dimension(), workspace);
-    Rows<T>* const rows =
-        block_count() == 1 ? step.curvature.rows : step.curvature.rows->part(offset(k), to.dimension());
-    own.curvature.rows = rows ? rows : &through_all;
+    own.curvature.rows =
+        block_count() == 1 ? step.curvature.rows : &step.curvature.rows->part(offset(k), to.dimension());
     least = std::min(least, to.take(own, workspace));
   }
   return least;

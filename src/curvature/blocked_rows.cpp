@@ -1,0 +1,226 @@
+#include "curvature/blocked_rows.hpp"
+
+#include <algorithm>
+
+#include "base/profile.hpp"
+#include "curvature/dense_rows.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T, class Blocks>
+RowsCost cost_of(const Blocks& blocks, Index examples, Index samples, Index seeds) {
+  BlockCost cost;
+  for (const auto& block : blocks) {
+    const BlockCost own = block.rows->cost(examples, samples, seeds);
+    cost.gram_flops += own.gram_flops;
+    cost.product_flops += own.product_flops;
+  }
+  return rows_cost<T>(examples * samples * seeds, cost);
+}
+
+/// A block's share of vectors of all parameters.
+template <class View>
+View share(View all, Index offset, Index size) {
+  return all.block(offset, 0, size, all.cols);
+}
+
+template <class Values>
+Values share_of(Values all, Index offset, Index size) {
+  return all.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+template <class T>
+void BlockedRows<T>::assign(Index dimension, const Size& size) {
+  dimension_ = dimension;
+  size_ = size;
+  count_ = size.examples * size.samples * size.seeds;
+  cost_ = cost_of<T>(blocks_, size.examples, size.samples, size.seeds);
+}
+
+template <class T>
+RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, Index examples,
+                                               Index samples) {
+  RowsScratchSizes sizes;
+  for (const Block& block : blocks) sizes = sizes.joined(block.rows->scratch_sizes(examples, samples));
+  return sizes;
+}
+
+template <class T>
+void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
+  scratch_->folded.reserve(sizes.folded);
+  scratch_->inputs.reserve(sizes.inputs);
+}
+
+template <class T>
+void BlockedRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
+  combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
+}
+
+template <class T>
+void BlockedRows<T>::sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out) {
+  const Index size = count_ / parts, first = part * size;
+  for (const auto& [rows, offset] : blocks_)
+    rows->combine(first, size, {c.data() + first, size, 1}, {out.data() + offset, rows->parameters(), 1},
+                  *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
+  const StageTimer timer(Stage::sums);
+  for (const auto& [rows, offset] : blocks_)
+    rows->sum_squares(w, share_of(out, offset, rows->parameters()), *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::gram(MatrixView<double> out) {
+  for (const auto& block : blocks_) block.rows->gram(&block != &blocks_.front(), out, *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
+  const StageTimer timer(Stage::project);
+  for (const auto& block : blocks_)
+    block.rows->project(share(u, block.offset, block.rows->parameters()), &block != &blocks_.front(), out,
+                        *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
+  for (const auto& [rows, offset] : blocks_)
+    rows->combine(0, count_, w, share(out, offset, rows->parameters()), *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
+  const Index end = first + static_cast<Index>(out.size());
+  for (const auto& [rows, offset] : blocks_) {
+    const Index from = std::max(first, offset), to = std::min(end, offset + rows->parameters());
+    if (from < to) rows->write_row(r, from - offset, share_of(out, from - first, to - from));
+  }
+}
+
+/// Some rows at a time, written out.
+template <class T>
+void BlockedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
+  const Index most = std::min(most_outer_rows, count_);
+  scratch_->rows.reserve(dimension_ * most);
+  for (Index first = 0; first < count_; first += most) {
+    const auto rows = scratch_->rows.matrix(dimension_, std::min(most, count_ - first));
+    for (Index r = 0; r < rows.cols; ++r) write_row(first + r, 0, rows.column(r));
+    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, scratch_->outer);
+  }
+}
+
+template <class T>
+void BlockedRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) {
+  for (const auto& block : blocks_)
+    block.rows->gradient_squares(z, share_of(v, block.offset, block.rows->parameters()),
+                                 &block != &blocks_.front(), out, *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::reserve_gradients(Index count) {
+  if (!gradients_) gradients_ = std::make_unique<BlockedRows>();
+  gradients_->blocks_.clear();
+  for (const auto& [rows, offset] : blocks_)
+    gradients_->blocks_.push_back({&rows->reserve_gradients(count), offset});
+  gradients_->reserve_scratch(scratch_sizes(gradients_->blocks_, count, 1));
+}
+
+template <class T>
+ExampleRows<T>& BlockedRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
+  const auto count = static_cast<Index>(which.size());
+  reserve_gradients(count);
+  for (const auto& block : blocks_) block.rows->gradients(z, which, n);
+  gradients_->assign(dimension_, {count, 1, 1});
+  return *gradients_;
+}
+
+/// One after the other without a gap, whole blocks are rows of blocks themselves.
+template <class T>
+typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size) {
+  auto part = std::make_unique<BlockedRows>();
+  part->scratch_ = scratch_;
+  Index end = offset;
+  for (const auto& block : blocks_) {
+    if (block.offset != end || end >= offset + size) continue;
+    part->blocks_.push_back({block.rows, block.offset - offset});
+    end += block.rows->parameters();
+  }
+  if (end == offset + size) return {offset, size, std::move(part), nullptr};
+  return {offset, size, nullptr, std::make_unique<RowsPart<T>>(*this, offset, size, *scratch_)};
+}
+
+template <class T>
+Rows<T>& BlockedRows<T>::part(Index offset, Index size) {
+  auto found = std::ranges::find_if(
+      parts_, [=](const Part& part) { return part.offset == offset && part.size == size; });
+  if (found == parts_.end()) found = parts_.insert(found, make_part(offset, size));
+  if (found->cut) return *found->cut;
+  found->blocks->assign(size, size_);
+  return *found->blocks;
+}
+
+template <class T>
+NetworkRows<T>::NetworkRows(const Graph<T>& graph) : graph_(graph) {
+  for (const auto& [node, parameters] : graph.learned()) {
+    const auto& from = graph.nodes()[static_cast<std::size_t>(node)];
+    layers_.push_back(from.layer->rows(graph.wire(from.in).is_data));
+    this->blocks_.push_back({layers_.back().get(), parameters});
+  }
+}
+
+template <class T>
+Index NetworkRows<T>::bytes(Index examples, Index samples) const {
+  return BlockedRows<T>::bytes(this->scratch_sizes(this->blocks_, examples, samples));
+}
+
+template <class T>
+Index NetworkRows<T>::gradient_bytes(Index count) const {
+  Index numbers = 0;
+  for (const auto& layer : layers_) numbers += layer->gradient_numbers(count);
+  return bytes(count, 1) + numbers * static_cast<Index>(sizeof(T));
+}
+
+template <class T>
+RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const {
+  return cost_of<T>(this->blocks_, examples, samples, seeds);
+}
+
+template <class T>
+void NetworkRows<T>::reserve(Index examples, Index samples) {
+  this->reserve_scratch(this->scratch_sizes(this->blocks_, examples, samples));
+}
+
+template <class T>
+void NetworkRows<T>::assign(const Tape<T>& tape, Index seeds) {
+  reserve(tape.examples, tape.samples);
+  view(tape, seeds);
+}
+
+template <class T>
+void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const auto& node = graph_.nodes()[static_cast<std::size_t>(graph_.learned()[l].node)];
+    layers_[l]->view(graph_.values(tape, node.in),
+                     graph_.sensitivities(tape, node.out, tape.examples * tape.samples * seeds));
+  }
+  BlockedRows<T>::assign(graph_.parameters(), {tape.examples, tape.samples, seeds});
+}
+
+template <class T>
+void NetworkRows<T>::assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) {
+  reserve(in.cols, 1);
+  layers_.front()->view(in, sensitivities);
+  BlockedRows<T>::assign(graph_.parameters(), {in.cols, 1, 1});
+}
+
+template class BlockedRows<float>;
+template class BlockedRows<double>;
+template class NetworkRows<float>;
+template class NetworkRows<double>;
+
+}  // namespace bdl

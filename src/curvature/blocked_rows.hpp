@@ -1,0 +1,97 @@
+// Rows that are put together from blocks of parameters: every operation is a sum over blocks, or the blocks'
+// results one below the other. A network's are those of its layers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "curvature/rows_part.hpp"
+#include "network/graph.hpp"
+
+namespace bdl {
+
+template <class T>
+RowsCost rows_cost(Index count, const BlockCost& products) {
+  return {count, products.gram_flops, products.product_flops,
+          2 * count * count * static_cast<Index>(sizeof(T))};
+}
+
+template <class T>
+class BlockedRows : public ExampleRows<T> {
+ public:
+  Index dimension() const override { return dimension_; }
+  Index count() const override { return count_; }
+  void sum(ConstSpan<T> c, std::span<T> out) override;
+  /// The same over part `part` of `parts` equal ones: the rows of one sample.
+  void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void gram(MatrixView<double> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  void write_row(Index r, Index first, std::span<T> out) const override;
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
+  ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
+  void reserve_gradients(Index count) override;
+  Rows<T>& part(Index offset, Index size) override;
+  RowsCost cost() const override { return cost_; }
+
+ protected:
+  struct Block {
+    BlockRows<T>* rows;
+    Index offset;  ///< of its first parameter
+  };
+  struct Size {
+    Index examples = 0, samples = 0, seeds = 0;
+  };
+  void assign(Index dimension, const Size& size);
+  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, Index examples, Index samples);
+  static Index bytes(const RowsScratchSizes& sizes) {
+    return static_cast<Index>(sizeof(T)) * (sizes.folded + sizes.inputs);
+  }
+  void reserve_scratch(const RowsScratchSizes& sizes);
+
+  std::vector<Block> blocks_;
+
+ private:
+  struct Part {
+    Index offset, size;
+    std::unique_ptr<BlockedRows> blocks;  ///< if it is made of whole ones
+    std::unique_ptr<RowsPart<T>> cut;     ///< else
+  };
+  Part make_part(Index offset, Index size);
+
+  Index dimension_ = 0, count_ = 0;
+  Size size_;
+  RowsCost cost_;
+  std::shared_ptr<RowsScratch<T>> scratch_ = std::make_shared<RowsScratch<T>>();  // one for all parts
+  std::unique_ptr<BlockedRows> gradients_;
+  std::vector<Part> parts_;  // those that were asked for
+};
+
+/// Of a network, after a backward pass.
+template <class T>
+class NetworkRows final : public BlockedRows<T> {
+ public:
+  /// The graph must outlive it.
+  explicit NetworkRows(const Graph<T>& graph);
+  Index bytes(Index examples, Index samples) const;
+  /// What reserve_gradients(count) takes.
+  Index gradient_bytes(Index count) const;
+  RowsCost cost(Index examples, Index samples, Index seeds) const;
+  using BlockedRows<T>::cost;
+
+  void reserve(Index examples, Index samples);
+  /// Points at a tape whose backward pass is done.
+  void assign(const Tape<T>& tape, Index seeds);
+  /// The same for write_row() alone, which needs no scratch.
+  void view(const Tape<T>& tape, Index seeds);
+  /// Points at given inputs and sensitivities of a single layer: merged generalised linear models.
+  void assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities);
+
+ private:
+  const Graph<T>& graph_;
+  std::vector<std::unique_ptr<BlockRows<T>>> layers_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,73 @@
+// The curvature rows of one block of parameters, as a rule a layer's: what b_r is there, known through
+// operations, as the layer can do them best (docs/mathematics/rows.md).
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+/// What one operation at a time needs; blocks share it.
+template <class T>
+struct RowsScratch {
+  Buffer<T> folded, inputs, product, rows;
+  Buffer<double> outer;
+};
+
+/// Of a minibatch, in numbers of type T.
+struct RowsScratchSizes {
+  Index folded = 0, inputs = 0;
+  RowsScratchSizes joined(const RowsScratchSizes& with) const {
+    return {std::max(folded, with.folded), std::max(inputs, with.inputs)};
+  }
+};
+
+struct BlockCost {
+  double gram_flops = 0;     ///< of add_gram()
+  double product_flops = 0;  ///< of one column of project() or combine()
+};
+
+/// Vectors have the block's parameters only. Row r is column r of the sensitivities.
+template <class T>
+class BlockRows {
+ public:
+  BlockRows() = default;
+  BlockRows(const BlockRows&) = delete;
+  BlockRows& operator=(const BlockRows&) = delete;
+  virtual ~BlockRows() = default;
+
+  virtual Index parameters() const = 0;
+  virtual RowsScratchSizes scratch_sizes(Index examples, Index samples) const = 0;
+  virtual BlockCost cost(Index examples, Index samples, Index seeds) const = 0;
+
+  /// Points at the layer's inputs and at the sensitivities of its outputs. Inputs repeat: row r has column
+  /// r mod in.cols.
+  virtual void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) = 0;
+
+  /// out = B W, for `size` rows from `first` on.
+  virtual void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
+                       RowsScratch<T>& scratch) = 0;
+  /// out = U^T B, or out += U^T B.
+  virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) = 0;
+  /// out = sum_r w_r b_r^2.
+  virtual void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) = 0;
+  /// Lower triangle of out = B^T B, or out += B^T B.
+  virtual void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) = 0;
+  /// out = parameters from `first` on of b_r.
+  virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
+
+  /// out_j = sum_p v_p g_jp^2, or out_j += that, for all n = out.size() gradients g_j = sum_k z_r b_r, r = j
+  /// + k n.
+  virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
+                                RowsScratch<T>& scratch) = 0;
+  /// The g_j of some j, as rows that live until the next call.
+  virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
+  /// gradients() of `count` allocates nothing from now on.
+  virtual BlockRows& reserve_gradients(Index count) = 0;
+  /// Numbers of type T that these take.
+  virtual Index gradient_numbers(Index count) const = 0;
+};
+
+}  // namespace bdl

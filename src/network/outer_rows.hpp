@@ -1,0 +1,52 @@
+// Rows of a dense layer with inputs A and sensitivities E of its outputs: row r is the outer product e_r
+// a_r^T, and e_r for the bias, so every operation is a matrix product of A and E (docs/mathematics/rows.md,
+// "Rows of a dense layer").
+#pragma once
+
+#include "network/block_rows.hpp"
+#include "network/shape.hpp"
+
+namespace bdl {
+
+template <class T>
+class OuterRows final : public BlockRows<T> {
+ public:
+  /// Weights first, then the bias.
+  explicit OuterRows(const DenseShape& layer) : layer_(layer) {}
+
+  Index parameters() const override { return layer_.parameters(); }
+  RowsScratchSizes scratch_sizes(Index examples, Index samples) const override;
+  BlockCost cost(Index examples, Index samples, Index seeds) const override;
+  void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) override;
+  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
+               RowsScratch<T>& scratch) override;
+  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
+  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override;
+  void write_row(Index r, Index first, std::span<T> out) const override;
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
+                        RowsScratch<T>& scratch) override;
+  BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
+  BlockRows<T>& reserve_gradients(Index count) override;
+  Index gradient_numbers(Index count) const override { return (layer_.inputs + layer_.outputs) * count; }
+
+ private:
+  /// Inputs and sensitivities, or what an operation takes in their place.
+  struct Factors {
+    ConstMatrixView<T> a, e;
+  };
+  Index input_columns(Index examples, Index samples) const {
+    return layer_.of_data ? examples : examples * samples;
+  }
+  MatrixView<T> squared_inputs(RowsScratch<T>& scratch) const;
+  void weighted_products(const Factors& rows, ConstMatrixView<T> weights, bool squared, MatrixView<T> out,
+                         RowsScratch<T>& scratch) const;
+  void project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const;
+
+  DenseShape layer_;
+  Factors rows_;
+  Buffer<T> gathered_a_, gathered_e_;     // factors of the gradients
+  std::unique_ptr<OuterRows> gradients_;  // which point at them
+};
+
+}  // namespace bdl
