@@ -63,7 +63,8 @@ class Estimator {
   virtual ConstMatrixView<T> outputs() const = 0;
 };
 
-/// The estimator for a network (rows by blocks) or a user's own model (dense rows). The model must outlive it.
+/// The estimator for a network (rows by blocks) or a user's own model (dense rows). The model must outlive
+/// it.
 template <class T>
 std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model);
 

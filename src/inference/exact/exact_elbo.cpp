@@ -18,13 +18,13 @@ std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
 }  // namespace
 
 template <class T>
-ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, const Array& x, const Array& y)
-    : model_(in_double(model)), examples_(x.rows), prior_(std::move(prior)) {
+ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, DataSet& data)
+    : model_(in_double(model)), examples_(data.rows()), prior_(std::move(prior)) {
   slope_.reserve(dimension());
-  x_.reserve(x.rows * x.cols);
-  y_.reserve(y.rows);
-  gather_inputs(model, x, 0, x_.matrix(x.cols, x.rows));
-  gather_targets(model, y, 0, y_.matrix(1, y.rows));
+  x_.reserve(examples_ * data.inputs());
+  y_.reserve(examples_);
+  data.fetch({0, examples_}, model.standardization, x_.matrix(data.inputs(), examples_),
+             y_.matrix(1, examples_));
   estimator_.emplace(*model_);
 }
 
@@ -78,7 +78,7 @@ Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index 
 
 template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index);
 template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index);
-template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, const Array&, const Array&);
-template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, const Array&, const Array&);
+template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, DataSet&);
+template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, DataSet&);
 
 }  // namespace bdl
