@@ -103,11 +103,7 @@ template <class T>
 bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double hidden_rate) {
   const Graph<T>* graph = model.graph();
   if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
-  DropoutLayout layout{graph->layer_sizes(), graph->dense().front().has_bias(), input_rate, hidden_rate};
-  if (layout.sizes.empty())
-    fail(Status::ERROR_UNSUPPORTED,
-         "dropout posteriors are for sequences of dense layers that all have a bias or all have none: put "
-         "\"dropout RATE\" into the network's description");
+  DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
   return new bdl_posterior{
       std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout)))};
 }

@@ -25,8 +25,10 @@ std::string joined(const std::vector<Index>& sizes) {
 }
 
 void write_dropout(RecordWriter& record, const DropoutLayout& layout) {
-  record.text("posterior.dropout_sizes", joined(layout.sizes));
-  record.integer("posterior.dropout_bias", layout.bias ? 1 : 0);
+  std::vector<Index> numbers;  // four a layer
+  for (const auto& [inputs, outputs, bias, of_data] : layout.layers)
+    numbers.insert(numbers.end(), {inputs, outputs, bias ? 1 : 0, of_data ? 1 : 0});
+  record.text("posterior.dropout_layers", joined(numbers));
   record.real("posterior.dropout_input_rate", layout.input_rate);
   record.real("posterior.dropout_hidden_rate", layout.hidden_rate);
 }
@@ -37,12 +39,34 @@ double read_rate(const RecordReader& record, const char* key) {
   return rate;
 }
 
+/// Layers that have `dimension` parameters together.
+std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index dimension) {
+  const char* const key = "posterior.dropout_layers";
+  const std::vector<Index> numbers = record.integers(key, 0, dimension);
+  std::vector<DropoutLayout::Layer> layers;
+  double parameters = 0;
+  for (std::size_t at = 0; at + 4 <= numbers.size(); at += 4) {
+    const Index inputs = numbers[at], outputs = numbers[at + 1], bias = numbers[at + 2],
+                of_data = numbers[at + 3];
+    if (inputs < 1 || outputs < 1 || bias > 1 || of_data > 1)
+      fail(Status::ERROR_FORMAT, "field %s: layer %zu is not one", key, at / 4);
+    layers.push_back({inputs, outputs, bias == 1, of_data == 1});
+    parameters += static_cast<double>(outputs) * static_cast<double>(inputs + bias);
+  }
+  if (numbers.size() % 4 != 0 || parameters != static_cast<double>(dimension))
+    fail(Status::ERROR_FORMAT, "field %s does not fit the mean", key);
+  return layers;
+}
+
 DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
-  const bool bias = record.integer("posterior.dropout_bias", 0, 1) == 1;
-  const std::vector<Index> sizes = record.layer_sizes("posterior.dropout_sizes");
   const double input_rate = read_rate(record, "posterior.dropout_input_rate"),
                hidden_rate = read_rate(record, "posterior.dropout_hidden_rate");
-  DropoutLayout layout{sizes, bias, input_rate, hidden_rate};
+  if (record.has("posterior.dropout_layers"))
+    return {read_layers(record, dimension), input_rate, hidden_rate};
+  // As files were written when dropout was for sequences only.
+  const bool bias = record.integer("posterior.dropout_bias", 0, 1) == 1;
+  const DropoutLayout layout =
+      dropout_layout(record.layer_sizes("posterior.dropout_sizes"), bias, input_rate, hidden_rate);
   if (layout.parameters() != dimension)
     fail(Status::ERROR_FORMAT, "field posterior.dropout_sizes does not fit the mean");
   return layout;

@@ -17,13 +17,22 @@ enum class Family {
   layerwise_full = 6
 };
 
-/// Which parameters share a mask of dropout: those of a network with these layers.
+/// Which parameters share a mask of dropout: the weights that an input feeds in one of these layers.
 struct DropoutLayout {
-  std::vector<Index> sizes;  ///< inputs, then the outputs of each layer
-  bool bias;
+  struct Layer {
+    Index inputs, outputs;
+    bool bias;
+    bool of_data;  ///< its inputs are the network's
+    Index parameters() const { return outputs * (inputs + (bias ? 1 : 0)); }
+    bool operator==(const Layer&) const = default;
+  };
+  std::vector<Layer> layers;       ///< in the order of their parameters
   double input_rate, hidden_rate;  ///< in [0, 1): of the network's inputs, of hidden units
   Index parameters() const;
 };
+
+/// Of a multilayer perceptron: inputs, then the outputs of each layer.
+DropoutLayout dropout_layout(ConstSpan<Index> sizes, bool bias, double input_rate, double hidden_rate);
 
 /// Enough to create a posterior, in either arithmetic.
 struct PosteriorKind {

@@ -12,12 +12,14 @@ constexpr double lambda = 0.7, input_rate = 0.2, hidden_rate = 0.4;
 /// Masks that a test knows.
 Dense masks_of(Index step, const DropoutLayout& layout, Index samples) {
   Random random(static_cast<std::uint64_t>(300 + step));
-  Index units = 0;
-  for (std::size_t l = 0; l + 1 < layout.sizes.size(); ++l) units += layout.sizes[l];
-  Dense out(units, samples);
+  std::vector<double> rates;
+  for (const auto& layer : layout.layers)
+    rates.insert(rates.end(), static_cast<std::size_t>(layer.inputs),
+                 layer.of_data ? layout.input_rate : layout.hidden_rate);
+  Dense out(static_cast<Index>(rates.size()), samples);
   for (Index s = 0; s < samples; ++s)
-    for (Index u = 0; u < units; ++u) {
-      const double rate = u < layout.sizes.front() ? layout.input_rate : layout.hidden_rate;
+    for (Index u = 0; u < out.rows; ++u) {
+      const double rate = rates[static_cast<std::size_t>(u)];
       out(u, s) = random.uniform() < rate ? 0 : 1 / (1 - rate);
     }
   return out;
@@ -39,10 +41,9 @@ class KnownMasks final : public DrawSource<T> {
 Dense masked(const DropoutLayout& layout, const Dense& mean, const Dense& masks, Index s) {
   Dense theta = mean;
   Index at = 0, units = 0;
-  for (std::size_t l = 0; l + 1 < layout.sizes.size(); ++l) {
-    const Index inputs = layout.sizes[l], outputs = layout.sizes[l + 1];
+  for (const auto& [inputs, outputs, bias, of_data] : layout.layers) {
     for (Index k = 0; k < inputs * outputs; ++k) theta(at++, 0) *= masks(units + k % inputs, s);
-    if (layout.bias) at += outputs;
+    if (bias) at += outputs;
     units += inputs;
   }
   return theta;
@@ -52,12 +53,10 @@ Dense masked(const DropoutLayout& layout, const Dense& mean, const Dense& masks,
 double penalty(const DropoutLayout& layout, const Dense& mean) {
   double sum = 0;
   Index at = 0;
-  for (std::size_t l = 0; l + 1 < layout.sizes.size(); ++l) {
-    const double kept = 1 - (l == 0 ? layout.input_rate : layout.hidden_rate);
-    for (Index k = 0; k < layout.sizes[l] * layout.sizes[l + 1]; ++k, ++at)
-      sum += lambda / 2 * mean(at, 0) * mean(at, 0) / kept;
-    for (Index k = 0; layout.bias && k < layout.sizes[l + 1]; ++k, ++at)
-      sum += lambda / 2 * mean(at, 0) * mean(at, 0);
+  for (const auto& [inputs, outputs, bias, of_data] : layout.layers) {
+    const double kept = 1 - (of_data ? layout.input_rate : layout.hidden_rate);
+    for (Index k = 0; k < inputs * outputs; ++k, ++at) sum += lambda / 2 * mean(at, 0) * mean(at, 0) / kept;
+    for (Index k = 0; bias && k < outputs; ++k, ++at) sum += lambda / 2 * mean(at, 0) * mean(at, 0);
   }
   return sum;
 }
@@ -77,12 +76,14 @@ void training_is_its_recursion(void**) {
   for (const Likelihood& likelihood : all_likelihoods())
     for (const std::vector<Index>& hidden : {std::vector<Index>{2}, {3, 4}, {2, 3, 2}})
       for (const auto descent : {DescentOption::sgd, DescentOption::adam}) {
-        DropoutLayout layout{hidden, hidden.size() != 2, input_rate, hidden_rate};
-        layout.sizes.push_back(likelihood.outputs());
-        Examples data({layout.sizes, BDL_TANH, layout.bias}, likelihood, batch, 72);
+        std::vector<Index> sizes = hidden;
+        sizes.push_back(likelihood.outputs());
+        const bool bias = hidden.size() != 2;
+        const DropoutLayout layout = dropout_layout(sizes, bias, input_rate, hidden_rate);
+        Examples data({sizes, BDL_TANH, bias}, likelihood, batch, 72);
         data.scale = static_cast<double>(data_size) / batch;
         const auto q = start<double>(layout, 71);
-        Optimizer<double> optimizer(make_network<double>(layout.sizes, likelihood, layout.bias), q,
+        Optimizer<double> optimizer(make_network<double>(sizes, likelihood, bias), q,
                                     find_method("mc-dropout"), data_size);
         Options options = first_order_options(Rule::map, EstimateKind::mc_reparam, descent);
         options.prior_precision = lambda;
@@ -103,6 +104,48 @@ void training_is_its_recursion(void**) {
           assert_close("mean", column_of(std::as_const(*q).mean()), mean, 1e-6);
         }
       }
+}
+
+/// A sum of branches, layers with and without bias, two that see the data: as above, by the network's own
+/// outputs.
+void networks_of_any_form_train_by_their_recursion(void**) {
+  constexpr Index data_size = 12, batch = 4, samples = 3;
+  const Likelihood likelihood = gaussian(1, {2});
+  const auto graph = std::make_shared<Graph<double>>(
+      "input 2\ndense 3\ntanh\nresidual\ndense 4 nobias\nswish\ndense 3\nend\n"
+      "residual\ndense 2\nshortcut\ndense 2 nobias\nend\ndense 1");
+  const auto model = std::make_shared<Network<double>>(graph, likelihood);
+  const DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
+  assert_int_equal(layout.layers.size(), 6);
+  assert_true(layout.layers[0].of_data && !layout.layers[1].of_data && !layout.layers[1].bias);
+  const auto q = start<double>(layout, 78);
+  Optimizer<double> optimizer(model, q, find_method("mc-dropout"), data_size);
+  Options options = first_order_options(Rule::map, EstimateKind::mc_reparam, DescentOption::sgd);
+  options.prior_precision = lambda;
+  options.samples = samples;
+  optimizer.set_options(options);
+  optimizer.set_draws(std::make_shared<KnownMasks<double>>());
+  Random random(79);
+  const Padded<double> x(random.normal(2, batch)), y(random.normal(1, batch));
+  Dense mean = column_of(std::as_const(*q).mean());
+  const Dense masks = masks_of(0, layout, samples);
+  const auto loss = [&](const Dense& at) {
+    double sum = penalty(layout, at);
+    Buffer<double> scratch;
+    for (Index s = 0; s < samples; ++s) {
+      const Padded<double> theta(masked(layout, at, masks, s));
+      Padded<double> f(poison(1, batch));
+      model->forward(theta.column(), x.get(), f.view(), scratch);
+      for (Index i = 0; i < batch; ++i)
+        sum -= likelihood.log_density(f.get().column_data(i), y.get().column_data(i)) * data_size / batch /
+               samples;
+    }
+    return sum / data_size;
+  };
+  Descent1 reference(options, mean.rows);
+  reference.take(differences(loss, mean), mean);
+  step_on(optimizer, x.dense(), y.dense());
+  assert_close("mean", column_of(std::as_const(*q).mean()), mean, 1e-6);
 }
 
 /// All masks of the inputs, each as often as its probability says at rate 1/2: expectations are exact.
@@ -218,9 +261,10 @@ void noise_is_learned_under_the_masks(void**) {
 }
 
 void what_does_not_fit_is_refused(void**) {
-  const DropoutLayout layout{{2, 3, 1}, true, input_rate, hidden_rate};
-  const Examples data({layout.sizes, BDL_TANH, true}, gaussian(1, {2}), 4, 76);
-  const auto model = make_network<double>(layout.sizes, data.likelihood);
+  const std::vector<Index> sizes{2, 3, 1};
+  const DropoutLayout layout = dropout_layout(sizes, true, input_rate, hidden_rate);
+  const Examples data({sizes, BDL_TANH, true}, gaussian(1, {2}), 4, 76);
+  const auto model = make_network<double>(sizes, data.likelihood);
   const auto q = start<double>(layout, 77);
   expect_error(Status::ERROR_UNSUPPORTED, "this one's is dropout",
                [&] { Optimizer<double>(model, q, find_method("slang"), 4); });
@@ -258,6 +302,7 @@ void what_does_not_fit_is_refused(void**) {
 int test_dropout_training() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(training_is_its_recursion),
+      cmocka_unit_test(networks_of_any_form_train_by_their_recursion),
       cmocka_unit_test(linear_regression_ends_at_ridge_regression<float>),
       cmocka_unit_test(linear_regression_ends_at_ridge_regression<double>),
       cmocka_unit_test(random_masks_end_near_it),

@@ -14,7 +14,7 @@ struct Shape {
   bool bias;
   double input_rate, hidden_rate;
 
-  DropoutLayout layout() const { return {sizes, bias, input_rate, hidden_rate}; }
+  DropoutLayout layout() const { return dropout_layout(sizes, bias, input_rate, hidden_rate); }
   double rate(std::size_t layer) const { return layer == 0 ? input_rate : hidden_rate; }
 };
 

@@ -25,21 +25,27 @@ double threshold(double rate) {
 
 Index DropoutLayout::parameters() const {
   Index count = 0;
-  for (std::size_t l = 1; l < sizes.size(); ++l) count += sizes[l] * (sizes[l - 1] + (bias ? 1 : 0));
+  for (const Layer& layer : layers) count += layer.parameters();
   return count;
+}
+
+DropoutLayout dropout_layout(ConstSpan<Index> sizes, bool bias, double input_rate, double hidden_rate) {
+  DropoutLayout layout{{}, input_rate, hidden_rate};
+  for (std::size_t l = 1; l < sizes.size(); ++l)
+    layout.layers.push_back({sizes[l - 1], sizes[l], bias, l == 1});
+  return layout;
 }
 
 template <class T>
 DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout)
     : Posterior<T>(layout.parameters()), layout_(std::move(layout)) {
   Index offset = 0;
-  for (std::size_t l = 1; l < layout_.sizes.size(); ++l) {
-    const Index inputs = layout_.sizes[l - 1], outputs = layout_.sizes[l];
-    const double rate = l == 1 ? layout_.input_rate : layout_.hidden_rate;
-    layers_.push_back({inputs, outputs, offset, rate, rate / (1 - rate), static_cast<T>(threshold(rate)),
-                       static_cast<T>(1 / (1 - rate))});
-    offset += outputs * (inputs + (layout_.bias ? 1 : 0));
-    units_ += inputs;
+  for (const DropoutLayout::Layer& layer : layout_.layers) {
+    const double rate = layer.of_data ? layout_.input_rate : layout_.hidden_rate;
+    layers_.push_back({layer.inputs, layer.outputs, offset, layer.bias, rate, rate / (1 - rate),
+                       static_cast<T>(threshold(rate)), static_cast<T>(1 / (1 - rate))});
+    offset += layer.parameters();
+    units_ += layer.inputs;
   }
 }
 
@@ -91,7 +97,7 @@ void DropoutPosterior<T>::apply(ConstSpan<T> mask, const T* from, T* to) const {
           for (Index i = 0; i < inputs; ++i) target[o * inputs + i] = source[o * inputs + i] * of_layer[i];
       });
     });
-    if (layout_.bias && source != target) std::copy_n(source + weights, layer.outputs, target + weights);
+    if (layer.bias && source != target) std::copy_n(source + weights, layer.outputs, target + weights);
     of_layer += layer.inputs;
   }
 }
@@ -126,7 +132,7 @@ void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorS
       parallel_blocks(layer.outputs - 1, task_grain(inputs),
                       [&](Index first, Index count) noexcept { mask_rows(first + 1, count); });
       mask_rows(0, 1);
-      for (Index o = 0; layout_.bias && o < layer.outputs; ++o)
+      for (Index o = 0; layer.bias && o < layer.outputs; ++o)
         theta[weights + o] = centre ? centre[weights + o] : T(0);
     }
 }
@@ -165,7 +171,7 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
         const T factor = static_cast<T>(layer.spread * sum);
         for (Index k = i; k < weights; k += inputs) to[k] = factor * weight[k];
       }
-      if (layout_.bias) std::fill_n(to + weights, layer.outputs, T(0));
+      if (layer.bias) std::fill_n(to + weights, layer.outputs, T(0));
     }
 }
 
@@ -227,12 +233,18 @@ const DropoutPosterior<T>& as_dropout(const Posterior<T>& q) {
 }
 
 template <class T>
+std::vector<DropoutLayout::Layer> layers_with_masks(const Graph<T>& graph) {
+  std::vector<DropoutLayout::Layer> layers;
+  for (const DenseShape& shape : graph.dense())
+    layers.push_back({shape.inputs, shape.outputs, shape.has_bias(), shape.of_data});
+  return layers;
+}
+
+template <class T>
 void check_masks_fit(const Model<T>& model, const Posterior<T>& q) {
   const auto* const dropout = find_dropout(q);
   if (!dropout) return;
-  const Graph<T>* const graph = model.graph();
-  const DropoutLayout& layout = dropout->layout();
-  if (!graph || graph->layer_sizes() != layout.sizes || graph->dense().front().has_bias() != layout.bias)
+  if (!model.graph() || layers_with_masks(*model.graph()) != dropout->layout().layers)
     fail(Status::ERROR_SHAPE, "posterior is one of dropout for a network of other layers");
 }
 
@@ -241,10 +253,11 @@ void check_gaussian(const Posterior<T>& q, const char* what) {
   if (find_dropout(q)) fail_not_gaussian(what);
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template class DropoutPosterior<T>;                                  \
-  template const DropoutPosterior<T>& as_dropout(const Posterior<T>&); \
-  template void check_masks_fit(const Model<T>&, const Posterior<T>&); \
+#define BDL_INSTANTIATE(T)                                                       \
+  template class DropoutPosterior<T>;                                            \
+  template const DropoutPosterior<T>& as_dropout(const Posterior<T>&);           \
+  template std::vector<DropoutLayout::Layer> layers_with_masks(const Graph<T>&); \
+  template void check_masks_fit(const Model<T>&, const Posterior<T>&);           \
   template void check_gaussian(const Posterior<T>&, const char*);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

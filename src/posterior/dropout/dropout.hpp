@@ -57,6 +57,7 @@ class DropoutPosterior final : public Posterior<T> {
  private:
   struct Layer {
     Index inputs, outputs, offset;
+    bool bias;
     double rate, spread;  // variance of a mask: rate / (1 - rate)
     T threshold, kept;    // normals below the threshold drop their unit; others count 1 / (1 - rate)
   };
@@ -75,6 +76,10 @@ const DropoutPosterior<T>* find_dropout(const Posterior<T>& q) {
 /// Fails with ERROR_UNSUPPORTED for other families.
 template <class T>
 const DropoutPosterior<T>& as_dropout(const Posterior<T>& q);
+
+/// All layers with weights.
+template <class T>
+std::vector<DropoutLayout::Layer> layers_with_masks(const Graph<T>& graph);
 
 /// Fails with ERROR_SHAPE if q is one of dropout for another network.
 template <class T>

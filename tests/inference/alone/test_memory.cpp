@@ -138,7 +138,7 @@ std::shared_ptr<Posterior<T>> posterior_for(const Case& item, Index dimension) {
     return create_posterior<T>({Family::layerwise_full, dimension, 0, blocks, {}});
   }
   if (item.rank == -2)
-    return std::make_shared<DropoutPosterior<T>>(DropoutLayout{item.sizes, true, 0.1, 0.5});
+    return std::make_shared<DropoutPosterior<T>>(dropout_layout(item.sizes, true, 0.1, 0.5));
   return make_posterior<T>(dimension, item.rank);
 }
 
