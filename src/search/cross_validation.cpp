@@ -36,7 +36,7 @@ struct Task {
     if (fit(*optimizer, x, y, validation.epochs, {is_stopped, &stop}) == Status::STOPPED) return {};
     std::vector<double> densities(static_cast<std::size_t>(x_test.rows));
     predict_log_density(Query<T>{*optimizer->model(), *optimizer->posterior(), x_test, validation.spec},
-                        data.y_test(fold), bdl_f64(densities.data(), x_test.rows, 1));
+                        data.y_test(fold), bdl_f64_out(densities.data(), x_test.rows, 1));
     return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(x_test.rows);
   }
 };

@@ -36,7 +36,7 @@ void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
 }  // namespace
 
 template <class T>
-void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
+void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density) {
   optimizer.check_use(Use::stream);
   const Model<T>& model = *optimizer.model();
   check_shape(x, -1, model.inputs(), "x");
@@ -79,7 +79,7 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
 }
 
 #define BDL_INSTANTIATE(T)                                                        \
-  template void observe(Optimizer<T>&, const Array&, const Array&, const Array&); \
+  template void observe(Optimizer<T>&, const Array&, const Array&, const OutArray&); \
   template void forecast(Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
