@@ -18,8 +18,8 @@ std::vector<Record> predict(const Record& parameters) {
   std::vector<float> mean(static_cast<std::size_t>(examples * classes)), variance(mean.size());
   const Timing timing = time_calls({parameters.has("quick") ? 1 : 3, 0}, [&] {
     check(bdl_predict(model.get(), posterior.get(), matrix(x, examples, sizes.front()), BDL_MONTE_CARLO,
-                      samples, 1, matrix_out(mean, examples, classes), matrix_out(variance, examples, classes),
-                      bdl_none_out()));
+                      samples, 1, matrix_out(mean, examples, classes),
+                      matrix_out(variance, examples, classes), bdl_none_out()));
   });
   Record line = parameters;
   add_timing(line, timing);

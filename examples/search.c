@@ -37,8 +37,8 @@ static void evaluate(const char* name, bdl_model* model, bdl_posterior* posterio
   double *mean = malloc((size_t)m * 2 * sizeof *mean), *log_density = mean + m, rmse, log_likelihood;
   check(bdl_optimizer_initialize(opt));
   check(bdl_optimizer_fit(opt, data[0], data[1], EPOCHS, NULL, NULL));
-  check(bdl_predict(model, posterior, data[2], BDL_MONTE_CARLO, 500, 1, bdl_f64_out(mean, m, 1), bdl_none_out(),
-                    bdl_none_out()));
+  check(bdl_predict(model, posterior, data[2], BDL_MONTE_CARLO, 500, 1, bdl_f64_out(mean, m, 1),
+                    bdl_none_out(), bdl_none_out()));
   check(bdl_predict_log_density(model, posterior, data[2], data[3], BDL_MONTE_CARLO, 500, 1,
                                 bdl_f64_out(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), data[3], &rmse));

@@ -27,10 +27,16 @@
  *  - Fallible functions return bdl_status. A failed call changes nothing (but training that ran
  *    away goes back to its last good state), writes no out-parameter, and explains itself in
  *    bdl_last_error(): function, argument, what was given, what was expected. Comments leave out what
- *    is the same everywhere: BDL_ERROR_INVALID_ARGUMENT for NULL and numbers out of range,
- *    BDL_ERROR_SHAPE for arrays of another size or type and for handles that do not fit together,
- *    BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_OUT_OF_MEMORY, and BDL_ERROR_CALLBACK of a user's
- *    own model. Long calls return BDL_STOPPED where they were interrupted (bdl_set_interrupt()).
+ *    is the same everywhere:
+ *      BDL_ERROR_INVALID_ARGUMENT  NULL, or a number out of range
+ *      BDL_ERROR_SHAPE             an array of another size or type; handles that do not fit together
+ *      BDL_ERROR_NOT_FINITE        NaN or infinity in an input
+ *      BDL_ERROR_LABEL             a target that the likelihood does not have
+ *      BDL_ERROR_UNSUPPORTED       a handle that is not of the kind that the comment asks for
+ *      BDL_ERROR_DIVERGED          a result that would not be finite
+ *      BDL_ERROR_CALLBACK          a function of the caller's has failed
+ *      BDL_ERROR_OUT_OF_MEMORY     no memory
+ *      BDL_STOPPED                 a long call was interrupted (bdl_set_interrupt())
  *  - Names: a property that can be set and read again has bdl_X_set_Y and bdl_X_get_Y. Whatever else can
  *    be asked is a noun without get: bdl_posterior_mean(). What there are several of has a number,
  *    bdl_X_Y_count(), and an index from 0.

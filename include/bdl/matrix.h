@@ -31,9 +31,9 @@ typedef struct bdl_matrix {
 } bdl_matrix;
 
 /**
- * A matrix that a function writes to, on success only: float or double, and no two elements in the same place.
- * Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs cannot be
- * handed over as outputs by mistake.
+ * A matrix that a function writes to, on success only: float or double, and no two elements in the same
+ * place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+ * cannot be handed over as outputs by mistake.
  */
 typedef struct bdl_matrix_out {
   void* data;         /**< first element; NULL only in bdl_none_out() and for empty matrices */

@@ -137,11 +137,16 @@ typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_
  *     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
  */
 typedef struct bdl_model_callbacks {
-  size_t struct_size;              /**< sizeof(bdl_model_callbacks), as the caller was compiled */
-  bdl_outputs_fn outputs;          /**< outputs for given parameters and inputs; not NULL */
-  bdl_gradients_fn gradients;      /**< gradient rows for given parameters, inputs, seeds; NULL: predictions only */
-  void* user_data;                 /**< handed to the callbacks */
-  void (*destroy)(void* user_data); /**< called once, when the last handle that uses the model is freed; or NULL */
+  /** sizeof(bdl_model_callbacks), as the caller was compiled. */
+  size_t struct_size;
+  /** Outputs for given parameters and inputs; not NULL. */
+  bdl_outputs_fn outputs;
+  /** Gradient rows for given parameters, inputs and seeds; NULL: predictions only. */
+  bdl_gradients_fn gradients;
+  /** Handed to the callbacks. */
+  void* user_data;
+  /** Called once with user_data, when the last handle that uses the model is freed; may be NULL. */
+  void (*destroy)(void* user_data);
 } bdl_model_callbacks;
 
 /**
@@ -165,8 +170,8 @@ BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_
 
 /**
  * An independent copy: the same layers, noise and standardisation, of which later changes to either do not
- * reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called when
- * the last of them is freed. Since 0.2.
+ * reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+ * when the last of them is freed. Since 0.2.
  * @param model a model
  * @param copy  receives the new handle; free with bdl_model_free()
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -300,7 +305,8 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
 BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);
 
 /**
- * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since 0.1.
+ * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+ * 0.1.
  * @param model        a model
  * @param input_mean   receives 1 x inputs
  * @param input_scale  receives 1 x inputs

@@ -27,7 +27,7 @@ typedef struct bdl_optimizer bdl_optimizer;
 /** Types of options. */
 typedef enum bdl_option_type {
   BDL_OPTION_DOUBLE = 1,
-  BDL_OPTION_INT = 2,   /**< int64_t; switches are 0 or 1 */
+  BDL_OPTION_INT = 2,    /**< int64_t; switches are 0 or 1 */
   BDL_OPTION_CHOICE = 3, /**< one of a list of words */
   BDL_OPTION_TYPE_FORCE_INT32 = 0x7fffffff
 } bdl_option_type;

@@ -1,7 +1,7 @@
 /**
  * @file posterior.h
- * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: give a posterior gradient
- * rows and it updates; ask it to sample, solve, or give variances.
+ * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: give a posterior
+ * gradient rows and it updates; ask it to sample, solve, or give variances.
  *
  * Families:
  *   low rank         Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
@@ -140,7 +140,7 @@ BDL_API int32_t bdl_posterior_is_blank(const bdl_posterior* posterior);
 
 /**
  * Sets a low-rank posterior. Since 0.1.
- * @param posterior a low-rank posterior of rank L; BDL_ERROR_UNSUPPORTED for other families, here and below
+ * @param posterior a low-rank posterior of rank L
  * @param mean      mu, 1 x D
  * @param low_rank  U, D x L (bdl_none() for rank 0 or for U = 0)
  * @param diagonal  d, 1 x D, positive
@@ -189,8 +189,7 @@ BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, d
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean);
 
 /**
- * Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Other
- * families: BDL_ERROR_UNSUPPORTED. Since 0.2.
+ * Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2.
  */
 BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
                                               bdl_matrix_out diagonal);
@@ -235,9 +234,9 @@ BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int6
  * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
  * @param posterior    a posterior; it is not blank any more
  * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
- * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances positive,
- *                     precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
- *                     (their lower triangles count), a factor that of its matrix
+ * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
+ *                     positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+ *                     definite (their lower triangles count), a factor that of its matrix
  * @param tensor_count >= 1
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
  *         as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE

@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 /**
- * Result of every fallible function. Numbers are pinned for ever; new ones are appended. The last name of this
- * and of every other enum only keeps the enum as large as an int32_t, and is no value of it.
+ * Result of every fallible function. Numbers are pinned for ever; new ones are appended. The last name of
+ * this and of every other enum only keeps it as large as an int32_t, and is no value of it.
  */
 typedef enum bdl_status {
   BDL_OK = 0,                     /**< success */

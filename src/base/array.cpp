@@ -157,7 +157,8 @@ double element(const Array& array, Index row, Index col) {
 
 Array rows_of(const Array& array, Index first, Index count) {
   Array part = array;
-  part.data = with_type(array, [&](const auto* data) -> const void* { return data + first * array.row_stride; });
+  part.data =
+      with_type(array, [&](const auto* data) -> const void* { return data + first * array.row_stride; });
   part.rows = count;
   return part;
 }

@@ -41,7 +41,8 @@ bdl_model_callbacks checked_callbacks(const bdl_model_callbacks* callbacks) {
   const std::size_t least = offsetof(bdl_model_callbacks, outputs) + sizeof known.outputs;
   if (size < least || size > sizeof known || size % alignof(bdl_model_callbacks) != 0)
     fail(Status::ERROR_INVALID_ARGUMENT,
-         "callbacks has struct_size %zu, expected sizeof(bdl_model_callbacks): %zu, or less of an older version",
+         "callbacks has struct_size %zu, expected sizeof(bdl_model_callbacks): %zu, or less of an older "
+         "version",
          size, sizeof known);
   std::memcpy(&known, callbacks, size);
   not_null(known.outputs, "callbacks->outputs");
@@ -152,8 +153,8 @@ bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t output
     with_dtype(dtype, [&](auto scalar) {
       using T = decltype(scalar);
       auto handle = std::make_unique<bdl_model>();  // destroy() must not run if a later allocation fails
-      auto object = std::make_shared<UserModel<T>>(inputs, parameters, density,
-                                                   UserCallbacks{known.outputs, known.gradients, known.user_data});
+      auto object = std::make_shared<UserModel<T>>(
+          inputs, parameters, density, UserCallbacks{known.outputs, known.gradients, known.user_data});
       object->set_destroy(known.destroy);
       handle->object = std::shared_ptr<Model<T>>(std::move(object));
       *model = handle.release();

@@ -76,7 +76,8 @@ bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mea
   });
 }
 
-bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank, bdl_matrix_out diagonal) {
+bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
+                                      bdl_matrix_out diagonal) {
   return guard("bdl_posterior_get_low_rank", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       const auto& parts = as_low_rank(q);

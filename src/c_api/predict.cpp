@@ -55,7 +55,8 @@ bdl_status bdl_predict_interval(const bdl_model* model, const bdl_posterior* pos
 
 bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                bdl_predict_method method, int64_t samples, uint64_t seed,
-                               bdl_matrix_out probabilities, bdl_matrix_out entropy, bdl_matrix_out mutual_information) {
+                               bdl_matrix_out probabilities, bdl_matrix_out entropy,
+                               bdl_matrix_out mutual_information) {
   return bdl::answer(
       "bdl_predict_classes", {model, posterior, x, method, samples, seed},
       [&](const auto& query) { bdl::predict_classes(query, probabilities, entropy, mutual_information); });
@@ -76,7 +77,8 @@ bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* poster
 }
 
 bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                                bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix_out draws) {
+                                bdl_predict_method method, int64_t samples, uint64_t seed,
+                                bdl_matrix_out draws) {
   return bdl::answer("bdl_predict_draws_by", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_draws(query, draws); });
 }

@@ -96,7 +96,7 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
   return sum;
 }
 
-#define BDL_INSTANTIATE(T)                                                        \
+#define BDL_INSTANTIATE(T)                                                           \
   template void predict_log_density(const Query<T>&, const Array&, const OutArray&); \
   template double expected_log_likelihood(const Query<T>&, const Array&);
 BDL_INSTANTIATE(float)

@@ -14,7 +14,8 @@ template <class T>
 void predict_quantiles(const Query<T>& query, const Array& levels, const OutArray& quantiles);
 
 template <class T>
-void predict_interval(const Query<T>& query, double probability, const OutArray& lower, const OutArray& upper);
+void predict_interval(const Query<T>& query, double probability, const OutArray& lower,
+                      const OutArray& upper);
 
 template <class T>
 void predict_classes(const Query<T>& query, const OutArray& probabilities, const OutArray& entropy,

@@ -78,7 +78,8 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const OutArra
 }
 
 template <class T>
-void predict_interval(const Query<T>& query, double probability, const OutArray& lower, const OutArray& upper) {
+void predict_interval(const Query<T>& query, double probability, const OutArray& lower,
+                      const OutArray& upper) {
   const Likelihood& likelihood = query.model.likelihood;
   check_kind(likelihood);
   check_query(query);
@@ -97,7 +98,7 @@ void predict_interval(const Query<T>& query, double probability, const OutArray&
   write_results(from, to);
 }
 
-#define BDL_INSTANTIATE(T)                                                      \
+#define BDL_INSTANTIATE(T)                                                         \
   template void predict_quantiles(const Query<T>&, const Array&, const OutArray&); \
   template void predict_interval(const Query<T>&, double, const OutArray&, const OutArray&);
 BDL_INSTANTIATE(float)

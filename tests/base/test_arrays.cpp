@@ -30,7 +30,8 @@ class Stored {
   const Array& array() const { return array_; }
   OutArray output() {
     const auto type = static_cast<bdl_dtype>(array_.dtype);
-    void* const first = type == BDL_F32 ? static_cast<void*>(floats_.data() + offset()) : doubles_.data() + offset();
+    void* const first =
+        type == BDL_F32 ? static_cast<void*>(floats_.data() + offset()) : doubles_.data() + offset();
     return bdl_strided_out(first, type, array_.rows, array_.cols, array_.row_stride, array_.col_stride);
   }
   void put(Index at, double value) {

@@ -59,8 +59,7 @@ const Case creations[] = {
        destroyed = 0;
        const bdl_status status = created<bdl_model>(bdl_model_free, [](bdl_model** model) {
          const auto count = [](void* user_data) { ++*static_cast<int*>(user_data); };
-         return create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count,
-                                      model);
+         return create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count, model);
        });
        assert_int_equal(destroyed, status == BDL_OK ? 1 : 0);
        return status;

@@ -78,7 +78,8 @@ inline Vector mean_of(const Posterior& q) {
 
 inline Vector variance_of(const Posterior& q) {
   Vector variance(static_cast<std::size_t>(bdl_posterior_dimension(q.get())));
-  OK(bdl_posterior_marginal_variance(q.get(), bdl_f64_out(variance.data(), 1, bdl_posterior_dimension(q.get()))));
+  OK(bdl_posterior_marginal_variance(q.get(),
+                                     bdl_f64_out(variance.data(), 1, bdl_posterior_dimension(q.get()))));
   return variance;
 }
 

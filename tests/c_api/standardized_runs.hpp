@@ -37,8 +37,7 @@ struct Units {
 inline Units units_of(const bdl_model* model) {
   const int64_t inputs = bdl_model_inputs(model), outputs = bdl_model_outputs(model);
   Units u{table(1, inputs), table(1, inputs), table(1, outputs), table(1, outputs)};
-  OK(bdl_model_get_standardization(model, u.x_mean.out(), u.x_scale.out(), u.y_mean.out(),
-                                   u.y_scale.out()));
+  OK(bdl_model_get_standardization(model, u.x_mean.out(), u.x_scale.out(), u.y_mean.out(), u.y_scale.out()));
   return u;
 }
 

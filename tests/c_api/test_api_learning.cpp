@@ -98,7 +98,8 @@ void test_classes(void**) {
     Vector p(N * 3);
     double accuracy = 0;
     OK(bdl_predict_classes(l.model.get(), l.posterior.get(), bdl_f64(data().x.data(), N, inputs),
-                           BDL_MONTE_CARLO, 50, 1, bdl_f64_out(p.data(), N, 3), bdl_none_out(), bdl_none_out()));
+                           BDL_MONTE_CARLO, 50, 1, bdl_f64_out(p.data(), N, 3), bdl_none_out(),
+                           bdl_none_out()));
     OK(bdl_metric_accuracy(bdl_f64(p.data(), N, 3), bdl_f64(y.data(), N, 1), &accuracy));
     assert_true(accuracy > 0.97);
   });

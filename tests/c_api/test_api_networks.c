@@ -30,8 +30,8 @@ static bdl_status create(const char* description, const char* method, const char
 
 static double error_of(const learner* l, double* x, const double* y) {
   double mean[ROWS], sum = 0;
-  OK(bdl_predict(l->model, l->q, bdl_f64(x, ROWS, 2), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, ROWS, 1), bdl_none_out(),
-                 bdl_none_out()));
+  OK(bdl_predict(l->model, l->q, bdl_f64(x, ROWS, 2), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, ROWS, 1),
+                 bdl_none_out(), bdl_none_out()));
   for (int i = 0; i < ROWS; ++i) sum += (y[i] - mean[i]) * (y[i] - mean[i]);
   return sqrt(sum / ROWS);
 }

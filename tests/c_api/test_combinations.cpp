@@ -31,8 +31,8 @@ int32_t gradients_of(void*, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix
 
 Model user_model(bdl_gradients_fn gradients) {
   bdl_model* model = nullptr;
-  OK(create_user(BDL_F64, inputs, 1, dimension, BDL_GAUSSIAN, outputs_of, gradients, nullptr,
-                           nullptr, &model));
+  OK(create_user(BDL_F64, inputs, 1, dimension, BDL_GAUSSIAN, outputs_of, gradients, nullptr, nullptr,
+                 &model));
   return Model(model);
 }
 

@@ -82,8 +82,7 @@ static trained line_create(faulty* u, bdl_gradients_fn gradients) {
   t.parameters = 2;
   t.outputs = 1;
   memset(u, 0, sizeof *u);
-  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy,
-                           &t.model));
+  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy, &t.model));
   OK(bdl_posterior_create_full(BDL_F64, 2, &t.posterior));
   OK(bdl_optimizer_create(t.model, t.posterior, "slang-ggn", 8, &t.optimizer));
   return t;
@@ -114,7 +113,8 @@ static void all_work(const trained* t) {
   double mean[8];
   OK(bdl_optimizer_step(t->optimizer, x, y));
   OK(bdl_optimizer_fit(t->optimizer, x, y, 1, NULL, NULL));
-  OK(bdl_predict(t->model, t->posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(), bdl_none_out()));
+  OK(bdl_predict(t->model, t->posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(),
+                 bdl_none_out()));
 }
 
 static void test_user_outputs(void** state) {
@@ -182,7 +182,8 @@ static void test_predictions_only(void** state) {
   double mean[8];
   const bdl_matrix x = bdl_f64(line_x, 8, 1);
   (void)state;
-  OK(bdl_predict(t.model, t.posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(), bdl_none_out()));
+  OK(bdl_predict(t.model, t.posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(),
+                 bdl_none_out()));
   gradients_fail(&t, BDL_ERROR_UNSUPPORTED, "without a gradients callback");
   trained_free(&t);
   assert_int_equal(u.destroyed, 1);

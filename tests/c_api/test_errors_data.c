@@ -43,7 +43,8 @@ static void all_accept(const trained* t, bdl_matrix y) {
   OK(bdl_model_log_likelihood(t->model, theta, x, y, bdl_f64_out(column, ROWS, 1)));
   OK(bdl_model_gradient_rows(t->model, theta, x, y, bdl_f64_out(rows, ROWS, t->parameters)));
   OK(bdl_optimizer_elbo(t->optimizer, x, y, 2, 1, &value, NULL));
-  OK(bdl_predict_log_density(t->model, t->posterior, x, y, BDL_MONTE_CARLO, 2, 1, bdl_f64_out(column, ROWS, 1)));
+  OK(bdl_predict_log_density(t->model, t->posterior, x, y, BDL_MONTE_CARLO, 2, 1,
+                             bdl_f64_out(column, ROWS, 1)));
   OK(bdl_optimizer_step(t->optimizer, x, y));
   OK(bdl_optimizer_fit(t->optimizer, x, y, 1, NULL, NULL));
 }

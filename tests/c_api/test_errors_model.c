@@ -49,8 +49,8 @@ static void test_create_mlp(void** state) {
 
 static bdl_status user(int dtype, int64_t inputs, int64_t outputs, int64_t parameters, int likelihood,
                        int* destroyed) {
-  return create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood,
-                               no_outputs, NULL, destroyed, no_destroy, &out.model);
+  return create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood, no_outputs,
+                     NULL, destroyed, no_destroy, &out.model);
 }
 #define USER(fragment, ...)                                                                               \
   refused_at(INVALID, fragment, user(__VA_ARGS__, &destroyed), "bdl_model_create_user(" #__VA_ARGS__ ")", \
@@ -98,8 +98,7 @@ static void test_struct_sizes(void** state) {
     char fragment[60];
     callbacks.struct_size = sizes[i];
     (void)snprintf(fragment, sizeof fragment, "callbacks has struct_size %zu, expected", sizes[i]);
-    REFUSED(INVALID, fragment,
-            bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, &callbacks, &out.model));
+    REFUSED(INVALID, fragment, bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, &callbacks, &out.model));
   }
   assert_int_equal(destroyed, 0);
 }
@@ -227,7 +226,8 @@ static void test_overflow(void** state) {
 
 int test_errors_model(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),      cmocka_unit_test(test_struct_sizes),      cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
+      cmocka_unit_test(test_struct_sizes),    cmocka_unit_test(test_copy),
       cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),
       cmocka_unit_test(test_noise_precision), cmocka_unit_test(test_initialize),
       cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_overflow)};

@@ -27,8 +27,9 @@ struct Row {
 void observe_refused(StreamLearner& learner, bdl_status expected, const char* fragment, bdl_matrix x,
                      bdl_matrix y) {
   double score[2] = {-77, -77};
-  refused(&learner, "bdl_optimizer_observe", expected, fragment,
-          [&] { return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64_out(score, x.rows, 1)); });
+  refused(&learner, "bdl_optimizer_observe", expected, fragment, [&] {
+    return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64_out(score, x.rows, 1));
+  });
   assert_true(score[0] == -77 && score[1] == -77);
 }
 

@@ -138,14 +138,16 @@ static void test_reading(void** state) {
   REFUSES_OUTPUTS("solution", 3, D, bdl_posterior_solve(q, given(3, D), wrong));
   REFUSES_INPUTS("parameters", 3, D, bdl_posterior_log_density(q, wrong, into(3, 1)));
   REFUSES_OUTPUTS("log_density", 3, 1, bdl_posterior_log_density(q, given(3, D), wrong));
-  REFUSED(BDL_ERROR_SHAPE, "low_rank has 3 columns", bdl_posterior_get_low_rank(q, into(D, 3), bdl_none_out()));
+  REFUSED(BDL_ERROR_SHAPE, "low_rank has 3 columns",
+          bdl_posterior_get_low_rank(q, into(D, 3), bdl_none_out()));
   REFUSED(BDL_ERROR_SHAPE, "diagonal has 3 columns", bdl_posterior_get_low_rank(q, into(D, L), into(1, 3)));
   REFUSED(BDL_ERROR_SHAPE, "low_rank is an output of dtype i32",
           bdl_posterior_get_low_rank(q, bdl_strided_out(out.matrix, BDL_I32, D, L, L, 1), bdl_none_out()));
   REFUSED(BDL_ERROR_SHAPE, "low_rank is an output whose elements overlap",
           bdl_posterior_get_low_rank(q, bdl_strided_out(out.matrix, BDL_F64, D, L, 1, 1), bdl_none_out()));
   watch(&full);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank", bdl_posterior_get_low_rank(full.posterior, into(D, D), into(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",
+          bdl_posterior_get_low_rank(full.posterior, into(D, D), into(1, D)));
   trained_free(&t);
   trained_free(&full);
 }

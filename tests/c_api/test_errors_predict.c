@@ -196,7 +196,8 @@ static void test_likelihoods(void** state) {
             bdl_predict_quantiles(t->model, t->posterior, x, MC, given(1, 1), into(N, t->outputs)));
     REFUSED(BDL_ERROR_UNSUPPORTED, "", bdl_predict_interval(t->model, t->posterior, x, MC, 0.9, l, u));
     REFUSED(BDL_ERROR_UNSUPPORTED, "",
-            bdl_predict_classes(s->model, s->posterior, x, MC, into(N, s->outputs), bdl_none_out(), bdl_none_out()));
+            bdl_predict_classes(s->model, s->posterior, x, MC, into(N, s->outputs), bdl_none_out(),
+                                bdl_none_out()));
   }
 }
 

@@ -79,15 +79,17 @@ static void test_get(void** state) {
   float small[2];
   (void)state;
   watch(&t);
-  REFUSED(INVALID, "model is NULL", bdl_model_get_standardization(NULL, UNWANTED, UNWANTED, UNWANTED, UNWANTED));
+  REFUSED(INVALID, "model is NULL",
+          bdl_model_get_standardization(NULL, UNWANTED, UNWANTED, UNWANTED, UNWANTED));
   for (int number = 1; number < BAD_OUTPUTS; ++number) {
     const char* names[] = {"input_mean", "input_scale", "target_mean", "target_scale"};
     for (int k = 0; k < 4; ++k) {
       const bad_matrix b = bad_output(number, into(1, 2), names[k]);
-      refused_at(b.status, b.fragment,
-                 bdl_model_get_standardization(t.model, k == 0 ? b.output : UNWANTED, k == 1 ? b.output : UNWANTED,
-                                               k == 2 ? b.output : UNWANTED, k == 3 ? b.output : UNWANTED),
-                 "bdl_model_get_standardization(...)", __FILE__, __LINE__);
+      refused_at(
+          b.status, b.fragment,
+          bdl_model_get_standardization(t.model, k == 0 ? b.output : UNWANTED, k == 1 ? b.output : UNWANTED,
+                                        k == 2 ? b.output : UNWANTED, k == 3 ? b.output : UNWANTED),
+          "bdl_model_get_standardization(...)", __FILE__, __LINE__);
     }
   }
   watch(NULL);
@@ -111,7 +113,8 @@ static void test_unsupported(void** state) {
   watch(NULL);
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_set_standardization(user, NONE, NONE, NONE, NONE));
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_standardize(user, given(4, 2), NONE));
-  OK(bdl_model_get_standardization(user, bdl_f64_out(mean, 1, 2), UNWANTED, UNWANTED, bdl_f64_out(scale, 1, 2)));
+  OK(bdl_model_get_standardization(user, bdl_f64_out(mean, 1, 2), UNWANTED, UNWANTED,
+                                   bdl_f64_out(scale, 1, 2)));
   assert_true(mean[0] == 0 && mean[1] == 0 && scale[0] == 1 && scale[1] == 1);
   bdl_model_free(user);
   for (int likelihood = BDL_BERNOULLI; likelihood <= BDL_POISSON; ++likelihood) {

@@ -80,7 +80,8 @@ static void example_outputs(void** state) {
   const double x[] = {1, 1, 2, 4};
   double theta[2] = {0, 0}, columns[4] = {0}, values[2] = {0, 0};
   float single[2] = {0, 0};
-  const bdl_matrix_out parameters = bdl_f64_out(theta, 1, 2), rows = bdl_column_major_out(columns, BDL_F64, 2, 2);
+  const bdl_matrix_out parameters = bdl_f64_out(theta, 1, 2),
+                       rows = bdl_column_major_out(columns, BDL_F64, 2, 2);
   const bdl_matrix y = bdl_f64(values, 2, 1);
   bdl_model* model;
   (void)state;
@@ -313,8 +314,8 @@ int test_examples(void) {
       cmocka_unit_test(example_version),         cmocka_unit_test(example_errors),
       cmocka_unit_test(example_arrays),          cmocka_unit_test(example_network),
       cmocka_unit_test(example_model_values),    cmocka_unit_test(example_standardization),
-      cmocka_unit_test(example_user_model), cmocka_unit_test(example_model_copy),
-      cmocka_unit_test(example_outputs),     cmocka_unit_test(example_low_rank_posterior),
+      cmocka_unit_test(example_user_model),      cmocka_unit_test(example_model_copy),
+      cmocka_unit_test(example_outputs),         cmocka_unit_test(example_low_rank_posterior),
       cmocka_unit_test(example_full_posterior),  cmocka_unit_test(example_sampling),
       cmocka_unit_test(example_divergence),      cmocka_unit_test(example_update),
       cmocka_unit_test(example_heteroscedastic), cmocka_unit_test(example_student_t)};

@@ -58,7 +58,8 @@ static void example_noise_covariance(void** state) {
   memset(covariance, 0, sizeof covariance);
   OK(bdl_model_get_noise_covariance(model, bdl_f64_out(covariance, 2, 2)));
   assert_true(covariance[0] == 1 && covariance[1] == 0.8 && covariance[2] == 0.8 && covariance[3] == 1);
-  assert_int_equal(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)), BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)),
+                   BDL_ERROR_UNSUPPORTED);
 
   /* R^-1 (1, 1) = (1, 1) / 1.8 and det R = 0.36. */
   OK(bdl_model_log_likelihood(model, bdl_f64(theta, 1, 2), bdl_f64(&x, 1, 1), bdl_f64(y, 1, 2),

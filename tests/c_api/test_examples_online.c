@@ -130,8 +130,9 @@ static void example_shortened_steps(void** state) {
   OK(bdl_posterior_set_full_moment(s.q, bdl_f64(&zero, 1, 1), bdl_f64(&one, 1, 1)));
   OK(bdl_optimizer_create(s.model, s.q, "bong", 1, &s.optimizer));
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "error"));
-  assert_int_equal(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()),
-                   BDL_ERROR_DIVERGED);
+  assert_int_equal(
+      bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()),
+      BDL_ERROR_DIVERGED);
   assert_true(variance_of(&s) == 1 && bdl_optimizer_shortened_steps(s.optimizer) == 0);
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "shorten"));
   OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()));

@@ -264,8 +264,8 @@ static void example_classes(void** state) {
   (void)state;
   for (int i = 0; i < N; ++i) positive[i] = y[i] > 0;
   l = learn(BDL_BERNOULLI, positive);
-  OK(bdl_predict_classes(l.model, l.posterior, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 200, 1, bdl_f64_out(p, N, 1),
-                         bdl_f64_out(entropy, N, 1), bdl_f64_out(information, N, 1)));
+  OK(bdl_predict_classes(l.model, l.posterior, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 200, 1,
+                         bdl_f64_out(p, N, 1), bdl_f64_out(entropy, N, 1), bdl_f64_out(information, N, 1)));
   assert_true(p[0] < 0.1 && p[N - 1] > 0.9);
   assert_true(entropy[N / 2] > entropy[0] && information[N / 2] <= entropy[N / 2]); /* unsure in the middle */
   OK(bdl_metric_accuracy(bdl_f64(p, N, 1), bdl_f64(positive, N, 1), &accuracy));

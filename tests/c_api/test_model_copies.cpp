@@ -10,20 +10,18 @@ Model copy_of(const Model& model) {
   return Model(copy);
 }
 
-/// Outputs, log likelihoods and predictions, of a posterior that both models have.
+/// Outputs and densities, of a posterior that both models have.
 Vector said_by(const Model& model, const Posterior& q, const dataset& data) {
-  const int64_t outputs = bdl_model_outputs(model.get()),
-                columns = bdl_model_likelihood(model.get()) == BDL_HETEROSCEDASTIC ? outputs / 2 : outputs;
+  const int64_t outputs = bdl_model_outputs(model.get());
   const Vector theta = mean_of(q);
   const bdl_matrix parameters = bdl_f64(theta.data(), 1, static_cast<int64_t>(theta.size()));
-  Vector f(ROWS * outputs), density(ROWS), mean(ROWS * columns), epistemic(mean), noise(mean);
+  Vector f(ROWS * outputs), density(ROWS), predictive(ROWS);
   OK(bdl_model_evaluate(model.get(), parameters, x_of(&data), bdl_f64_out(f.data(), ROWS, outputs)));
   OK(bdl_model_log_likelihood(model.get(), parameters, x_of(&data), y_of(&data),
                               bdl_f64_out(density.data(), ROWS, 1)));
-  OK(bdl_predict(model.get(), q.get(), x_of(&data), BDL_MONTE_CARLO, 5, 1,
-                 bdl_f64_out(mean.data(), ROWS, columns), bdl_f64_out(epistemic.data(), ROWS, columns),
-                 bdl_f64_out(noise.data(), ROWS, columns)));
-  for (const Vector& part : {density, mean, epistemic, noise}) f.insert(f.end(), part.begin(), part.end());
+  OK(bdl_predict_log_density(model.get(), q.get(), x_of(&data), y_of(&data), BDL_MONTE_CARLO, 5, 1,
+                             bdl_f64_out(predictive.data(), ROWS, 1)));
+  for (const Vector& part : {density, predictive}) f.insert(f.end(), part.begin(), part.end());
   return f;
 }
 
@@ -64,7 +62,8 @@ void copies_are_independent(void**) {
   const Vector said = said_by(l.model, l.posterior, data), scale = {3, 5};
   const double precision = 7;
   OK(bdl_model_set_noise_precision(copy.get(), bdl_f64(&precision, 1, 1)));
-  OK(bdl_model_set_standardization(copy.get(), bdl_none(), bdl_f64(scale.data(), 1, 2), bdl_none(), bdl_none()));
+  OK(bdl_model_set_standardization(copy.get(), bdl_none(), bdl_f64(scale.data(), 1, 2), bdl_none(),
+                                   bdl_none()));
   assert_true(said_by(l.model, l.posterior, data) == said);
 
   const Vector changed = said_by(copy, l.posterior, data);
@@ -92,8 +91,8 @@ void copies_of_user_models_share_their_functions(void**) {
   double factor = 2;
   bdl_model* created = nullptr;
   destroyed = 0;
-  OK(create_user(BDL_F64, 1, 1, 1, BDL_GAUSSIAN, scaled, nullptr, &factor, [](void*) { ++destroyed; },
-                 &created));
+  OK(create_user(
+      BDL_F64, 1, 1, 1, BDL_GAUSSIAN, scaled, nullptr, &factor, [](void*) { ++destroyed; }, &created));
   Model model(created), copy = copy_of(model), second = copy_of(copy);
   model.reset();
   copy.reset();
@@ -148,9 +147,8 @@ void older_callers_are_understood(void**) {
 }  // namespace
 
 int test_model_copies() {
-  const CMUnitTest tests[] = {
-      cmocka_unit_test(copies_say_the_same), cmocka_unit_test(copies_are_independent),
-      cmocka_unit_test(copies_of_user_models_share_their_functions),
-      cmocka_unit_test(older_callers_are_understood)};
+  const CMUnitTest tests[] = {cmocka_unit_test(copies_say_the_same), cmocka_unit_test(copies_are_independent),
+                              cmocka_unit_test(copies_of_user_models_share_their_functions),
+                              cmocka_unit_test(older_callers_are_understood)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -73,8 +73,8 @@ void callbacks_stay_on_their_thread(void**) {
   const dataset data = data_for(BDL_GAUSSIAN);
   Caller caller;
   bdl_model* model = nullptr;
-  OK(create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, constant_outputs, constant_gradients, &caller,
-                           nullptr, &model));
+  OK(create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, constant_outputs, constant_gradients, &caller, nullptr,
+                 &model));
   Learner prototype(Model(model), BDL_F64, 0, ROWS);
   prototype.set("threads", 3);
   const Search search = make_search(prototype);

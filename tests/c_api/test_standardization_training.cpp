@@ -162,7 +162,8 @@ void searches_are_the_same(void**) {
       OK(bdl_search_run(search, x.view(), y.view(), 3, 0, nullptr, nullptr));
       Vector scores(3);
       for (int64_t k = 0; k < 3; ++k)
-        OK(bdl_search_trial(search, k, bdl_none_out(), &scores[static_cast<std::size_t>(k)], nullptr, nullptr));
+        OK(bdl_search_trial(search, k, bdl_none_out(), &scores[static_cast<std::size_t>(k)], nullptr,
+                            nullptr));
       return scores;
     };
     const Vector got = run(t.inside, t.x, t.y), expected = run(t.by_hand, t.x_hand, t.y_hand);

@@ -42,8 +42,9 @@ void moments(void**) {
         assert_converts(
             t, ROWS, 2,
             [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
-              OK(bdl_predict(l.model.get(), l.posterior.get(), x, method, 9, 4, part == 0 ? out : bdl_none_out(),
-                             part == 1 ? out : bdl_none_out(), part == 2 ? out : bdl_none_out()));
+              OK(bdl_predict(l.model.get(), l.posterior.get(), x, method, 9, 4,
+                             part == 0 ? out : bdl_none_out(), part == 1 ? out : bdl_none_out(),
+                             part == 2 ? out : bdl_none_out()));
             },
             [&](int64_t, int64_t c, double v) { return part == 0 ? t.value(c, v) : t.variance(c, c, v); },
             tight, "moments");
@@ -89,7 +90,8 @@ void draws_and_distributions(void**) {
           t, ROWS, covariance ? 4 : 2,
           [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
             OK(bdl_predict_output_distribution(l.model.get(), l.posterior.get(), x,
-                                               covariance ? bdl_none_out() : out, covariance ? out : bdl_none_out()));
+                                               covariance ? bdl_none_out() : out,
+                                               covariance ? out : bdl_none_out()));
           },
           [&](int64_t, int64_t j, double v) {
             return covariance ? t.variance(j / 2, j % 2, v) : t.value(j, v);
@@ -119,8 +121,8 @@ void class_probabilities(void**) {
     assert_converts(
         t, ROWS, t.outputs(),
         [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
-          OK(bdl_predict_classes(l.model.get(), l.posterior.get(), x, BDL_MONTE_CARLO, 9, 4, out, bdl_none_out(),
-                                 bdl_none_out()));
+          OK(bdl_predict_classes(l.model.get(), l.posterior.get(), x, BDL_MONTE_CARLO, 9, 4, out,
+                                 bdl_none_out(), bdl_none_out()));
         },
         [](int64_t, int64_t, double v) { return v; }, 0, "probabilities");
   }

@@ -104,7 +104,7 @@ static void test_last_error(void** state) {
 
 int test_status(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
-                                     cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers), cmocka_unit_test(test_sizes_of_enums),
-                                     cmocka_unit_test(test_version)};
+                                     cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers),
+                                     cmocka_unit_test(test_sizes_of_enums), cmocka_unit_test(test_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

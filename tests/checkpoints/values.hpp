@@ -61,9 +61,9 @@ inline std::int32_t user_outputs(void*, bdl_matrix parameters, bdl_matrix inputs
     return static_cast<const double*>(m.data)[i * m.row_stride + j * m.col_stride];
   };
   for (std::int64_t i = 0; i < inputs.rows; ++i)
-    static_cast<double*>(outputs.data)[i * outputs.row_stride] =
-        at(parameters, 0, 0) * at(inputs, i, 0) + at(parameters, 0, 1) * at(inputs, i, 1) +
-                        at(parameters, 0, 2);
+    static_cast<double*>(outputs.data)[i * outputs.row_stride] = at(parameters, 0, 0) * at(inputs, i, 0) +
+                                                                 at(parameters, 0, 1) * at(inputs, i, 1) +
+                                                                 at(parameters, 0, 2);
   return 0;
 }
 

@@ -421,9 +421,9 @@ void what_it_cannot_use_changes_nothing(void**) {
     spoiled.x(5, 1) = NAN;
     Dense scores(examples, 1);
     const auto call = [&](bdl_matrix x, bdl_matrix y) {
-      return is_online(row)
-                 ? bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), examples, 1))
-                 : bdl_optimizer_fit(l.optimizer.get(), x, y, 2, nullptr, nullptr);
+      return is_online(row) ? bdl_optimizer_observe(l.optimizer.get(), x, y,
+                                                    bdl_f64_out(scores.values.data(), examples, 1))
+                            : bdl_optimizer_fit(l.optimizer.get(), x, y, 2, nullptr, nullptr);
     };
     assert_int_equal(call(spoiled.inputs_of(), problem.targets_of()), BDL_ERROR_NOT_FINITE);
     assert_non_null(std::strstr(bdl_last_error(), "x is not finite at row 5, column 1"));

@@ -32,9 +32,7 @@ const Call call_moments = [](const auto& q, Outputs& o) {
 const Call call_quantiles = [](const auto& q, Outputs& o) {
   predict_quantiles(q, one_level.array(), o.a.out());
 };
-const Call call_interval = [](const auto& q, Outputs& o) {
-  predict_interval(q, 0.9, o.a.out(), o.b.out());
-};
+const Call call_interval = [](const auto& q, Outputs& o) { predict_interval(q, 0.9, o.a.out(), o.b.out()); };
 const Call call_classes = [](const auto& q, Outputs& o) {
   const OutArray entropy = bdl_f64_out(o.b.values.data(), 4, q.model.likelihood.targets());
   predict_classes(q, o.a.out(), entropy, bdl_none_out());
@@ -209,7 +207,8 @@ void outputs_must_fit(void**) {
   const OutArray overlapping = bdl_strided_out(o.a.values.data(), BDL_F64, 4, 2, 1, 1);
   refuse("elements overlap", [&] { predict_moments(q, overlapping, none, none); });
   std::int32_t integers[8] = {};
-  refuse("output of dtype i32", [&] { predict_moments(q, bdl_strided_out(integers, BDL_I32, 4, 2, 2, 1), none, none); });
+  refuse("output of dtype i32",
+         [&] { predict_moments(q, bdl_strided_out(integers, BDL_I32, 4, 2, 2, 1), none, none); });
   o.check();
 }
 

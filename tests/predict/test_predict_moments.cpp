@@ -183,8 +183,8 @@ void layouts_do_not_matter(void**) {
   Query<double> other = query;
   other.x = bdl_strided(columns.data(), BDL_F64, 5, 3, 2, 10);
   std::vector<float> single(15);
-  predict_moments(other, bdl_strided_out(&reversed[14], BDL_F64, 5, 3, -1, -5), bdl_f32_out(single.data(), 5, 3),
-                  bdl_none_out());
+  predict_moments(other, bdl_strided_out(&reversed[14], BDL_F64, 5, 3, -1, -5),
+                  bdl_f32_out(single.data(), 5, 3), bdl_none_out());
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 3; ++j) {
       assert_true(reversed[static_cast<std::size_t>(14 - i - 5 * j)] == all.mean(i, j));

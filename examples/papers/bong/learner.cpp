@@ -96,7 +96,8 @@ Score evaluate(const Learner& learner, const Data& test, bdl_predict_method meth
       bdl_metric_log_predictive_density(bdl_as_input(densities), &score.nlpd, nullptr) != BDL_OK)
     return score;
   score.nlpd = -score.nlpd;
-  check(bdl_predict(learner.model(), learner.belief(), x, method, samples, 1, means, bdl_none_out(), bdl_none_out()));
+  check(bdl_predict(learner.model(), learner.belief(), x, method, samples, 1, means, bdl_none_out(),
+                    bdl_none_out()));
   if (learner.regression()) {
     check(bdl_metric_rmse(bdl_as_input(means), y, &score.error));
   } else {

@@ -78,7 +78,7 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
   undo.keep();
 }
 
-#define BDL_INSTANTIATE(T)                                                        \
+#define BDL_INSTANTIATE(T)                                                           \
   template void observe(Optimizer<T>&, const Array&, const Array&, const OutArray&); \
   template void forecast(Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)

@@ -239,8 +239,9 @@ void test_bad_input(void**) {
   const Model wide = make_mlp(BDL_F64, {16, 1}, BDL_GAUSSIAN);
   bdl_optimizer* o = nullptr;
   refused(bdl_optimizer_create(wide.get(), q, "mc-dropout", ROWS, &o), BDL_ERROR_SHAPE, "other layers");
-  refused(bdl_predict(wide.get(), q, in(2, 16), BDL_MONTE_CARLO, 5, 1, out(2, 1), bdl_none_out(), bdl_none_out()),
-          BDL_ERROR_SHAPE, "other layers");
+  refused(
+      bdl_predict(wide.get(), q, in(2, 16), BDL_MONTE_CARLO, 5, 1, out(2, 1), bdl_none_out(), bdl_none_out()),
+      BDL_ERROR_SHAPE, "other layers");
   assert_null(o);
   Vector bad(17, 1);
   bad[5] = NAN;

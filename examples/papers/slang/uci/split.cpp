@@ -84,7 +84,8 @@ void predict(const bdl_model* model, const bdl_posterior* q, const dataset& test
   check(bdl_predict_interval(model, q, features(test), BDL_MONTE_CARLO, samples, 1, 0.9, column(lower),
                              column(upper)));
   check(bdl_metric_rmse(bdl_as_input(column(mean)), target(test), &score.rmse));
-  check(bdl_metric_coverage(bdl_as_input(column(lower)), bdl_as_input(column(upper)), target(test), &score.coverage));
+  check(bdl_metric_coverage(bdl_as_input(column(lower)), bdl_as_input(column(upper)), target(test),
+                            &score.coverage));
 }
 
 }  // namespace
