@@ -161,17 +161,17 @@ BDL_PROGRESS(bdl_progress_fn, fit_progress)
 BDL_PROGRESS(bdl_search_progress_fn, search_progress)
 
 /* The library owns a reference to the callables once the call has succeeded. */
-%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks callbacks, int lent = 0) {
+%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks made, int lent = 0) {
   if (!PyTuple_CheckExact($input) || PyTuple_GET_SIZE($input) != 2) {
     type_error("$symname: callbacks", $input, "a tuple (outputs, gradients or None)");
     SWIG_fail;
   }
-  callbacks.struct_size = sizeof callbacks;
-  callbacks.outputs = call_outputs;
-  callbacks.gradients = PyTuple_GET_ITEM($input, 1) == Py_None ? NULL : call_gradients;
-  callbacks.user_data = $input;
-  callbacks.destroy = drop_reference;
-  $1 = &callbacks;
+  made.struct_size = sizeof made;
+  made.outputs = call_outputs;
+  made.gradients = PyTuple_GET_ITEM($input, 1) == Py_None ? NULL : call_gradients;
+  made.user_data = $input;
+  made.destroy = drop_reference;
+  $1 = &made;
 }
 %typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) (int lent = 0) {
   if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: draws", $input, "a callable"); SWIG_fail; }

@@ -180,13 +180,13 @@ BDLR_HANDLE(bdl_search, BDLR_SEARCH)
   $1 = $input == R_NilValue ? NULL : bdlr_on_draws;
   $3 = NULL;
 }
-%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks callbacks) {
-  callbacks.struct_size = sizeof callbacks;
-  callbacks.user_data = bdlr_functions($input, "$symname", "$1_name");
-  callbacks.outputs = bdlr_on_outputs;
-  callbacks.gradients = VECTOR_ELT($input, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-  callbacks.destroy = NULL;
-  $1 = &callbacks;
+%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks made) {
+  made.struct_size = sizeof made;
+  made.user_data = bdlr_functions($input, "$symname", "$1_name");
+  made.outputs = bdlr_on_outputs;
+  made.gradients = VECTOR_ELT($input, 1) == R_NilValue ? NULL : bdlr_on_gradients;
+  made.destroy = NULL;
+  $1 = &made;
 }
 %typemap(freearg) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
   bdlr_keep_draws(optimizer, (SEXP)$2);

@@ -3626,7 +3626,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
   bdl_model **arg7 = (bdl_model **) 0 ;
   int64_t number1 ;
   int64_t number5 ;
-  bdl_model_callbacks callbacks6 ;
+  bdl_model_callbacks made6 ;
   int lent6 = 0 ;
   bdl_model *handle7 = NULL ;
   PyObject *swig_obj[6] ;
@@ -3658,12 +3658,12 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
       type_error("bdl_model_create_user: callbacks", swig_obj[5], "a tuple (outputs, gradients or None)");
       SWIG_fail;
     }
-    callbacks6.struct_size = sizeof callbacks6;
-    callbacks6.outputs = call_outputs;
-    callbacks6.gradients = PyTuple_GET_ITEM(swig_obj[5], 1) == Py_None ? NULL : call_gradients;
-    callbacks6.user_data = swig_obj[5];
-    callbacks6.destroy = drop_reference;
-    arg6 = &callbacks6;
+    made6.struct_size = sizeof made6;
+    made6.outputs = call_outputs;
+    made6.gradients = PyTuple_GET_ITEM(swig_obj[5], 1) == Py_None ? NULL : call_gradients;
+    made6.user_data = swig_obj[5];
+    made6.destroy = drop_reference;
+    arg6 = &made6;
   }
   {
     Py_INCREF((PyObject*)arg6->user_data);

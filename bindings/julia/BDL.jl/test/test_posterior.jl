@@ -62,5 +62,5 @@ let model = Model((3, 4, 2); activation = :tanh), theta = initialize(model; seed
     twin = copy(model)
     @test twin.handle !== model.handle && standardization(twin).input_scale == [1, 2, 4]
     set_noise!(twin; precision = 7)
-    @test noise_covariance(model) == [1 0.5; 0.5 1] && noise_precision(twin) ≈ [7]
+    @test noise_covariance(model) == [1 0.5; 0.5 1] && noise_precision(twin) ≈ [7, 7]
 end

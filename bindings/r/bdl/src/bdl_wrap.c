@@ -1728,7 +1728,7 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   bdl_likelihood arg5 ;
   bdl_model_callbacks *arg6 = (bdl_model_callbacks *) 0 ;
   bdl_model **arg7 = (bdl_model **) 0 ;
-  bdl_model_callbacks callbacks6 ;
+  bdl_model_callbacks made6 ;
   bdl_model *address7 ;
   SEXP handle7 ;
   unsigned int r_nprotect = 0;
@@ -1758,12 +1758,12 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
     arg5 = (bdl_likelihood)bdlr_int32(likelihood, "bdl_model_create_user", "likelihood");
   }
   {
-    callbacks6.struct_size = sizeof callbacks6;
-    callbacks6.user_data = bdlr_functions(callbacks, "bdl_model_create_user", "callbacks6");
-    callbacks6.outputs = bdlr_on_outputs;
-    callbacks6.gradients = VECTOR_ELT(callbacks, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-    callbacks6.destroy = NULL;
-    arg6 = &callbacks;
+    made6.struct_size = sizeof made6;
+    made6.user_data = bdlr_functions(callbacks, "bdl_model_create_user", "callbacks");
+    made6.outputs = bdlr_on_outputs;
+    made6.gradients = VECTOR_ELT(callbacks, 1) == R_NilValue ? NULL : bdlr_on_gradients;
+    made6.destroy = NULL;
+    arg6 = &made6;
   }
   {
     bdlr_call call;
