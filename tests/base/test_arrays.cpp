@@ -180,6 +180,12 @@ void outputs_must_not_overlap(void**) {
     expect_error(Status::ERROR_SHAPE, "overlap", [&] { output(BDL_F64, s[0], s[1], s[2], s[3]); });
   expect_error(Status::ERROR_SHAPE, "i32", [&] { output(BDL_I32, 2, 2, 2, 1); });
   expect_error(Status::ERROR_SHAPE, "rows", [&] { check_output(bdl_f64_out(memory, 2, 2), 3, 2, "out"); });
+  OutArray strange = bdl_f64_out(memory, 1, 1);
+  strange.reserved = 1;
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "reserved", [&] { check_output(strange, 1, 1, "out"); });
+  strange.reserved = 0;
+  strange.dtype = -5;
+  expect_error(Status::ERROR_SHAPE, "unknown dtype -5", [&] { check_output(strange, 1, 1, "out"); });
 }
 
 void bad_numbers_are_found_where_they_stand(void**) {
