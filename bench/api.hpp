@@ -67,6 +67,11 @@ bdl_matrix matrix(const std::vector<T>& values, int64_t rows, int64_t cols) {
   return bdl_strided(values.data(), dtype_of<T>, rows, cols, cols, 1);
 }
 
+template <class T>
+bdl_matrix_out matrix_out(std::vector<T>& values, int64_t rows, int64_t cols) {
+  return bdl_strided_out(values.data(), dtype_of<T>, rows, cols, cols, 1);
+}
+
 /// Random mean, U and d.
 template <class T>
 Posterior random_posterior(int64_t dimension, int64_t rank, T precision) {

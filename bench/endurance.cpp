@@ -40,8 +40,8 @@ template <class T>
 void add_health(const bdl_posterior* q, int64_t d, int64_t rank, Record& line) {
   std::vector<T> u(static_cast<std::size_t>(d * rank)), diagonal(static_cast<std::size_t>(d)),
       mean(diagonal.size());
-  check(bdl_posterior_low_rank(q, matrix(u, d, rank), matrix(diagonal, 1, d)));
-  check(bdl_posterior_mean(q, matrix(mean, 1, d)));
+  check(bdl_posterior_get_low_rank(q, matrix_out(u, d, rank), matrix_out(diagonal, 1, d)));
+  check(bdl_posterior_mean(q, matrix_out(mean, 1, d)));
   const Posterior fresh = make_posterior(dtype_of<T>, d, rank);
   check(bdl_posterior_set_low_rank(fresh.get(), matrix(mean, 1, d), matrix(u, d, rank),
                                    matrix(diagonal, 1, d)));
@@ -81,7 +81,7 @@ std::vector<Record> run(const Record& parameters) {
     for (; seen < total * report / reports; seen += block) {
       source.fill(x, y);
       check(bdl_optimizer_observe(handle, matrix(x, block, inputs), matrix(y, block, 1),
-                                  matrix(scores, block, 1)));
+                                  matrix_out(scores, block, 1)));
       for (const T value : scores) score += static_cast<double>(value);
     }
     const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;

@@ -36,7 +36,7 @@ class Stream {
     const int64_t i = next_++ % kept_examples;
     check(bdl_optimizer_observe(optimizer_.get(),
                                 bdl_strided(x_.data() + i * inputs, dtype_of<T>, 1, inputs, inputs, 1),
-                                bdl_strided(y_.data() + i, dtype_of<T>, 1, 1, 1, 1), bdl_none()));
+                                bdl_strided(y_.data() + i, dtype_of<T>, 1, 1, 1, 1), bdl_none_out()));
   }
   int64_t dimension() const { return bdl_model_parameters(model_.get()); }
 

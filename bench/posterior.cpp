@@ -22,10 +22,10 @@ template <class T>
 std::vector<Record> draw(const Record& parameters) {
   const int64_t d = parameters.integer("D"), rank = parameters.integer("L"), count = parameters.integer("S");
   const Posterior posterior = random_posterior<T>(d, rank, T(10));
-  const std::vector<T> samples(static_cast<std::size_t>(d * count));
+  std::vector<T> samples(static_cast<std::size_t>(d * count));
   int64_t first = 0;
   const Timing timing = time_calls(effort(parameters), [&] {
-    check(bdl_posterior_sample(posterior.get(), 1, first, matrix(samples, count, d)));
+    check(bdl_posterior_sample(posterior.get(), 1, first, matrix_out(samples, count, d)));
     first += count;
   });
   return finish(parameters, timing, sample_work(d, rank, count, sizeof(T)));
@@ -36,9 +36,10 @@ std::vector<Record> solution(const Record& parameters) {
   const int64_t d = parameters.integer("D"), rank = parameters.integer("L"),
                 count = parameters.integer("vectors");
   const Posterior posterior = random_posterior<T>(d, rank, T(10));
-  const std::vector<T> vectors = uniform<T>(d * count, T(1)), solutions(vectors.size());
+  const std::vector<T> vectors = uniform<T>(d * count, T(1));
+  std::vector<T> solutions(vectors.size());
   const Timing timing = time_calls(effort(parameters), [&] {
-    check(bdl_posterior_solve(posterior.get(), matrix(vectors, count, d), matrix(solutions, count, d)));
+    check(bdl_posterior_solve(posterior.get(), matrix(vectors, count, d), matrix_out(solutions, count, d)));
   });
   return finish(parameters, timing, solve_work(d, rank, count, sizeof(T)));
 }

@@ -14,12 +14,12 @@ std::vector<Record> predict(const Record& parameters) {
   const Model model = make_model(BDL_F32, sizes, BDL_CATEGORICAL);
   const Posterior posterior =
       random_posterior(bdl_model_parameters(model.get()), parameters.integer("L"), 1e4F);
-  const std::vector<float> x = uniform(examples * sizes.front(), 1.0F),
-                           mean(static_cast<std::size_t>(examples * classes)), variance(mean.size());
+  const std::vector<float> x = uniform(examples * sizes.front(), 1.0F);
+  std::vector<float> mean(static_cast<std::size_t>(examples * classes)), variance(mean.size());
   const Timing timing = time_calls({parameters.has("quick") ? 1 : 3, 0}, [&] {
     check(bdl_predict(model.get(), posterior.get(), matrix(x, examples, sizes.front()), BDL_MONTE_CARLO,
-                      samples, 1, matrix(mean, examples, classes), matrix(variance, examples, classes),
-                      bdl_none()));
+                      samples, 1, matrix_out(mean, examples, classes),
+                      matrix_out(variance, examples, classes), bdl_none_out()));
   });
   Record line = parameters;
   add_timing(line, timing);

@@ -11,12 +11,21 @@
 
 /* Typemaps make the views, free the handles and set what interrupts. */
 %ignore bdl_matrix;
+%ignore bdl_matrix_out;
 %ignore bdl_strided;
+%ignore bdl_strided_out;
 %ignore bdl_f64;
+%ignore bdl_f64_out;
 %ignore bdl_f32;
+%ignore bdl_f32_out;
 %ignore bdl_i32;
 %ignore bdl_column_major;
+%ignore bdl_column_major_out;
 %ignore bdl_none;
+%ignore bdl_none_out;
+%ignore bdl_as_input;
+%ignore bdl_model_callbacks;
+%rename("$ignore", regexmatch$name="_FORCE_INT32$") "";
 %ignore bdl_model_free;
 %ignore bdl_posterior_free;
 %ignore bdl_optimizer_free;

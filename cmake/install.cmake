@@ -10,7 +10,8 @@ install(DIRECTORY include/bdl/ ${PROJECT_BINARY_DIR}/include/bdl/
 
 install(EXPORT bdlTargets NAMESPACE bdl:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/bdlConfig.cmake.in bdlConfig.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(bdlConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+# Before 1.0 a minor version may change names (include/bdl/bdl.h says which).
+write_basic_package_version_file(bdlConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bdlConfig.cmake ${PROJECT_BINARY_DIR}/bdlConfigVersion.cmake
   DESTINATION ${package_dir})
 

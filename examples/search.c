@@ -16,11 +16,11 @@ static void check(bdl_status status) {
 }
 
 static int32_t show_trial(void* data, const bdl_search* search) {
-  const int64_t trial = bdl_search_count(search) - 1;
+  const int64_t trial = bdl_search_trial_count(search) - 1;
   double value[3] = {0}, score, error;
   const char* message;
   (void)data;
-  check(bdl_search_trial(search, trial, bdl_f64(value, 1, 3), &score, &error, &message));
+  check(bdl_search_trial(search, trial, bdl_f64_out(value, 1, 3), &score, &error, &message));
   printf("%3d  rate %.4f  prior precision %8.3f  noise precision %7.1f  ", (int)trial, value[0], value[1],
          value[2]);
   if (*message)
@@ -37,10 +37,10 @@ static void evaluate(const char* name, bdl_model* model, bdl_posterior* posterio
   double *mean = malloc((size_t)m * 2 * sizeof *mean), *log_density = mean + m, rmse, log_likelihood;
   check(bdl_optimizer_initialize(opt));
   check(bdl_optimizer_fit(opt, data[0], data[1], EPOCHS, NULL, NULL));
-  check(bdl_predict(model, posterior, data[2], BDL_MONTE_CARLO, 500, 1, bdl_f64(mean, m, 1), bdl_none(),
-                    bdl_none()));
+  check(bdl_predict(model, posterior, data[2], BDL_MONTE_CARLO, 500, 1, bdl_f64_out(mean, m, 1),
+                    bdl_none_out(), bdl_none_out()));
   check(bdl_predict_log_density(model, posterior, data[2], data[3], BDL_MONTE_CARLO, 500, 1,
-                                bdl_f64(log_density, m, 1)));
+                                bdl_f64_out(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), data[3], &rmse));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density, m, 1), &log_likelihood, NULL));
   printf("%-9s test RMSE %.3f  log density %.3f\n", name, rmse, log_likelihood);

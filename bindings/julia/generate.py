@@ -35,7 +35,7 @@ const libbdl = "libbdl.so.0"
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
 
-"What may stand for a `bdl_matrix` in a call and keeps the array alive during it."
+"What may stand for a `bdl_matrix` or a `bdl_matrix_out` in a call and keeps the array alive during it."
 abstract type MatrixView end
 
 Base.cconvert(::Type{Ptr{T}}, handle::T) where {T<:Handle} = handle
@@ -169,6 +169,8 @@ def write_enum(node, element):
     items = []
     for item in element.findall("enumitem"):
         item = attributes(item)
+        if item["name"].endswith("_FORCE_INT32"):  # no value of the enum
+            continue
         value = item.get("enumvalue") or item["enumvalueex"]
         if value.endswith("+ 1") and items:  # "PREVIOUS + 1"
             value = items[-1][1] + 1

@@ -65,7 +65,7 @@
 %typemap(freearg) bdl_matrix { view_release(&view$argnum); }
 %typemap(in) bdl_matrix_out (View view = {0}) {
   if (view_argument($input, "$symname: $1_name", 1, &view) < 0) SWIG_fail;
-  $1 = view.matrix;
+  $1 = view_output(&view);
 }
 %typemap(freearg) bdl_matrix_out { view_release(&view$argnum); }
 %typemap(in) (const int64_t *ARRAY, int64_t COUNT) (int64_t* values = NULL, int64_t count) {
@@ -161,15 +161,17 @@ BDL_PROGRESS(bdl_progress_fn, fit_progress)
 BDL_PROGRESS(bdl_search_progress_fn, search_progress)
 
 /* The library owns a reference to the callables once the call has succeeded. */
-%typemap(in) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) (int lent = 0) {
+%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks made, int lent = 0) {
   if (!PyTuple_CheckExact($input) || PyTuple_GET_SIZE($input) != 2) {
     type_error("$symname: callbacks", $input, "a tuple (outputs, gradients or None)");
     SWIG_fail;
   }
-  $1 = call_outputs;
-  $2 = PyTuple_GET_ITEM($input, 1) == Py_None ? NULL : call_gradients;
-  $3 = $input;
-  $4 = drop_reference;
+  made.struct_size = sizeof made;
+  made.outputs = call_outputs;
+  made.gradients = PyTuple_GET_ITEM($input, 1) == Py_None ? NULL : call_gradients;
+  made.user_data = $input;
+  made.destroy = drop_reference;
+  $1 = &made;
 }
 %typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) (int lent = 0) {
   if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: draws", $input, "a callable"); SWIG_fail; }
@@ -177,12 +179,12 @@ BDL_PROGRESS(bdl_search_progress_fn, search_progress)
   $2 = $input;
   $3 = $input == Py_None ? NULL : drop_reference;
 }
-%typemap(check) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) {
-  Py_INCREF((PyObject*)$3);
+%typemap(check) const bdl_model_callbacks *callbacks {
+  Py_INCREF((PyObject*)$1->user_data);
   lent$argnum = 1;
 }
-%typemap(freearg) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data, void (*destroy)(void *)) {
-  if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$3);
+%typemap(freearg) const bdl_model_callbacks *callbacks {
+  if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$1->user_data);
 }
 %typemap(check) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
   Py_INCREF((PyObject*)$2);

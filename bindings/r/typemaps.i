@@ -180,19 +180,19 @@ BDLR_HANDLE(bdl_search, BDLR_SEARCH)
   $1 = $input == R_NilValue ? NULL : bdlr_on_draws;
   $3 = NULL;
 }
-%typemap(in) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data,
-              void (*destroy)(void *)) {
-  $3 = bdlr_functions($input, "$symname", "$1_name");
-  $1 = bdlr_on_outputs;
-  $2 = VECTOR_ELT($input, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-  $4 = NULL;
+%typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks made) {
+  made.struct_size = sizeof made;
+  made.user_data = bdlr_functions($input, "$symname", "$1_name");
+  made.outputs = bdlr_on_outputs;
+  made.gradients = VECTOR_ELT($input, 1) == R_NilValue ? NULL : bdlr_on_gradients;
+  made.destroy = NULL;
+  $1 = &made;
 }
 %typemap(freearg) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) {
   bdlr_keep_draws(optimizer, (SEXP)$2);
 }
-%typemap(freearg) (bdl_outputs_fn outputs_fn, bdl_gradients_fn gradients_fn, void *user_data,
-                   void (*destroy)(void *)) {
-  bdlr_keep_functions(r_ans, (SEXP)$3);
+%typemap(freearg) const bdl_model_callbacks *callbacks {
+  bdlr_keep_functions(r_ans, (SEXP)$1->user_data);
 }
 
 /* Handles can be closed before R's collector frees them. */

@@ -18,6 +18,10 @@ bdl_matrix row_of(const std::vector<double>& values) {
   return bdl_f64(values.data(), 1, static_cast<int64_t>(values.size()));
 }
 
+bdl_matrix_out row_out(std::vector<double>& values) {
+  return bdl_f64_out(values.data(), 1, static_cast<int64_t>(values.size()));
+}
+
 bdl_matrix Data::inputs_of(int64_t first, int64_t count) const {
   return bdl_f64(x.data() + first * inputs, count, inputs);
 }

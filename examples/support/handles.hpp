@@ -28,6 +28,7 @@ void set_option(bdl_optimizer* optimizer, const std::string& assignment);
 
 /// 1 x n.
 bdl_matrix row_of(const std::vector<double>& values);
+bdl_matrix_out row_out(std::vector<double>& values);
 
 /// Row-major examples; y has one column.
 struct Data {

@@ -20,22 +20,50 @@
  *   bdl_model_standardize(model, bdl_f64(x, n, 6), bdl_f64(y, n, 1)); // all else stays in your units
  *   bdl_optimizer_fit(opt, bdl_f64(x, n, 6), bdl_f64(y, n, 1), 120, NULL, NULL);
  *   bdl_predict(model, q, bdl_f64(x_new, m, 6), BDL_MONTE_CARLO, 500, 1,
- *               bdl_f64(mean, m, 1), bdl_f64(epistemic, m, 1), bdl_f64(noise, m, 1));
+ *               bdl_f64_out(mean, m, 1), bdl_f64_out(epistemic, m, 1), bdl_f64_out(noise, m, 1));
  *   bdl_optimizer_free(opt); bdl_posterior_free(q); bdl_model_free(model);
  *
  * Conventions that hold for every function:
  *  - Fallible functions return bdl_status. A failed call changes nothing (but training that ran
  *    away goes back to its last good state), writes no out-parameter, and explains itself in
- *    bdl_last_error(): function, argument, what was given, what was expected.
+ *    bdl_last_error(): function, argument, what was given, what was expected. Comments leave out what
+ *    is the same everywhere:
+ *      BDL_ERROR_INVALID_ARGUMENT  NULL, or a number out of range
+ *      BDL_ERROR_SHAPE             an array of another size or type; handles that do not fit together
+ *      BDL_ERROR_NOT_FINITE        NaN or infinity in an input
+ *      BDL_ERROR_LABEL             a target that the likelihood does not have
+ *      BDL_ERROR_UNSUPPORTED       a handle that is not of the kind that the comment asks for
+ *      BDL_ERROR_DIVERGED          a result that would not be finite
+ *      BDL_ERROR_CALLBACK          a function of the caller's has failed
+ *      BDL_ERROR_OUT_OF_MEMORY     no memory
+ *      BDL_STOPPED                 a long call was interrupted (bdl_set_interrupt())
+ *  - Names: a property that can be set and read again has bdl_X_set_Y and bdl_X_get_Y. Whatever else can
+ *    be asked is a noun without get: bdl_posterior_mean(). What there are several of has a number,
+ *    bdl_X_Y_count(), and an index from 0.
  *  - Threads: distinct handles are independent. Calls that take a handle as `const` may run
  *    concurrently on it; others need it exclusively. An optimizer's steps change its posterior and
  *    its model's noise precision, so those two must not be read while a step runs.
- *  - Arrays are views (bdl_matrix), one example per row, any strides, f32 or f64; labels also i32.
- *    No pointer to the caller's memory is kept after a call returns.
+ *  - Arrays are views, one example per row, any strides, f32 or f64, labels also i32: bdl_matrix, which is
+ *    read, and bdl_matrix_out, which is written. No pointer to the caller's memory is kept after a call
+ *    returns.
  *  - Randomness comes from explicit seeds: same build, machine type and thread count, same bits.
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.
  *  - The library prints nothing, never exits, and lets no C++ exception escape.
+ *
+ * Experimental, and perhaps other in the next minor version before 1.0 (all else keeps its name, arguments
+ * and meaning; a later version may add to it):
+ *
+ *   functions                                         what may change
+ *   ------------------------------------------------  ---------------------------------------------------
+ *   bdl_training_suggest(), bdl_method_prediction(),  what estimators take where nothing is said, and how
+ *   bdl_default_count(), bdl_default_describe(),      they ask for it
+ *   bdl_optimizer_start_noise()
+ *   bdl_optimizer_diagnose()                          the questions, their limits, the sentences
+ *   bdl_optimizer_set_draws(), bdl_draws_fn           what a source of draws is told
+ *   bdl_search_run()                                  which values it tries, so the trials of a seed
+ *   bdl_posterior_tensor_describe()                   names of the tensors of a family
+ *   bdl_option_describe(), bdl_method_describe()      defaults of options and methods
  */
 #ifndef BDL_BDL_H
 #define BDL_BDL_H
@@ -58,7 +86,7 @@ extern "C" {
 #endif
 
 /**
- * Version of the library at run time, as "0.1.0"; BDL_VERSION_STRING is the one compiled against.
+ * Version of the library at run time, as "0.2.0"; BDL_VERSION_STRING is the one compiled against.
  * The string is static. Since 0.1.
  */
 BDL_API const char* bdl_version(void);

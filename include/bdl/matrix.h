@@ -12,15 +12,16 @@
 typedef enum bdl_dtype {
   BDL_F32 = 1, /**< float */
   BDL_F64 = 2, /**< double */
-  BDL_I32 = 3  /**< int32_t, for labels and counts */
+  BDL_I32 = 3, /**< int32_t, for labels and counts */
+  BDL_DTYPE_FORCE_INT32 = 0x7fffffff
 } bdl_dtype;
 
 /**
- * A strided matrix the caller owns: element (i, j) is data[i * row_stride + j * col_stride], strides
- * counted in elements (they may be negative or zero for inputs). Its layout is frozen for ever.
+ * A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
+ * col_stride], strides counted in elements (they may be negative or zero). Its layout is frozen for ever.
  */
 typedef struct bdl_matrix {
-  void* data;         /**< first element; NULL only in bdl_none() and for empty matrices */
+  const void* data;   /**< first element; NULL only in bdl_none() and for empty matrices */
   int32_t dtype;      /**< a bdl_dtype */
   int32_t reserved;   /**< 0 */
   int64_t rows;       /**< number of rows (examples) */
@@ -30,16 +31,25 @@ typedef struct bdl_matrix {
 } bdl_matrix;
 
 /**
- * A bdl_matrix that a function writes to: on success only, and never with overlapping elements. bdl_none()
- * where the output is not wanted.
+ * A matrix that a function writes to, on success only: float or double, and no two elements in the same
+ * place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+ * cannot be handed over as outputs by mistake.
  */
-typedef bdl_matrix bdl_matrix_out;
+typedef struct bdl_matrix_out {
+  void* data;         /**< first element; NULL only in bdl_none_out() and for empty matrices */
+  int32_t dtype;      /**< BDL_F32 or BDL_F64 */
+  int32_t reserved;   /**< 0 */
+  int64_t rows;       /**< number of rows (examples) */
+  int64_t cols;       /**< number of columns (features, outputs, parameters) */
+  int64_t row_stride; /**< elements between (i, j) and (i + 1, j) */
+  int64_t col_stride; /**< elements between (i, j) and (i, j + 1) */
+} bdl_matrix_out;
 
-/** Any layout. `data` is written only where a function says that the argument is an output. */
+/** Any layout. */
 static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
                                      int64_t row_stride, int64_t col_stride) {
   bdl_matrix view;
-  view.data = (void*)data;
+  view.data = data;
   view.dtype = (int32_t)dtype;
   view.reserved = 0;
   view.rows = rows;
@@ -69,9 +79,48 @@ static inline bdl_matrix bdl_column_major(const void* data, bdl_dtype dtype, int
   return bdl_strided(data, dtype, rows, cols, 1, rows);
 }
 
-/** No matrix: an output that is not wanted, an input that is not given. */
+/** No matrix: an input that is not given. */
 static inline bdl_matrix bdl_none(void) {
   return bdl_strided(NULL, BDL_F64, 0, 0, 0, 0);
+}
+
+/** An output of any layout. */
+static inline bdl_matrix_out bdl_strided_out(void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
+                                             int64_t row_stride, int64_t col_stride) {
+  bdl_matrix_out view;
+  view.data = data;
+  view.dtype = (int32_t)dtype;
+  view.reserved = 0;
+  view.rows = rows;
+  view.cols = cols;
+  view.row_stride = row_stride;
+  view.col_stride = col_stride;
+  return view;
+}
+
+/** An output of row-major doubles. */
+static inline bdl_matrix_out bdl_f64_out(double* data, int64_t rows, int64_t cols) {
+  return bdl_strided_out(data, BDL_F64, rows, cols, cols, 1);
+}
+
+/** An output of row-major floats. */
+static inline bdl_matrix_out bdl_f32_out(float* data, int64_t rows, int64_t cols) {
+  return bdl_strided_out(data, BDL_F32, rows, cols, cols, 1);
+}
+
+/** A column-major output. */
+static inline bdl_matrix_out bdl_column_major_out(void* data, bdl_dtype dtype, int64_t rows, int64_t cols) {
+  return bdl_strided_out(data, dtype, rows, cols, 1, rows);
+}
+
+/** No matrix: an output that is not wanted. */
+static inline bdl_matrix_out bdl_none_out(void) {
+  return bdl_strided_out(NULL, BDL_F64, 0, 0, 0, 0);
+}
+
+/** An output as an input: what was written, for the next call. */
+static inline bdl_matrix bdl_as_input(bdl_matrix_out out) {
+  return bdl_strided(out.data, (bdl_dtype)out.dtype, out.rows, out.cols, out.row_stride, out.col_stride);
 }
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef BDL_MODEL_H
 #define BDL_MODEL_H
 
+#include <stddef.h>
+
 #include "bdl/matrix.h"
 #include "bdl/status.h"
 
@@ -27,7 +29,8 @@ typedef enum bdl_activation {
   BDL_TANH = 6,
   BDL_SIGMOID = 7,
   BDL_SOFTPLUS = 8, /**< log(1 + exp(z)) */
-  BDL_SWISH = 9     /**< z sigmoid(z) */
+  BDL_SWISH = 9,    /**< z sigmoid(z) */
+  BDL_ACTIVATION_FORCE_INT32 = 0x7fffffff
 } bdl_activation;
 
 /** p(y | f), f the network's outputs. C is their number. */
@@ -40,14 +43,16 @@ typedef enum bdl_likelihood {
    * means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from". */
   BDL_HETEROSCEDASTIC = 5,
   /** y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom. */
-  BDL_STUDENT_T = 6
+  BDL_STUDENT_T = 6,
+  BDL_LIKELIHOOD_FORCE_INT32 = 0x7fffffff
 } bdl_likelihood;
 
 /** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */
 typedef enum bdl_initialization {
   BDL_INIT_UNIFORM_FAN_IN = 1, /**< weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs) */
   BDL_INIT_XAVIER = 2,         /**< U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010) */
-  BDL_INIT_HE = 3              /**< N(0, 2 / inputs) (He et al. 2015) */
+  BDL_INIT_HE = 3,             /**< N(0, 2 / inputs) (He et al. 2015) */
+  BDL_INITIALIZATION_FORCE_INT32 = 0x7fffffff
 } bdl_initialization;
 
 /**
@@ -70,14 +75,15 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  * Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
  * comment. Since 0.1.
  *
- *     input 13                    features; or channels, rows, columns (in this order): input 3 32 32
+ *     input 13                features; or channels, rows, columns (in this order): input 3 32 32
  *     dense OUTPUTS [nobias]
- *     relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
- *                                 sigmoid, softplus, swish
- *     dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
- * by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
- * the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
- * another
+ *     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+ *                             sigmoid, softplus, swish
+ *     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
+ *                             1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+ *     residual ... end        the sum of a sequence of layers and its input
+ *     residual ... shortcut ... end
+ *                             the sum of two sequences of layers. Residuals may stand within one another
  *
  * bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
  * order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
@@ -102,7 +108,7 @@ BDL_API bdl_status bdl_model_description(const bdl_model* model, const char** de
 
 /**
  * Callback: network outputs of a user's own model. Arrays have the model's dtype.
- * @param user_data  as given to bdl_model_create_user()
+ * @param user_data  as in bdl_model_callbacks
  * @param parameters theta, 1 x D
  * @param inputs     M x inputs
  * @param outputs    M x C, to be written
@@ -114,7 +120,7 @@ typedef int32_t (*bdl_outputs_fn)(void* user_data, bdl_matrix parameters, bdl_ma
 /**
  * Callback: per-example gradient rows. Row i of `rows` is
  * sum_c output_gradients(i, c) d f_c(x_i; theta) / d theta, the product of the seed with the Jacobian.
- * @param user_data        as given to bdl_model_create_user()
+ * @param user_data        as in bdl_model_callbacks
  * @param parameters       theta, 1 x D
  * @param inputs           M x inputs
  * @param output_gradients M x C
@@ -125,25 +131,52 @@ typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_
                                     bdl_matrix output_gradients, bdl_matrix_out rows);
 
 /**
- * A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
- * kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be
- * safe to run concurrently if the caller runs const calls concurrently. They must not throw. Since 0.1.
+ * What a user's own model is made of. Later versions append members; those that a caller's struct_size does
+ * not reach count as NULL, so programs built with older headers go on working. Since 0.2.
+ *
+ *     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
+ */
+typedef struct bdl_model_callbacks {
+  /** sizeof(bdl_model_callbacks), as the caller was compiled. */
+  size_t struct_size;
+  /** Outputs for given parameters and inputs; not NULL. */
+  bdl_outputs_fn outputs;
+  /** Gradient rows for given parameters, inputs and seeds; NULL: predictions only. */
+  bdl_gradients_fn gradients;
+  /** Handed to the callbacks. */
+  void* user_data;
+  /** Called once with user_data, when the last handle that uses the model is freed; may be NULL. */
+  void (*destroy)(void* user_data);
+} bdl_model_callbacks;
+
+/**
+ * A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+ * of the call that needs them; they must be safe to run concurrently if the caller runs const calls
+ * concurrently. They must not throw. Since 0.2.
  * @param dtype      type of every array the callbacks see
  * @param inputs     columns of x, >= 1
  * @param outputs    number of outputs C, >= 1
  * @param parameters number of parameters D, >= 1
  * @param likelihood p(y | f)
- * @param outputs_fn outputs for given parameters and inputs
- * @param gradients_fn gradient rows for given parameters, inputs and seeds; NULL: predictions only
- * @param user_data  handed to the callbacks
- * @param destroy    called once with user_data when the last handle using the model is freed; may be NULL
+ * @param callbacks  is copied; the functions and user_data are used until the model is freed. A struct_size
+ *                   that is too small for `outputs`, cuts a member in two, or is larger than this version's
+ *                   is BDL_ERROR_INVALID_ARGUMENT
  * @param model      receives the new handle. If creation fails, destroy is not called
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
-                                         bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
-                                         bdl_gradients_fn gradients_fn, void* user_data,
-                                         void (*destroy)(void* user_data), bdl_model** model);
+                                         bdl_likelihood likelihood, const bdl_model_callbacks* callbacks,
+                                         bdl_model** model);
+
+/**
+ * An independent copy: the same layers, noise and standardisation, of which later changes to either do not
+ * reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+ * when the last of them is freed. Since 0.2.
+ * @param model a model
+ * @param copy  receives the new handle; free with bdl_model_free()
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_model_copy(const bdl_model* model, bdl_model** copy);
 
 /** Frees the handle. NULL is fine. Since 0.1. */
 BDL_API void bdl_model_free(bdl_model* model);
@@ -195,7 +228,7 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
  * standardises targets of different scales, one value is shared by the standardised targets if nobody has
  * set it, and one value set here is a value per output. Since 0.1.
  * @param model     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
- * BDL_ERROR_UNSUPPORTED
+ *                  BDL_ERROR_UNSUPPORTED
  * @param precision 1 x 1 or 1 x targets, positive
  */
 BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision);
@@ -267,12 +300,13 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
  * @param model a network
  * @param x     n x inputs
  * @param y     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
- * targets
+ *              targets
  */
 BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y);
 
 /**
- * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.
+ * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+ * 0.1.
  * @param model        a model
  * @param input_mean   receives 1 x inputs
  * @param input_scale  receives 1 x inputs

@@ -57,9 +57,11 @@ extern "C" {
  * @param x           n x inputs
  * @param y           n x targets
  * @param log_density receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
- *                    used. May be bdl_none()
- * @return BDL_OK or an error; an error leaves the state after the last block that was used whole, and
- *         log_density unwritten
+ *                    used. May be bdl_none_out()
+ * @return BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),
+ *         BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or
+ *         BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,
+ *         and log_density unwritten
  */
 BDL_API bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
                                          bdl_matrix_out log_density);
@@ -100,7 +102,8 @@ BDL_API int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer);
 /** What a bdl_draws_fn is asked for. */
 typedef enum bdl_draw_kind {
   BDL_DRAW_PARAMETERS = 1, /**< rows ~ q, the posterior samples of the mc- estimates */
-  BDL_DRAW_PROBES = 2      /**< rows of +-1, independent with mean 0 (Hutchinson probes) */
+  BDL_DRAW_PROBES = 2,     /**< rows of +-1, independent with mean 0 (Hutchinson probes) */
+  BDL_DRAW_KIND_FORCE_INT32 = 0x7fffffff
 } bdl_draw_kind;
 
 /**

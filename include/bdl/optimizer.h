@@ -27,8 +27,9 @@ typedef struct bdl_optimizer bdl_optimizer;
 /** Types of options. */
 typedef enum bdl_option_type {
   BDL_OPTION_DOUBLE = 1,
-  BDL_OPTION_INT = 2,   /**< int64_t; switches are 0 or 1 */
-  BDL_OPTION_CHOICE = 3 /**< one of a list of words */
+  BDL_OPTION_INT = 2,    /**< int64_t; switches are 0 or 1 */
+  BDL_OPTION_CHOICE = 3, /**< one of a list of words */
+  BDL_OPTION_TYPE_FORCE_INT32 = 0x7fffffff
 } bdl_option_type;
 
 /** Number of methods. Since 0.2. */
@@ -42,11 +43,12 @@ BDL_API const char* bdl_method_name(int64_t index);
  * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
  * @param families    receives the posteriors that it learns, the one to take without a wish first:
  *                    "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
- * ("diagonal" is a low-rank posterior of rank 0), or "dropout"
+ *                    ("diagonal" is a low-rank posterior of rank 0), or "dropout"
  * @param is_stream   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
  * @param is_exact    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
- * it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
- * noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
+ *                    it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+ *                    single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
+ *                    of the optimum
  * @param prediction  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
  *                    for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
  *                    that of the linearised model (Immer et al. 2021)
@@ -70,12 +72,13 @@ BDL_API bdl_status bdl_method_prediction(const char* name, const bdl_model* mode
 
 /**
  * The method to take where you have no wish of your own. Since 0.1.
- * @param model      the network; for generalised linear models of one output "exact-full" is better
- * @param posterior  what is to learn
- * @param is_stream  0: "slang" for classes (its curvature costs one row an example, however many classes
- * there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
- * "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
- * @param name       receives the method's name, static
+ * @param model     the network; for generalised linear models of one output "exact-full" is better
+ * @param posterior what is to learn
+ * @param is_stream 0: "slang" for classes (its curvature costs one row an example, however many classes there
+ *                  are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
+ *                  (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
+ *                  BDL_ERROR_UNSUPPORTED
+ * @param name      receives the method's name, static
  */
 BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior,
                                       int32_t is_stream, const char** name);
@@ -91,15 +94,15 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * @param model            a network
  * @param examples         rows of the data
  * @param in_blocks        1: the data come block by block, for bdl_optimizer_observe() by methods for streams
- * or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+ *                         or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
  * @param method           a method's name, or "auto"
  * @param family           one of the words of bdl_method_describe(), or "auto"
  * @param suggested_method receives `method`, or what suits
  * @param suggested_family receives `family`, or what suits
  * @param rank             receives a rank that suits a low-rank posterior; 0 for others
  * @param options          receives options to set by bdl_optimizer_set_text() before your own: "" for
- * networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
- * intercepts, and learn their noise
+ *                         networks; linear models have a fixed prior N(0, 1) of the (standardised)
+ *                         coefficients, hardly any of intercepts, and learn their noise
  */
 BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                         const char* method, const char* family, const char** suggested_method,
@@ -246,7 +249,7 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
  * eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
  * every fit, and method "laplace" is "map" with that option. Since 0.1.
  * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
- * blank
+ *                  blank; else BDL_ERROR_UNSUPPORTED
  * @param x         n x inputs, up to 2^28 rows times outputs: they count as N examples
  * @param y         n x targets
  */
@@ -286,8 +289,8 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  * @param progress  may be NULL
  * @param user_data handed to progress
  * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
- * that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
- * without it, or after ten times, the call returns BDL_ERROR_DIVERGED
+ *         that runs away goes back to its last good state: with option "guard", to go on with half the
+ *         learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
  */
 BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
                                      bdl_progress_fn progress, void* user_data);

@@ -1,14 +1,15 @@
 /**
  * @file posterior.h
- * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: hand one gradient
- * rows and it updates; ask it to sample, solve, or give variances.
+ * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: give a posterior
+ * gradient rows and it updates; ask it to sample, solve, or give variances.
  *
  * Families:
  *   low rank         Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
  *   full             Sigma^-1 dense (D x D): for small D, and as the reference.
  *   full moment, diagonal moment
- *                    Sigma dense or diagonal: the same Gaussians, but steps change the covariance in place
- *                    of the precision, and so are other steps (Jones, Chang, Murphy 2024).
+ *                    Sigma dense or diagonal: the same Gaussians, parametrised by the covariance instead of
+ *                    the precision; a step of the same rule gives a different result (Jones, Chang, Murphy
+ *                    2024).
  *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
  *                    what a full posterior does, for networks whose D^2 numbers are too many.
  *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
@@ -37,7 +38,8 @@ typedef enum bdl_family {
   BDL_FULL_MOMENT = 3,     /**< bdl_posterior_create_full_moment() */
   BDL_DIAGONAL_MOMENT = 4, /**< bdl_posterior_create_diagonal_moment() */
   BDL_DROPOUT = 5,         /**< bdl_posterior_create_dropout() */
-  BDL_LAYERWISE_FULL = 6   /**< bdl_posterior_create_layerwise_full() */
+  BDL_LAYERWISE_FULL = 6,  /**< bdl_posterior_create_layerwise_full() */
+  BDL_FAMILY_FORCE_INT32 = 0x7fffffff
 } bdl_family;
 
 /**
@@ -86,7 +88,7 @@ BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t
  * @param input_rate  probability that an input of the network is dropped, in [0, 1)
  * @param hidden_rate probability that a hidden unit is dropped, in [0, 1)
  * @param posterior   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
- * models with the same layers only
+ *                    models with the same layers only
  */
 BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
                                                 bdl_posterior** posterior);
@@ -186,9 +188,11 @@ BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, d
 /** Reads mu into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean);
 
-/** Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1. */
-BDL_API bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
-                                          bdl_matrix_out diagonal);
+/**
+ * Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2.
+ */
+BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
+                                              bdl_matrix_out diagonal);
 
 /**
  * Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
@@ -209,7 +213,7 @@ BDL_API int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior);
  * @param rows      receives the number of rows
  * @param cols      receives the number of columns
  * @param dtype     receives the bdl_dtype that the posterior holds it in: matrices of full families are
- * BDL_F64
+ *                  BDL_F64
  */
 BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t index,
                                                  const char** name, int64_t* rows, int64_t* cols,
@@ -217,25 +221,25 @@ BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior,
 
 /**
  * Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
- * symmetric. Since 0.1.
+ * symmetric. Since 0.2.
  * @param posterior a posterior
  * @param index     0 .. bdl_posterior_tensor_count() - 1
  * @param values    receives rows x cols numbers, of either floating type
  */
-BDL_API bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int64_t index,
+BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t index,
                                             bdl_matrix_out values);
 
 /**
  * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
  * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
- * @param posterior a posterior; it is not blank any more
- * @param names     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
- * @param tensors   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
- *                  precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
- * (their lower triangles count), a factor that of its matrix
+ * @param posterior    a posterior; it is not blank any more
+ * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+ * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
+ *                     positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+ *                     definite (their lower triangles count), a factor that of its matrix
  * @param tensor_count >= 1
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
- * as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
+ *         as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
  */
 BDL_API bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
                                              const bdl_matrix* tensors, int64_t tensor_count);
@@ -293,7 +297,7 @@ BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double*
 BDL_API bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision,
                                           double* kl);
 
-/** KL(q || p) in nats, of any two families over the same D and dtype. Since 0.1. */
+/** KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1. */
 BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl);
 
 /**

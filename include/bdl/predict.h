@@ -45,7 +45,7 @@
  *
  * Outputs of 1e8 log odds, or standard deviations of the targets, have no meaning: BDL_ERROR_DIVERGED.
  *
- * The handles are only read: calls may run concurrently. Outputs may be bdl_none() if not wanted.
+ * The handles are only read: calls may run concurrently. Outputs may be bdl_none_out() if not wanted.
  */
 #ifndef BDL_PREDICT_H
 #define BDL_PREDICT_H
@@ -65,7 +65,8 @@ typedef enum bdl_predict_method {
   BDL_PLUG_IN = 2,                /**< posterior mean only */
   BDL_QUADRATURE = 3,             /**< exact, one-output generalised linear models */
   BDL_LINEARIZED_MONTE_CARLO = 4, /**< average over draws of the linearised model's outputs */
-  BDL_LINEARIZED = 5              /**< closed forms for the linearised model */
+  BDL_LINEARIZED = 5,             /**< closed forms for the linearised model */
+  BDL_PREDICT_METHOD_FORCE_INT32 = 0x7fffffff
 } bdl_predict_method;
 
 /**
@@ -103,7 +104,7 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
                                         double probability, bdl_matrix_out lower, bdl_matrix_out upper);
 
 /**
- * Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:
+ * Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
  * BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
  * approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
  * BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.

@@ -39,7 +39,8 @@ typedef struct bdl_search bdl_search;
 /** How values are spread over a range. */
 typedef enum bdl_scale {
   BDL_SCALE_LINEAR = 1, /**< evenly */
-  BDL_SCALE_LOG = 2     /**< their logarithms evenly: for precisions, rates, sizes; limits > 0 */
+  BDL_SCALE_LOG = 2,    /**< their logarithms evenly: for precisions, rates, sizes; limits > 0 */
+  BDL_SCALE_FORCE_INT32 = 0x7fffffff
 } bdl_scale;
 
 /**
@@ -124,16 +125,16 @@ BDL_API bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y
  */
 BDL_API void bdl_search_request_stop(bdl_search* search);
 
-/** Number of trials, failed ones included; 0 for NULL. Since 0.1. */
-BDL_API int64_t bdl_search_count(const bdl_search* search);
+/** Number of trials, failed ones included; 0 for NULL. Since 0.2. */
+BDL_API int64_t bdl_search_trial_count(const bdl_search* search);
 
 /**
  * What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
  * @param search         a search
- * @param trial          0 to bdl_search_count() - 1, in the order of the trials
+ * @param trial          0 to bdl_search_trial_count() - 1, in the order of the trials
  * @param values         receives 1 x R, one value for each of the R ranges in the order in which they were
  *                       added; of a choice, the number of its word among those given, from 0. May be
- *                       bdl_none()
+ *                       bdl_none_out()
  * @param score          receives the mean over the folds of the mean log predictive density, in nats per row;
  *                       NaN if the trial failed
  * @param standard_error receives that of the score, from the folds' differences; NaN likewise
@@ -149,7 +150,7 @@ BDL_API bdl_status bdl_search_best(const bdl_search* search, int64_t* trial);
 /**
  * Sets the varied options of an optimizer to a trial's values: all, or on an error none. Since 0.1.
  * @param search    a search
- * @param trial     0 to bdl_search_count() - 1
+ * @param trial     0 to bdl_search_trial_count() - 1
  * @param optimizer any optimizer, of either dtype. Where the prior was searched, one fixed by
  *                  bdl_optimizer_set_prior() ends
  */

@@ -15,7 +15,10 @@
 extern "C" {
 #endif
 
-/** Result of every fallible function. Numbers are pinned for ever; new ones are appended. */
+/**
+ * Result of every fallible function. Numbers are pinned for ever; new ones are appended. The last name of
+ * this and of every other enum only keeps it as large as an int32_t, and is no value of it.
+ */
 typedef enum bdl_status {
   BDL_OK = 0,                     /**< success */
   BDL_ERROR_INVALID_ARGUMENT = 1, /**< an argument is NULL, out of range or contradictory */
@@ -31,7 +34,8 @@ typedef enum bdl_status {
                                          value, and the step was not taken; or outputs have no meaning */
   BDL_ERROR_CALLBACK = 11,        /**< a callback of the caller reported failure */
   BDL_STOPPED = 12,               /**< ended on request (not a failure): training after a completed step */
-  BDL_ERROR_INTERNAL = 13         /**< a defect in libbdl; please report it */
+  BDL_ERROR_INTERNAL = 13,        /**< a defect in libbdl; please report it */
+  BDL_STATUS_FORCE_INT32 = 0x7fffffff
 } bdl_status;
 
 /**

@@ -11,12 +11,20 @@ template <class Visitor>
 decltype(auto) with_type(const Array& array, Visitor&& visit) {
   switch (array.dtype) {
     case BDL_F32:
-      return visit(static_cast<float*>(array.data));
+      return visit(static_cast<const float*>(array.data));
     case BDL_F64:
-      return visit(static_cast<double*>(array.data));
+      return visit(static_cast<const double*>(array.data));
     default:
-      return visit(static_cast<std::int32_t*>(array.data));
+      return visit(static_cast<const std::int32_t*>(array.data));
   }
+}
+
+/// Whether the array's rows are contiguous and of type T.
+template <class T, class Any>
+bool is_in_place(const Any& array) {
+  const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
+  const bool contiguous = array.col_stride == 1 && array.row_stride >= array.cols;
+  return same_type && contiguous && array.row_stride <= INT32_MAX /* as BLAS counts */;
 }
 
 /// visit(step), a constant where elements stand side by side: then the loop becomes vectors.
@@ -26,6 +34,17 @@ void with_step(Index step, Visit&& visit) {
     visit(std::integral_constant<Index, 1>{});
   else
     visit(step);
+}
+
+template <class T, class S>
+void scatter_columns(ConstMatrixView<T> in, const OutArray& array, S* data) {
+  for (Index j = 0; j < in.cols; ++j) {
+    S* row = data + j * array.row_stride;
+    const T* column = in.column_data(j);
+    with_step(array.col_stride, [&](auto step) {
+      for (Index i = 0; i < in.rows; ++i) row[i * step] = static_cast<S>(column[i]);
+    });
+  }
 }
 
 /// Element types are converted one by one: a loop per destination column, strided on the source side.
@@ -83,8 +102,10 @@ void check_shape(const Array& array, Index rows, Index cols, const char* name) {
   if (!array.data) fail(Status::ERROR_INVALID_ARGUMENT, "%s has NULL data", name);
 }
 
-void check_output(const Array& array, Index rows, Index cols, const char* name) {
-  check_shape(array, rows, cols, name);
+void check_output(const OutArray& array, Index rows, Index cols, const char* name) {
+  const Array same{array.data, array.dtype,      array.reserved,  array.rows,
+                   array.cols, array.row_stride, array.col_stride};  // whatever number its dtype is
+  check_shape(same, rows, cols, name);
   if (array.dtype == BDL_I32)
     fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
   const double row_step = std::abs(static_cast<double>(array.row_stride));  // cannot overflow
@@ -138,16 +159,21 @@ double element(const Array& array, Index row, Index col) {
 
 Array rows_of(const Array& array, Index first, Index count) {
   Array part = array;
-  part.data = with_type(array, [&](auto* data) -> void* { return data + first * array.row_stride; });
+  part.data =
+      with_type(array, [&](const auto* data) -> const void* { return data + first * array.row_stride; });
   part.rows = count;
   return part;
 }
 
 template <class T>
-MatrixView<T> in_place(const Array& array) {
-  const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
-  const bool contiguous = array.col_stride == 1 && array.row_stride >= array.cols;
-  if (!same_type || !contiguous || array.row_stride > INT32_MAX /* as BLAS counts */) return {};
+ConstMatrixView<T> in_place(const Array& array) {
+  if (!is_in_place<T>(array)) return {};
+  return {static_cast<const T*>(array.data), array.cols, array.rows, array.row_stride};
+}
+
+template <class T>
+MatrixView<T> in_place(const OutArray& array) {
+  if (!is_in_place<T>(array)) return {};
   return {static_cast<T*>(array.data), array.cols, array.rows, array.row_stride};
 }
 
@@ -162,17 +188,12 @@ void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScal
 }
 
 template <class T>
-void scatter(ConstMatrixView<T> in, const Array& array, Index first) {
-  with_type(array, [&](auto* data) {
-    for (Index j = 0; j < in.cols; ++j) {
-      auto* row = data + (first + j) * array.row_stride;
-      const T* column = in.column_data(j);
-      with_step(array.col_stride, [&](auto step) {
-        for (Index i = 0; i < in.rows; ++i)
-          row[i * step] = static_cast<std::remove_reference_t<decltype(*row)>>(column[i]);
-      });
-    }
-  });
+void scatter(ConstMatrixView<T> in, const OutArray& array, Index first) {
+  const Index start = first * array.row_stride;
+  if (array.dtype == BDL_F32)
+    scatter_columns(in, array, static_cast<float*>(array.data) + start);
+  else
+    scatter_columns(in, array, static_cast<double*>(array.data) + start);
 }
 
 template <class T>
@@ -181,14 +202,22 @@ Array as_array(ConstMatrixView<T> columns) {
                      columns.ld, 1);
 }
 
+template <class T>
+OutArray as_output(MatrixView<T> columns) {
+  return bdl_strided_out(columns.data, std::is_same_v<T, float> ? BDL_F32 : BDL_F64, columns.cols,
+                         columns.rows, columns.ld, 1);
+}
+
 #define BDL_INSTANTIATE(T)                                                                  \
   template void check_finite<T>(const Array&, const char*, const ColumnScales&);            \
   template void check_positive<T>(const Array&, const char*);                               \
-  template MatrixView<T> in_place(const Array&);                                            \
+  template ConstMatrixView<T> in_place(const Array&);                                       \
+  template MatrixView<T> in_place(const OutArray&);                                         \
   template void gather(const Array&, ConstSpan<Index>, MatrixView<T>, const ColumnScales&); \
   template void gather(const Array&, Index, MatrixView<T>, const ColumnScales&);            \
-  template void scatter(ConstMatrixView<T>, const Array&, Index);                           \
-  template Array as_array(ConstMatrixView<T>);
+  template void scatter(ConstMatrixView<T>, const OutArray&, Index);                        \
+  template Array as_array(ConstMatrixView<T>);                                              \
+  template OutArray as_output(MatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

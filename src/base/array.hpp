@@ -8,12 +8,17 @@
 namespace bdl {
 
 using Array = bdl_matrix;
+using OutArray = bdl_matrix_out;
+template <class Any>
+concept AnyArray = std::is_same_v<Any, Array> || std::is_same_v<Any, OutArray>;
 
-inline bool given(const Array& array) {
+template <AnyArray Any>
+bool given(const Any& array) {
   return array.rows != 0 || array.cols != 0 || array.data;
 }
 
-inline Array transposed(const Array& array) {
+template <AnyArray Any>
+Any transposed(const Any& array) {
   return {array.data, array.dtype, 0, array.cols, array.rows, array.col_stride, array.row_stride};
 }
 
@@ -30,7 +35,7 @@ struct ColumnScales {
 /// Fails with ERROR_SHAPE unless the array is rows x cols (a negative number allows any) with data in it.
 void check_shape(const Array& array, Index rows, Index cols, const char* name);
 /// As check_shape, for an output: additionally floating point and non-overlapping.
-void check_output(const Array& array, Index rows, Index cols, const char* name);
+void check_output(const OutArray& array, Index rows, Index cols, const char* name);
 /// Fails with ERROR_NOT_FINITE naming the first row and column that hold NaN, infinity, or what is infinity
 /// in T, before or after scaling.
 template <class T = double>
@@ -47,7 +52,9 @@ Array rows_of(const Array& array, Index first, Index count);
 
 /// The array's memory as columns of the core if its rows are contiguous and of type T; without data if not.
 template <class T>
-MatrixView<T> in_place(const Array& array);
+ConstMatrixView<T> in_place(const Array& array);
+template <class T>
+MatrixView<T> in_place(const OutArray& array);
 
 /// Column j of out becomes row rows[j] of the array (row first + j without a list), scaled on the way.
 template <class T>
@@ -57,10 +64,13 @@ void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScal
 
 /// Row first + j of the array becomes column j of in.
 template <class T>
-void scatter(ConstMatrixView<T> in, const Array& array, Index first = 0);
+void scatter(ConstMatrixView<T> in, const OutArray& array, Index first = 0);
 
-/// A column of the core as seen by a callback: one example per row.
+/// Columns of the core as seen by a callback: one example per row.
 template <class T>
 Array as_array(ConstMatrixView<T> columns);
+/// The same for a callback to write.
+template <class T>
+OutArray as_output(MatrixView<T> columns);
 
 }  // namespace bdl

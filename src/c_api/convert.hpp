@@ -32,7 +32,8 @@ void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
 }
 
 /// A D x L matrix argument that is there: none may be given, nor one without columns at rank 0.
-inline bool given_columns(const Array& low_rank, Index rank) {
+template <AnyArray Any>
+bool given_columns(const Any& low_rank, Index rank) {
   return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
 }
 

@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
@@ -30,6 +32,23 @@ void check_layer_sizes(ConstSpan<Index> sizes) {
          static_cast<long long>(blas_limit));
 }
 
+/// What the caller's struct holds, which may be that of an older version: NULL where it ends earlier. It must
+/// reach as far as `outputs`.
+bdl_model_callbacks checked_callbacks(const bdl_model_callbacks* callbacks) {
+  not_null(callbacks, "callbacks");
+  const std::size_t size = callbacks->struct_size;
+  bdl_model_callbacks known{};
+  const std::size_t least = offsetof(bdl_model_callbacks, outputs) + sizeof known.outputs;
+  if (size < least || size > sizeof known || size % alignof(bdl_model_callbacks) != 0)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "callbacks has struct_size %zu, expected sizeof(bdl_model_callbacks): %zu, or less of an older "
+         "version",
+         size, sizeof known);
+  std::memcpy(&known, callbacks, size);
+  not_null(known.outputs, "callbacks->outputs");
+  return known;
+}
+
 /// The network's outputs, standardised.
 template <class T>
 void evaluate(const Model<T>& model, const Array& parameters, const Array& x, MatrixView<T> f) {
@@ -41,7 +60,7 @@ void evaluate(const Model<T>& model, const Array& parameters, const Array& x, Ma
 
 /// In the caller's units.
 template <class T>
-void scatter_outputs(const Standardization& standardization, ConstMatrixView<T> f, const Array& outputs) {
+void scatter_outputs(const Standardization& standardization, ConstMatrixView<T> f, const OutArray& outputs) {
   if (!standardization.has_targets()) return scatter(f, outputs);
   Buffer<double> values(f.size());
   const auto columns = values.matrix(f.rows, f.cols);
@@ -55,7 +74,7 @@ void scatter_outputs(const Standardization& standardization, ConstMatrixView<T> 
 /// Row by row from the estimator of training, so that what the caller sees is what training uses.
 template <class T>
 void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y,
-                   const Array& rows) {
+                   const OutArray& rows) {
   const Buffer<T> theta = checked_parameters(model, parameters), x_columns = gathered_inputs(model, x),
                   y_columns = gathered_targets(model, y);
   const auto estimator = make_estimator(model);
@@ -122,11 +141,10 @@ bdl_status bdl_model_description(const bdl_model* model, const char** descriptio
 }
 
 bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
-                                 bdl_likelihood likelihood, bdl_outputs_fn outputs_fn,
-                                 bdl_gradients_fn gradients_fn, void* user_data,
-                                 void (*destroy)(void* user_data), bdl_model** model) {
+                                 bdl_likelihood likelihood, const bdl_model_callbacks* callbacks,
+                                 bdl_model** model) {
   return guard("bdl_model_create_user", [&] {
-    not_null(outputs_fn, "outputs_fn");
+    const bdl_model_callbacks known = checked_callbacks(callbacks);
     not_null(model, "model");
     check_range(inputs, 1, blas_limit, "inputs");
     check_range(outputs, 1, blas_limit, "outputs");
@@ -135,11 +153,21 @@ bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t output
     with_dtype(dtype, [&](auto scalar) {
       using T = decltype(scalar);
       auto handle = std::make_unique<bdl_model>();  // destroy() must not run if a later allocation fails
-      auto object = std::make_shared<UserModel<T>>(inputs, parameters, density,
-                                                   UserCallbacks{outputs_fn, gradients_fn, user_data});
-      object->set_destroy(destroy);
+      auto object = std::make_shared<UserModel<T>>(
+          inputs, parameters, density, UserCallbacks{known.outputs, known.gradients, known.user_data});
+      object->set_destroy(known.destroy);
       handle->object = std::shared_ptr<Model<T>>(std::move(object));
       *model = handle.release();
+    });
+  });
+}
+
+bdl_status bdl_model_copy(const bdl_model* model, bdl_model** copy) {
+  return guard("bdl_model_copy", [&] {
+    not_null(copy, "copy");
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      *copy = new bdl_model{std::shared_ptr<Model<T>>(m.clone())};
     });
   });
 }
@@ -207,7 +235,7 @@ bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** n
 }
 
 bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
-                                bdl_matrix parameters) {
+                                bdl_matrix_out parameters) {
   return guard("bdl_model_initialize", [&] {
     check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_HE, "scheme");
     with(model, "model", [&](const auto& m) {
@@ -222,7 +250,7 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
 }
 
 bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                              bdl_matrix outputs) {
+                              bdl_matrix_out outputs) {
   return guard("bdl_model_evaluate", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
@@ -236,7 +264,7 @@ bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl
 }
 
 bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
-                                    bdl_matrix log_likelihood) {
+                                    bdl_matrix_out log_likelihood) {
   return guard("bdl_model_log_likelihood", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
@@ -257,7 +285,7 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
 }
 
 bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
-                                   bdl_matrix rows) {
+                                   bdl_matrix_out rows) {
   return guard("bdl_model_gradient_rows", [&] {
     with(model, "model", [&](const auto& m) {
       check_data(m, x, y);

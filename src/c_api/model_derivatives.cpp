@@ -53,7 +53,7 @@ void jacobian_to_caller(const Standardization& standardization, Index outputs, M
 using namespace bdl;
 
 bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                              bdl_matrix jacobian) {
+                              bdl_matrix_out jacobian) {
   return guard("bdl_model_jacobian", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
@@ -74,7 +74,7 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
 }
 
 bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
-                                            bdl_matrix y, bdl_matrix vectors, bdl_matrix products) {
+                                            bdl_matrix y, bdl_matrix vectors, bdl_matrix_out products) {
   return guard("bdl_model_hessian_vector_product", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
@@ -96,7 +96,7 @@ bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix p
 }
 
 bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
-                             bdl_matrix hessian) {
+                             bdl_matrix_out hessian) {
   return guard("bdl_model_hessian", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;

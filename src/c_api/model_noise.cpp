@@ -40,7 +40,7 @@ bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix precision)
   });
 }
 
-bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix precision) {
+bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision) {
   return guard("bdl_model_get_noise_precision", [&] {
     with(model, "model", [&](const auto& m) {
       check_has_precision(m.likelihood);
@@ -71,7 +71,7 @@ bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix covarianc
   });
 }
 
-bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix covariance) {
+bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out covariance) {
   return guard("bdl_model_get_noise_covariance", [&] {
     with(model, "model", [&](const auto& m) {
       check_gaussian(m.likelihood);

@@ -37,7 +37,7 @@ class CallerDraws final : public DrawSource<T> {
     const bdl_posterior handle{
         std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q))};
     const std::int32_t answer =
-        draws_(user_data_, kind, place.step, place.iteration, &handle, as_array<T>(out));
+        draws_(user_data_, kind, place.step, place.iteration, &handle, as_output(out));
     if (answer != 0) fail(Status::ERROR_CALLBACK, "the draws callback returned %d, expected 0", answer);
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
@@ -78,7 +78,7 @@ Buffer<T> gathered_variance(const Array& array, Index dimension) {
 using namespace bdl;
 
 bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
-                                 bdl_matrix log_density) {
+                                 bdl_matrix_out log_density) {
   return guard("bdl_optimizer_observe", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       check_model(o);

@@ -163,7 +163,7 @@ bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl
   });
 }
 
-bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix precision) {
+bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_out precision) {
   return guard("bdl_optimizer_get_prior", [&] {
     with(optimizer, "optimizer", [&](const auto& o) {
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;

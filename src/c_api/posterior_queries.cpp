@@ -12,7 +12,7 @@ namespace {
 
 /// Several draws share a pass over the posterior; straight into the caller's memory where it can hold them.
 template <class T>
-void draw(const Posterior<T>& q, uint64_t seed, Index first, const Array& samples) {
+void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& samples) {
   const Index together = std::min<Index>(8, samples.rows);
   const MatrixView<T> out = in_place<T>(samples);
   PosteriorScratch<T> scratch;
@@ -26,9 +26,9 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const Array& sample
   }
 }
 
-bool overlap(const Array& a, const Array& b) {
-  const auto begin = [](const Array& m) { return reinterpret_cast<std::uintptr_t>(m.data); };
-  const auto end = [&](const Array& m) {
+bool overlap(const Array& a, const OutArray& b) {
+  const auto begin = [](const auto& m) { return reinterpret_cast<std::uintptr_t>(m.data); };
+  const auto end = [&](const auto& m) {
     const auto last =
         static_cast<std::uintptr_t>((m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1);
     return begin(m) + last * (m.dtype == BDL_F64 ? sizeof(double) : sizeof(float));
@@ -39,7 +39,7 @@ bool overlap(const Array& a, const Array& b) {
 
 /// In the memory of `solution` where it can hold the vectors and does not overlap them.
 template <class T>
-void solve(const Posterior<T>& q, const Array& vectors, const Array& solution) {
+void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution) {
   check_range(vectors.rows, 1, blas_limit, "a number of rows");
   const MatrixView<T> out = overlap(vectors, solution) ? MatrixView<T>() : in_place<T>(solution);
   PosteriorScratch<T> scratch;
@@ -52,7 +52,7 @@ void solve(const Posterior<T>& q, const Array& vectors, const Array& solution) {
 }
 
 template <class T>
-void read_vector(ConstSpan<T> values, const Array& out) {
+void read_vector(ConstSpan<T> values, const OutArray& out) {
   scatter<T>({values.data(), static_cast<Index>(values.size()), 1}, out);
 }
 
@@ -67,7 +67,7 @@ void check_indices(const int64_t* indices, Index count, Index dimension, const c
 
 using namespace bdl;
 
-bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean) {
+bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean) {
   return guard("bdl_posterior_mean", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       check_output(mean, 1, q.dimension(), "mean");
@@ -76,8 +76,9 @@ bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix mean) {
   });
 }
 
-bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low_rank, bdl_matrix diagonal) {
-  return guard("bdl_posterior_low_rank", [&] {
+bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
+                                      bdl_matrix_out diagonal) {
+  return guard("bdl_posterior_get_low_rank", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       const auto& parts = as_low_rank(q);
       const bool has_columns = given_columns(low_rank, q.rank());
@@ -89,7 +90,7 @@ bdl_status bdl_posterior_low_rank(const bdl_posterior* posterior, bdl_matrix low
   });
 }
 
-bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix diagonal) {
+bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal) {
   return guard("bdl_posterior_precision_diagonal", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -101,7 +102,7 @@ bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_
   });
 }
 
-bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix variance) {
+bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance) {
   return guard("bdl_posterior_marginal_variance", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -115,7 +116,7 @@ bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_m
 }
 
 bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows, int64_t row_count,
-                                    const int64_t* cols, int64_t col_count, bdl_matrix covariance) {
+                                    const int64_t* cols, int64_t col_count, bdl_matrix_out covariance) {
   return guard("bdl_posterior_covariance", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -133,7 +134,7 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
   });
 }
 
-bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix solution) {
+bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix_out solution) {
   return guard("bdl_posterior_solve", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -146,7 +147,7 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
 }
 
 bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
-                                bdl_matrix samples) {
+                                bdl_matrix_out samples) {
   return guard("bdl_posterior_sample", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       check_output(samples, -1, q.dimension(), "samples");
@@ -158,7 +159,7 @@ bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, i
 }
 
 bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
-                                     bdl_matrix log_density) {
+                                     bdl_matrix_out log_density) {
   return guard("bdl_posterior_log_density", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;

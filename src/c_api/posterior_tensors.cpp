@@ -86,8 +86,8 @@ bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t
   });
 }
 
-bdl_status bdl_posterior_tensor_get(const bdl_posterior* posterior, int64_t index, bdl_matrix values) {
-  return guard("bdl_posterior_tensor_get", [&] {
+bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t index, bdl_matrix_out values) {
+  return guard("bdl_posterior_get_tensor", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);

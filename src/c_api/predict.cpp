@@ -32,8 +32,8 @@ bdl_status answer(const char* function, const Arguments& a, Predict&& predict) {
 }  // namespace bdl
 
 bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                       bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix mean,
-                       bdl_matrix epistemic_variance, bdl_matrix noise_variance) {
+                       bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix_out mean,
+                       bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance) {
   return bdl::answer("bdl_predict", {model, posterior, x, method, samples, seed}, [&](const auto& query) {
     bdl::predict_moments(query, mean, epistemic_variance, noise_variance);
   });
@@ -41,21 +41,22 @@ bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, b
 
 bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                  bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix levels,
-                                 bdl_matrix quantiles) {
+                                 bdl_matrix_out quantiles) {
   return bdl::answer("bdl_predict_quantiles", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_quantiles(query, levels, quantiles); });
 }
 
 bdl_status bdl_predict_interval(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                 bdl_predict_method method, int64_t samples, uint64_t seed, double probability,
-                                bdl_matrix lower, bdl_matrix upper) {
+                                bdl_matrix_out lower, bdl_matrix_out upper) {
   return bdl::answer("bdl_predict_interval", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_interval(query, probability, lower, upper); });
 }
 
 bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                bdl_predict_method method, int64_t samples, uint64_t seed,
-                               bdl_matrix probabilities, bdl_matrix entropy, bdl_matrix mutual_information) {
+                               bdl_matrix_out probabilities, bdl_matrix_out entropy,
+                               bdl_matrix_out mutual_information) {
   return bdl::answer(
       "bdl_predict_classes", {model, posterior, x, method, samples, seed},
       [&](const auto& query) { bdl::predict_classes(query, probabilities, entropy, mutual_information); });
@@ -63,26 +64,27 @@ bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posterior* post
 
 bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
                                    bdl_matrix y, bdl_predict_method method, int64_t samples, uint64_t seed,
-                                   bdl_matrix log_density) {
+                                   bdl_matrix_out log_density) {
   return bdl::answer("bdl_predict_log_density", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_log_density(query, y, log_density); });
 }
 
 bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                             int64_t samples, uint64_t seed, bdl_matrix draws) {
+                             int64_t samples, uint64_t seed, bdl_matrix_out draws) {
   const bdl_predict_method method = BDL_MONTE_CARLO;
   return bdl::answer("bdl_predict_draws", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_draws(query, draws); });
 }
 
 bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                                bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix draws) {
+                                bdl_predict_method method, int64_t samples, uint64_t seed,
+                                bdl_matrix_out draws) {
   return bdl::answer("bdl_predict_draws_by", {model, posterior, x, method, samples, seed},
                      [&](const auto& query) { bdl::predict_draws(query, draws); });
 }
 
 bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_posterior* posterior,
-                                           bdl_matrix x, bdl_matrix mean, bdl_matrix covariance) {
+                                           bdl_matrix x, bdl_matrix_out mean, bdl_matrix_out covariance) {
   const bdl_predict_method method = BDL_LINEARIZED;
   return bdl::answer("bdl_predict_output_distribution", {model, posterior, x, method, 0, 0},
                      [&](const auto& query) { bdl::predict_output_distribution(query, mean, covariance); });

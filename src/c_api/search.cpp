@@ -97,13 +97,13 @@ void bdl_search_request_stop(bdl_search* search) {
   if (search) std::visit([](const auto& s) { s->stop_requested.store(true); }, search->object);
 }
 
-int64_t bdl_search_count(const bdl_search* search) {
+int64_t bdl_search_trial_count(const bdl_search* search) {
   return search ? std::visit([](const auto& s) { return static_cast<int64_t>(s->trials().size()); },
                              search->object)
                 : 0;
 }
 
-bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix values, double* score,
+bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix_out values, double* score,
                             double* standard_error, const char** message) {
   return guard("bdl_search_trial", [&] {
     with(search, "search", [&](const auto& s) {
@@ -140,7 +140,7 @@ bdl_status bdl_search_apply(const bdl_search* search, int64_t trial, bdl_optimiz
   });
 }
 
-bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix fold) {
+bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix_out fold) {
   return guard("bdl_search_folds", [&] {
     with(search, "search", [&](const auto& s) {
       check_output(fold, -1, 1, "fold");

@@ -164,7 +164,7 @@ RowsCost DenseRows<T>::cost(Index dimension, Index count) {
 
 template <class T>
 void take_rows(const Array& array, DenseRows<T>& rows) {
-  if (const MatrixView<T> there = in_place<T>(array); there.data)
+  if (const ConstMatrixView<T> there = in_place<T>(array); there.data)
     rows.view(there);
   else
     gather(array, 0, rows.resize(array.cols, array.rows));

@@ -37,8 +37,7 @@ UserModel<T>::UserModel(Index inputs, Index parameters, Likelihood density, cons
 template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&) const {
   poison(f);
-  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_array<T>(f)),
-               "outputs");
+  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)), "outputs");
 }
 
 template <class T>
@@ -48,7 +47,7 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
   poison(rows);
   check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
-                                    as_array<T>(rows)),
+                                    as_output(rows)),
                "gradients");
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))

@@ -62,6 +62,8 @@ void with_function(bdl_activation kind, Visit&& visit) {
         const T s = logistic(z);
         return Pair(z * s, s + z * s * logistic(-z));
       });
+    case BDL_ACTIVATION_FORCE_INT32:
+      break;
   }
 }
 
@@ -98,6 +100,8 @@ void with_second_derivative(bdl_activation kind, Visit&& visit) {
         const T s = logistic(z), t = logistic(-z);
         return s * t * (2 + z * (t - s));
       });
+    case BDL_ACTIVATION_FORCE_INT32:
+      break;
   }
 }
 

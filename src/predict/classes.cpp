@@ -85,8 +85,8 @@ class ClassCalculator {
 }  // namespace
 
 template <class T>
-void predict_classes(const Query<T>& query, const Array& probabilities, const Array& entropy,
-                     const Array& mutual_information) {
+void predict_classes(const Query<T>& query, const OutArray& probabilities, const OutArray& entropy,
+                     const OutArray& mutual_information) {
   const Likelihood& likelihood = query.model.likelihood;
   if (!has_classes(likelihood))
     fail(Status::ERROR_UNSUPPORTED,
@@ -109,7 +109,7 @@ void predict_classes(const Query<T>& query, const Array& probabilities, const Ar
   write_results(p, entropies, information);
 }
 
-template void predict_classes(const Query<float>&, const Array&, const Array&, const Array&);
-template void predict_classes(const Query<double>&, const Array&, const Array&, const Array&);
+template void predict_classes(const Query<float>&, const OutArray&, const OutArray&, const OutArray&);
+template void predict_classes(const Query<double>&, const OutArray&, const OutArray&, const OutArray&);
 
 }  // namespace bdl

@@ -109,7 +109,7 @@ bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& 
 }  // namespace
 
 template <class T>
-void predict_draws(const Query<T>& asked, const Array& draws) {
+void predict_draws(const Query<T>& asked, const OutArray& draws) {
   const Likelihood& likelihood = asked.model.likelihood;
   Query<T> query = asked;
   query.spec.method = method_of_draws(asked.spec.method, likelihood);
@@ -128,7 +128,7 @@ void predict_draws(const Query<T>& asked, const Array& draws) {
   write_results(result);
 }
 
-template void predict_draws(const Query<float>&, const Array&);
-template void predict_draws(const Query<double>&, const Array&);
+template void predict_draws(const Query<float>&, const OutArray&);
+template void predict_draws(const Query<double>&, const OutArray&);
 
 }  // namespace bdl

@@ -67,7 +67,7 @@ void visit_targets(const Query<T>& query, const Array& y, Visit visit) {
 }  // namespace
 
 template <class T>
-void predict_log_density(const Query<T>& query, const Array& y, const Array& log_density) {
+void predict_log_density(const Query<T>& query, const Array& y, const OutArray& log_density) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
   likelihood.check_targets(y, query.x.rows, "y");
@@ -96,8 +96,8 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
   return sum;
 }
 
-#define BDL_INSTANTIATE(T)                                                        \
-  template void predict_log_density(const Query<T>&, const Array&, const Array&); \
+#define BDL_INSTANTIATE(T)                                                           \
+  template void predict_log_density(const Query<T>&, const Array&, const OutArray&); \
   template double expected_log_likelihood(const Query<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

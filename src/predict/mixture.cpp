@@ -106,6 +106,8 @@ void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const Ch
       return visit_linearized_samples(query, visit, limits);
     case BDL_LINEARIZED:
       return visit_linearized(query, visit, limits);
+    case BDL_PREDICT_METHOD_FORCE_INT32:
+      break;
   }
 }
 

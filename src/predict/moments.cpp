@@ -78,8 +78,8 @@ void to_caller(const Standardization& standardization, const MomentRows& out) {
 }  // namespace
 
 template <class T>
-void predict_moments(const Query<T>& query, const Array& mean, const Array& epistemic_variance,
-                     const Array& noise_variance) {
+void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray& epistemic_variance,
+                     const OutArray& noise_variance) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
   if (given(noise_variance) && likelihood.kind() == BDL_STUDENT_T && likelihood.degrees_of_freedom() <= 2)
@@ -99,7 +99,7 @@ void predict_moments(const Query<T>& query, const Array& mean, const Array& epis
   write_results(means, epistemic, noise);
 }
 
-template void predict_moments(const Query<float>&, const Array&, const Array&, const Array&);
-template void predict_moments(const Query<double>&, const Array&, const Array&, const Array&);
+template void predict_moments(const Query<float>&, const OutArray&, const OutArray&, const OutArray&);
+template void predict_moments(const Query<double>&, const OutArray&, const OutArray&, const OutArray&);
 
 }  // namespace bdl

@@ -5,7 +5,7 @@
 namespace bdl {
 
 template <class T>
-void predict_output_distribution(const Query<T>& query, const Array& mean, const Array& covariance) {
+void predict_output_distribution(const Query<T>& query, const OutArray& mean, const OutArray& covariance) {
   check_query(query);
   const Index rows = query.x.rows, outputs = query.model.outputs();
   Result means(mean, rows, outputs, "mean");
@@ -22,7 +22,7 @@ void predict_output_distribution(const Query<T>& query, const Array& mean, const
   write_results(means, covariances);
 }
 
-template void predict_output_distribution(const Query<float>&, const Array&, const Array&);
-template void predict_output_distribution(const Query<double>&, const Array&, const Array&);
+template void predict_output_distribution(const Query<float>&, const OutArray&, const OutArray&);
+template void predict_output_distribution(const Query<double>&, const OutArray&, const OutArray&);
 
 }  // namespace bdl

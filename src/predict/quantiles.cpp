@@ -59,7 +59,7 @@ std::vector<Tail> checked_tails(const Array& levels) {
 }  // namespace
 
 template <class T>
-void predict_quantiles(const Query<T>& query, const Array& levels, const Array& quantiles) {
+void predict_quantiles(const Query<T>& query, const Array& levels, const OutArray& quantiles) {
   const Likelihood& likelihood = query.model.likelihood;
   check_kind(likelihood);
   check_query(query);
@@ -78,7 +78,8 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const Array& 
 }
 
 template <class T>
-void predict_interval(const Query<T>& query, double probability, const Array& lower, const Array& upper) {
+void predict_interval(const Query<T>& query, double probability, const OutArray& lower,
+                      const OutArray& upper) {
   const Likelihood& likelihood = query.model.likelihood;
   check_kind(likelihood);
   check_query(query);
@@ -97,9 +98,9 @@ void predict_interval(const Query<T>& query, double probability, const Array& lo
   write_results(from, to);
 }
 
-#define BDL_INSTANTIATE(T)                                                      \
-  template void predict_quantiles(const Query<T>&, const Array&, const Array&); \
-  template void predict_interval(const Query<T>&, double, const Array&, const Array&);
+#define BDL_INSTANTIATE(T)                                                         \
+  template void predict_quantiles(const Query<T>&, const Array&, const OutArray&); \
+  template void predict_interval(const Query<T>&, double, const OutArray&, const OutArray&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

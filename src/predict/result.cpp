@@ -5,7 +5,7 @@
 
 namespace bdl {
 
-Result::Result(const Array& array, Index rows, Index cols, const char* name)
+Result::Result(const OutArray& array, Index rows, Index cols, const char* name)
     : array_(array), cols_(cols), name_(name) {
   if (given(array)) check_output(array, rows, cols, name);
   values_.resize(static_cast<std::size_t>((given(array) ? rows : 1) * cols));

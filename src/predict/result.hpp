@@ -11,7 +11,7 @@ namespace bdl {
 class Result {
  public:
   /// Checks the array, unless it is not wanted.
-  Result(const Array& array, Index rows, Index cols, const char* name);
+  Result(const OutArray& array, Index rows, Index cols, const char* name);
 
   /// The values of example i, to be written once, examples in any order.
   std::span<double> row(Index i);
@@ -22,7 +22,7 @@ class Result {
   void write() const;
 
  private:
-  Array array_;
+  OutArray array_;
   Index cols_;
   const char* name_;
   std::vector<double> values_;  // of one example if the array is not wanted

@@ -46,7 +46,7 @@ struct Task {
     std::vector<double> densities(static_cast<std::size_t>(rows));
     predict_log_density(
         Query<T>{*optimizer.model(), *optimizer.posterior(), as_array<double>(inputs), validation.spec},
-        as_array<double>(targets), bdl_f64(densities.data(), rows, 1));
+        as_array<double>(targets), bdl_f64_out(densities.data(), rows, 1));
     return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(rows);
   }
 };

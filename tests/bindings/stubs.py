@@ -53,7 +53,7 @@ outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", 
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl"}
 # Arguments that belong to the one before them.
-companions = {"size_count", "row_count", "col_count", "capacity", "size", "gradients_fn", "user_data", "destroy"}
+companions = {"size_count", "row_count", "col_count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
 hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in ("model", "posterior", "optimizer", "search")}
@@ -85,7 +85,7 @@ julia_types = {
     "int32_t": "Int32",
     "uint64_t": "UInt64",
     "bdl_matrix": "bdl_matrix",
-    "bdl_matrix_out": "bdl_matrix",
+    "bdl_matrix_out": "bdl_matrix_out",
     "double*": "Ptr{Cdouble}",
     "int64_t*": "Ptr{Int64}",
     "int32_t*": "Ptr{Int32}",
@@ -103,8 +103,8 @@ def julia_type(c_type):
         return julia_types[c_type]
     if re.fullmatch(r"bdl_\w+_fn", c_type):
         return "Ptr{Cvoid}"
-    if c_type == "bdl_matrix*":
-        return "Ptr{bdl_matrix}"
+    if c_type in ("bdl_matrix*", "bdl_model_callbacks*"):
+        return "Ptr{%s}" % c_type[:-1]
     handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|search))(\**)", c_type)
     if handle:
         return "Ptr{" * len(handle[2]) + handle[1] + "}" * len(handle[2])
@@ -141,8 +141,15 @@ def check_julia(functions):
         assert calls.get(function.name) == expected, f"Julia: {function.name} has {calls.get(function.name)}, not {expected}"
 
 
+def check_enums():
+    """The names that keep enums as large as an int32_t are no values of them."""
+    for layer in (python / "bdl/lowlevel.py", python / "native/lowlevel_wrap.c", r / "R/constants.R", julia):
+        assert "FORCE_INT32" not in layer.read_text(), f"{layer.name} has a name that is for C only"
+
+
 found = list(functions_of_headers())
 assert len(found) > 100, f"only {len(found)} functions found in the headers"
 check_hosts(found)
 check_julia(found)
+check_enums()
 print(f"{len(found)} functions of the headers agree with their stubs in Python, R and Julia")

@@ -30,7 +30,7 @@ bool is_refusal(bdl_status status) {
 bdl_status observe(Hash& hash, const Problem& problem, bdl_optimizer* optimizer) {
   std::vector<double> scores(static_cast<std::size_t>(problem.x.rows));
   const bdl_status status = bdl_optimizer_observe(optimizer, problem.x.all(), problem.y.all(),
-                                                  bdl_f64(scores.data(), problem.x.rows, 1));
+                                                  bdl_f64_out(scores.data(), problem.x.rows, 1));
   if (status == BDL_OK) hash.add(scores.data(), scores.size() * sizeof(double));
   return status;
 }

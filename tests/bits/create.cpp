@@ -7,10 +7,11 @@ namespace {
 
 bdl_status create_model(const Problem& problem, bdl_dtype dtype, Model& model) {
   bdl_model* handle = nullptr;
+  const bdl_model_callbacks callbacks{sizeof callbacks, user_outputs, user_gradients, nullptr, nullptr};
   const bdl_status status =
       problem.sizes.empty()
-          ? bdl_model_create_user(dtype, user_inputs, 1, user_parameters, problem.likelihood, user_outputs,
-                                  user_gradients, nullptr, nullptr, &handle)
+          ? bdl_model_create_user(dtype, user_inputs, 1, user_parameters, problem.likelihood, &callbacks,
+                                  &handle)
           : bdl_model_create_mlp(dtype, problem.sizes.data(), static_cast<std::int32_t>(problem.sizes.size()),
                                  problem.activation, 1, problem.likelihood, &handle);
   model.reset(handle);
@@ -40,6 +41,8 @@ bdl_status create_posterior(const Family& family, bdl_dtype dtype, const bdl_mod
       break;
     case BDL_DROPOUT:
       status = bdl_posterior_create_dropout(model, 0.125, 0.25, &handle);
+      break;
+    case BDL_FAMILY_FORCE_INT32:
       break;
   }
   posterior.reset(handle);

@@ -15,7 +15,7 @@ class Output {
  public:
   Output(std::int64_t rows, std::int64_t cols)
       : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows * cols)) {}
-  bdl_matrix_out out() { return bdl_f64(values_.data(), rows_, cols_); }
+  bdl_matrix_out out() { return bdl_f64_out(values_.data(), rows_, cols_); }
   void add_to(Hash& hash, bdl_status status) const {
     hash.add_number(static_cast<std::int32_t>(status));
     if (status == BDL_OK) hash.add(values_.data(), values_.size() * sizeof(double));
@@ -44,8 +44,8 @@ void add_posterior(Hash& hash, const bdl_posterior* q) {
   variance.add_to(hash, bdl_posterior_marginal_variance(q, variance.out()));
   if (bdl_posterior_family(q) == BDL_LOW_RANK) {
     Output low_rank(dimension, rank), diagonal(1, dimension);
-    const bdl_matrix_out u = rank > 0 ? low_rank.out() : bdl_none();
-    const bdl_status status = bdl_posterior_low_rank(q, u, diagonal.out());
+    const bdl_matrix_out u = rank > 0 ? low_rank.out() : bdl_none_out();
+    const bdl_status status = bdl_posterior_get_low_rank(q, u, diagonal.out());
     low_rank.add_to(hash, status);
     diagonal.add_to(hash, status);
   }

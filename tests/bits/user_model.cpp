@@ -5,7 +5,8 @@
 namespace bits {
 namespace {
 
-std::ptrdiff_t place(const bdl_matrix& m, std::int64_t i, std::int64_t j) {
+template <class Matrix>
+std::ptrdiff_t place(const Matrix& m, std::int64_t i, std::int64_t j) {
   return static_cast<std::ptrdiff_t>(i * m.row_stride + j * m.col_stride);
 }
 
@@ -15,7 +16,7 @@ double get(const bdl_matrix& m, std::int64_t i, std::int64_t j) {
                             : static_cast<double>(static_cast<const float*>(m.data)[at]);
 }
 
-void set(const bdl_matrix& m, std::int64_t i, std::int64_t j, double value) {
+void set(const bdl_matrix_out& m, std::int64_t i, std::int64_t j, double value) {
   const std::ptrdiff_t at = place(m, i, j);
   if (m.dtype == BDL_F64)
     static_cast<double*>(m.data)[at] = value;

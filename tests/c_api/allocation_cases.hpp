@@ -9,8 +9,8 @@ double scratch[1024];  // where results go
 double ones[1024];
 char path[] = "/tmp/bdl-allocation-XXXXXX";
 
-bdl_matrix out(int64_t rows, int64_t cols) {
-  return bdl_f64(scratch, rows, cols);
+bdl_matrix_out out(int64_t rows, int64_t cols) {
+  return bdl_f64_out(scratch, rows, cols);
 }
 bdl_matrix in(int64_t rows, int64_t cols) {
   return bdl_f64(ones, rows, cols);
@@ -33,11 +33,11 @@ bdl_status created(void (*release)(Handle*), Create create) {
   return status;
 }
 
-int32_t no_outputs(void*, bdl_matrix, bdl_matrix, bdl_matrix) {
+int32_t no_outputs(void*, bdl_matrix, bdl_matrix, bdl_matrix_out) {
   return 0;
 }
 
-int32_t no_draws(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) {
+int32_t no_draws(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix_out) {
   return 1;
 }
 
@@ -59,11 +59,15 @@ const Case creations[] = {
        destroyed = 0;
        const bdl_status status = created<bdl_model>(bdl_model_free, [](bdl_model** model) {
          const auto count = [](void* user_data) { ++*static_cast<int*>(user_data); };
-         return bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count,
-                                      model);
+         return create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count, model);
        });
        assert_int_equal(destroyed, status == BDL_OK ? 1 : 0);
        return status;
+     }},
+    {"bdl_model_copy",
+     [](trained& t) {
+       return created<bdl_model>(bdl_model_free,
+                                 [&t](bdl_model** copy) { return bdl_model_copy(t.model, copy); });
      }},
     {"bdl_posterior_create_low_rank",
      [](trained&) {
@@ -108,7 +112,7 @@ const Case readings[] = {
      [](trained& t) { return bdl_model_get_noise_precision(t.model, out(1, 1)); }},
     {"bdl_model_get_standardization",
      [](trained& t) {
-       return bdl_model_get_standardization(t.model, out(1, 2), bdl_none(), bdl_none(), out(1, 2));
+       return bdl_model_get_standardization(t.model, out(1, 2), bdl_none_out(), bdl_none_out(), out(1, 2));
      }},
     {"bdl_model_initialize",
      [](trained& t) { return bdl_model_initialize(t.model, BDL_INIT_HE, 1, out(1, t.parameters)); }},
@@ -173,12 +177,12 @@ const Case readings[] = {
     {"bdl_predict",
      [](trained& t) {
        return bdl_predict(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, out(4, 2),
-                          bdl_f64(scratch + 50, 4, 2), bdl_f64(scratch + 100, 4, 2));
+                          bdl_f64_out(scratch + 50, 4, 2), bdl_f64_out(scratch + 100, 4, 2));
      }},
     {"bdl_predict",
      [](trained& t) {
-       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_PLUG_IN, 1, 1, out(4, 2), bdl_none(),
-                          bdl_none());
+       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_PLUG_IN, 1, 1, out(4, 2), bdl_none_out(),
+                          bdl_none_out());
      }},
     {"bdl_predict_quantiles",
      [](trained& t) {
@@ -189,7 +193,7 @@ const Case readings[] = {
     {"bdl_predict_interval",
      [](trained& t) {
        return bdl_predict_interval(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, 0.9, out(4, 2),
-                                   bdl_f64(scratch + 50, 4, 2));
+                                   bdl_f64_out(scratch + 50, 4, 2));
      }},
     {"bdl_predict_log_density",
      [](trained& t) {
@@ -211,7 +215,7 @@ const Case readings[] = {
     {"bdl_predict_output_distribution",
      [](trained& t) {
        return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2),
-                                              bdl_f64(scratch + 50, 4, 4));
+                                              bdl_f64_out(scratch + 50, 4, 4));
      }},
     {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
     {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},

@@ -32,6 +32,20 @@ static inline void ok_at(bdl_status got, const char* call, const char* file, int
   _fail(file, line);
 }
 
+/* A user's model of these functions. */
+static inline bdl_status create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
+                                     bdl_likelihood likelihood, bdl_outputs_fn outputs_of,
+                                     bdl_gradients_fn gradients_of, void* user_data,
+                                     void (*destroy)(void* user_data), bdl_model** model) {
+  bdl_model_callbacks callbacks;
+  callbacks.struct_size = sizeof callbacks;
+  callbacks.outputs = outputs_of;
+  callbacks.gradients = gradients_of;
+  callbacks.user_data = user_data;
+  callbacks.destroy = destroy;
+  return bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, &callbacks, model);
+}
+
 enum { ROWS = 24, INPUTS = 2, MOST_OUTPUTS = 3, MOST_PARAMETERS = 21 };
 
 /* Made-up data that every likelihood finds something in. */
@@ -129,15 +143,15 @@ typedef struct snapshot {
 static inline snapshot snapshot_of(const trained* t) {
   snapshot s;
   memset(&s, 0, sizeof s);
-  OK(bdl_posterior_mean(t->posterior, bdl_f64(s.mean, 1, t->parameters)));
-  OK(bdl_posterior_marginal_variance(t->posterior, bdl_f64(s.variance, 1, t->parameters)));
-  OK(bdl_optimizer_get_prior(t->optimizer, bdl_f64(s.prior, 1, t->parameters)));
+  OK(bdl_posterior_mean(t->posterior, bdl_f64_out(s.mean, 1, t->parameters)));
+  OK(bdl_posterior_marginal_variance(t->posterior, bdl_f64_out(s.variance, 1, t->parameters)));
+  OK(bdl_optimizer_get_prior(t->optimizer, bdl_f64_out(s.prior, 1, t->parameters)));
   OK(bdl_optimizer_progress(t->optimizer, &s.step, &s.planned, &s.epoch));
   OK(bdl_optimizer_diagnose(t->optimizer, &s.mean_shift, &s.precision_shift, NULL));
   /* Without a step there is no running ELBO, and without Gaussian noise no precision: zeros then. */
   (void)bdl_optimizer_running_elbo(t->optimizer, &s.log_likelihood, &s.kl);
-  if (bdl_model_get_noise_precision(t->model, bdl_f64(s.noise, 1, 1)) != BDL_OK)
-    (void)bdl_model_get_noise_precision(t->model, bdl_f64(s.noise, 1, t->outputs));
+  if (bdl_model_get_noise_precision(t->model, bdl_f64_out(s.noise, 1, 1)) != BDL_OK)
+    (void)bdl_model_get_noise_precision(t->model, bdl_f64_out(s.noise, 1, t->outputs));
   return s;
 }
 

@@ -72,13 +72,14 @@ struct Learner {
 
 inline Vector mean_of(const Posterior& q) {
   Vector mean(static_cast<std::size_t>(bdl_posterior_dimension(q.get())));
-  OK(bdl_posterior_mean(q.get(), bdl_f64(mean.data(), 1, bdl_posterior_dimension(q.get()))));
+  OK(bdl_posterior_mean(q.get(), bdl_f64_out(mean.data(), 1, bdl_posterior_dimension(q.get()))));
   return mean;
 }
 
 inline Vector variance_of(const Posterior& q) {
   Vector variance(static_cast<std::size_t>(bdl_posterior_dimension(q.get())));
-  OK(bdl_posterior_marginal_variance(q.get(), bdl_f64(variance.data(), 1, bdl_posterior_dimension(q.get()))));
+  OK(bdl_posterior_marginal_variance(q.get(),
+                                     bdl_f64_out(variance.data(), 1, bdl_posterior_dimension(q.get()))));
   return variance;
 }
 

@@ -58,8 +58,8 @@ static inline void refused_at(bdl_status expected, const char* fragment, bdl_sta
 #define REFUSED(status, fragment, call) refused_at(status, fragment, call, #call, __FILE__, __LINE__)
 
 /* The poisoned output as a matrix. */
-static inline bdl_matrix into(int64_t rows, int64_t cols) {
-  return bdl_f64(out.matrix, rows, cols);
+static inline bdl_matrix_out into(int64_t rows, int64_t cols) {
+  return bdl_f64_out(out.matrix, rows, cols);
 }
 
 /* An input whose elements all are 0.5. */
@@ -81,8 +81,10 @@ static inline double not_finite(int number) {
   return number == 0 ? (double)NAN : number == 1 ? (double)INFINITY : -(double)INFINITY;
 }
 
+/* An input or an output, which have the same layout. */
 typedef struct bad_matrix {
   bdl_matrix matrix;
+  bdl_matrix_out output;
   bdl_status status;
   char fragment[120];
 } bad_matrix;
@@ -90,6 +92,7 @@ typedef struct bad_matrix {
 static inline bad_matrix bad(bdl_matrix matrix, bdl_status status, const char* name, const char* what) {
   bad_matrix b;
   b.matrix = matrix;
+  memcpy(&b.output, &matrix, sizeof matrix);
   b.status = status;
   (void)snprintf(b.fragment, sizeof b.fragment, "%s%s", name, what);
   return b;
@@ -128,7 +131,8 @@ static inline bad_matrix bad_shape(int number, bdl_matrix m, const char* name) {
 
 /* Also what an output may have wrong. */
 enum { BAD_OUTPUTS = BAD_SHAPES + 3 };
-static inline bad_matrix bad_output(int number, bdl_matrix m, const char* name) {
+static inline bad_matrix bad_output(int number, bdl_matrix_out output, const char* name) {
+  bdl_matrix m = bdl_as_input(output);
   if (number < BAD_SHAPES) return bad_shape(number, m, name);
   if (number == BAD_SHAPES) {
     m.dtype = BDL_I32;
@@ -180,10 +184,13 @@ static inline bad_matrix bad_output(int number, bdl_matrix m, const char* name) 
   } while (0)
 
 /* A rows x cols output. */
-#define REFUSES_OUTPUTS(name, rows, cols, call)                        \
-  for (int number = 0; number < BAD_OUTPUTS; ++number) {               \
+#define REFUSES_OUTPUTS(name, rows, cols, call) REFUSES_SOME_OUTPUTS(BAD_OUTPUTS, name, rows, cols, call)
+
+/* The first kinds only: an output of any number of rows. */
+#define REFUSES_SOME_OUTPUTS(kinds, name, rows, cols, call)            \
+  for (int number = 0; number < (kinds); ++number) {                   \
     const bad_matrix b = bad_output(number, into(rows, cols), name);   \
-    const bdl_matrix wrong = b.matrix;                                 \
+    const bdl_matrix_out wrong = b.output;                             \
     refused_at(b.status, b.fragment, call, #call, __FILE__, __LINE__); \
   }
 

@@ -42,7 +42,7 @@ struct TrialRecord {
 inline TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges) {
   TrialRecord record{Vector(static_cast<std::size_t>(ranges)), 0, 0, {}};
   const char* message = nullptr;
-  OK(bdl_search_trial(search.get(), trial, bdl_f64(record.values.data(), 1, ranges), &record.score,
+  OK(bdl_search_trial(search.get(), trial, bdl_f64_out(record.values.data(), 1, ranges), &record.score,
                       &record.standard_error, &message));
   record.message = message;
   return record;
@@ -51,7 +51,7 @@ inline TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges)
 /// All trials as numbers that can be compared bit for bit: a failed one has zeros for its scores.
 inline Vector all_trials(const Search& search, int64_t ranges) {
   Vector all;
-  for (int64_t k = 0; k < bdl_search_count(search.get()); ++k) {
+  for (int64_t k = 0; k < bdl_search_trial_count(search.get()); ++k) {
     const TrialRecord record = trial_of(search, k, ranges);
     all.insert(all.end(), record.values.begin(), record.values.end());
     const bool failed = !record.message.empty();

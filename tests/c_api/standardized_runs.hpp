@@ -14,6 +14,7 @@ struct Table {
   double& operator()(int64_t i, int64_t j) { return values[static_cast<std::size_t>(i * columns + j)]; }
   double operator()(int64_t i, int64_t j) const { return values[static_cast<std::size_t>(i * columns + j)]; }
   bdl_matrix view() const { return rows_of(0, rows()); }
+  bdl_matrix_out out() { return bdl_f64_out(values.data(), rows(), columns); }
   bdl_matrix rows_of(int64_t first, int64_t count) const {
     return bdl_f64(values.data() + first * columns, count, columns);
   }
@@ -35,9 +36,8 @@ struct Units {
 
 inline Units units_of(const bdl_model* model) {
   const int64_t inputs = bdl_model_inputs(model), outputs = bdl_model_outputs(model);
-  const Units u{table(1, inputs), table(1, inputs), table(1, outputs), table(1, outputs)};
-  OK(bdl_model_get_standardization(model, u.x_mean.view(), u.x_scale.view(), u.y_mean.view(),
-                                   u.y_scale.view()));
+  Units u{table(1, inputs), table(1, inputs), table(1, outputs), table(1, outputs)};
+  OK(bdl_model_get_standardization(model, u.x_mean.out(), u.x_scale.out(), u.y_mean.out(), u.y_scale.out()));
   return u;
 }
 

@@ -84,7 +84,7 @@ struct StreamLearner {
   Vector observe(int first, int count) {
     Vector scores(static_cast<std::size_t>(count));
     OK(bdl_optimizer_observe(optimizer.get(), x(first, count), y(first, count),
-                             bdl_f64(scores.data(), count, 1)));
+                             bdl_f64_out(scores.data(), count, 1)));
     return scores;
   }
   std::string state() const { return state_of(optimizer.get()); }

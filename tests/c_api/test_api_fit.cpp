@@ -70,7 +70,7 @@ int32_t see(void* user_data, const bdl_optimizer* optimizer) {
   const int64_t targets = seen.t->data.targets,
                 columns = bdl_model_likelihood(seen.t->model) == BDL_CATEGORICAL ? seen.t->outputs : targets;
   OK(bdl_predict(seen.t->model, seen.t->posterior, x_of(&seen.t->data), BDL_PLUG_IN, 1, 1,
-                 bdl_f64(prediction, ROWS, columns), bdl_none(), bdl_none()));
+                 bdl_f64_out(prediction, ROWS, columns), bdl_none_out(), bdl_none_out()));
   assert_int_equal(snapshot_of(seen.t).step, step);
   seen.steps.push_back(step);
   seen.epochs.push_back(epoch);

@@ -31,6 +31,14 @@ struct Layouts {
             bdl_strided(strided.data(), BDL_F64, rows, cols, 2, 4 * rows)};
   }
 
+  std::vector<bdl_matrix_out> outputs() {
+    return {bdl_f64_out(row_major.data(), rows, cols),
+            bdl_column_major_out(column_major.data(), BDL_F64, rows, cols),
+            bdl_strided_out(wide.data(), BDL_F64, rows, cols, cols + 3, 1),
+            bdl_strided_out(backwards.data() + rows * cols - 1, BDL_F64, rows, cols, -cols, -1),
+            bdl_strided_out(strided.data(), BDL_F64, rows, cols, 2, 4 * rows)};
+  }
+
   static constexpr double poison = -1e77;
 };
 
@@ -88,44 +96,45 @@ void test_zero_strides(void**) {
       trained_moments(BDL_F64, BDL_GAUSSIAN, bdl_f64(repeated.data(), ROWS, INPUTS), y_of(&d)));
 }
 
-using Fill = std::function<bdl_status(bdl_matrix)>;
+using Fill = std::function<bdl_status(bdl_matrix_out)>;
 
 /// Every layout of an output receives the same numbers, and nothing between them is written.
 void every_output(int64_t rows, int64_t cols, const Fill& call) {
   Vector expected(rows * cols, Layouts::poison);
-  OK(call(bdl_f64(expected.data(), rows, cols)));
+  OK(call(bdl_f64_out(expected.data(), rows, cols)));
   for (const double value : expected) assert_true(std::isfinite(value) && value != Layouts::poison);
   const Layouts written(expected.data(), rows, cols);
   const Vector blank(rows * cols, Layouts::poison);
-  const Layouts target(blank.data(), rows, cols);
-  for (const bdl_matrix& view : target.views()) OK(call(view));
+  Layouts target(blank.data(), rows, cols);
+  for (const bdl_matrix_out& view : target.outputs()) OK(call(view));
   assert_true(target.row_major == written.row_major && target.column_major == written.column_major);
   assert_true(target.wide == written.wide && target.backwards == written.backwards);
   assert_true(target.strided == written.strided);
 
   std::vector<float> single(rows * cols);
-  OK(call(bdl_f32(single.data(), rows, cols)));
+  OK(call(bdl_f32_out(single.data(), rows, cols)));
   for (std::size_t i = 0; i < single.size(); ++i) assert_true(single[i] == static_cast<float>(expected[i]));
 }
 
 void test_outputs(void**) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
   const int64_t d = t.parameters, c = t.outputs;
-  const bdl_matrix x = x_of(&t.data), y = y_of(&t.data), none = bdl_none();
+  const bdl_matrix x = x_of(&t.data), y = y_of(&t.data);
+  const bdl_matrix_out none = bdl_none_out();
   const Vector theta(3 * d, 0.25);
   const bdl_matrix one = bdl_f64(theta.data(), 1, d), three = bdl_f64(theta.data(), 3, d);
   const double levels[] = {0.1, 0.5, 0.9};
   const int64_t indices[] = {0, 4, 9, 2};
   const bdl_model* m = t.model;
   const bdl_posterior* q = t.posterior;
-#define EVERY_OUTPUT(rows, cols, call) every_output(rows, cols, [&](bdl_matrix out) { return call; })
+#define EVERY_OUTPUT(rows, cols, call) every_output(rows, cols, [&](bdl_matrix_out out) { return call; })
   EVERY_OUTPUT(1, d, bdl_model_initialize(m, BDL_INIT_UNIFORM_FAN_IN, 1, out));
   EVERY_OUTPUT(ROWS, c, bdl_model_evaluate(m, one, x, out));
   EVERY_OUTPUT(ROWS, 1, bdl_model_log_likelihood(m, one, x, y, out));
   EVERY_OUTPUT(ROWS, d, bdl_model_gradient_rows(m, one, x, y, out));
   EVERY_OUTPUT(1, d, bdl_posterior_mean(q, out));
-  EVERY_OUTPUT(d, 2, bdl_posterior_low_rank(q, out, none));
-  EVERY_OUTPUT(1, d, bdl_posterior_low_rank(q, none, out));
+  EVERY_OUTPUT(d, 2, bdl_posterior_get_low_rank(q, out, none));
+  EVERY_OUTPUT(1, d, bdl_posterior_get_low_rank(q, none, out));
   EVERY_OUTPUT(1, d, bdl_posterior_precision_diagonal(q, out));
   EVERY_OUTPUT(1, d, bdl_posterior_marginal_variance(q, out));
   EVERY_OUTPUT(4, 3, bdl_posterior_covariance(q, indices, 4, indices + 1, 3, out));

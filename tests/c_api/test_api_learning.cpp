@@ -10,8 +10,8 @@ struct Inputs {
   Vector x = Vector(N * inputs), u = Vector(N);
   Inputs() {
     const Posterior normal = make_posterior(BDL_F64, inputs, 0), one = make_posterior(BDL_F64, 1, 0);
-    OK(bdl_posterior_sample(normal.get(), 1, 0, bdl_f64(x.data(), N, inputs)));
-    OK(bdl_posterior_sample(one.get(), 2, 0, bdl_f64(u.data(), N, 1)));
+    OK(bdl_posterior_sample(normal.get(), 1, 0, bdl_f64_out(x.data(), N, inputs)));
+    OK(bdl_posterior_sample(one.get(), 2, 0, bdl_f64_out(u.data(), N, 1)));
   }
   double linear(std::size_t i, double a, double b, double c) const {
     return a * x[2 * i] + b * x[2 * i + 1] + c;
@@ -59,7 +59,7 @@ void test_linear(void**) {
     const Learner l = trained_on(dtype, rank, BDL_GAUSSIAN, 1, y);
     assert_recovered(l, {1.5, -0.7, 0.3}, 0.05);
     double noise = 0;
-    OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&noise, 1, 1)));
+    OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&noise, 1, 1)));
     assert_close(1 / std::sqrt(noise), 0.2, 0.02, "noise deviation");  // 2.8 standard errors of N = 400
   });
 }
@@ -98,7 +98,8 @@ void test_classes(void**) {
     Vector p(N * 3);
     double accuracy = 0;
     OK(bdl_predict_classes(l.model.get(), l.posterior.get(), bdl_f64(data().x.data(), N, inputs),
-                           BDL_MONTE_CARLO, 50, 1, bdl_f64(p.data(), N, 3), bdl_none(), bdl_none()));
+                           BDL_MONTE_CARLO, 50, 1, bdl_f64_out(p.data(), N, 3), bdl_none_out(),
+                           bdl_none_out()));
     OK(bdl_metric_accuracy(bdl_f64(p.data(), N, 3), bdl_f64(y.data(), N, 1), &accuracy));
     assert_true(accuracy > 0.97);
   });

@@ -32,8 +32,8 @@ static bdl_status create(const char* description, const char* method, const char
 
 static double error_of(const learner* l, double* x, const double* y) {
   double mean[ROWS], sum = 0;
-  OK(bdl_predict(l->model, l->q, bdl_f64(x, ROWS, 2), BDL_PLUG_IN, 1, 1, bdl_f64(mean, ROWS, 1), bdl_none(),
-                 bdl_none()));
+  OK(bdl_predict(l->model, l->q, bdl_f64(x, ROWS, 2), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, ROWS, 1),
+                 bdl_none_out(), bdl_none_out()));
   for (int i = 0; i < ROWS; ++i) sum += (y[i] - mean[i]) * (y[i] - mean[i]);
   return sqrt(sum / ROWS);
 }
@@ -54,7 +54,7 @@ static void test_every_method_learns(void** state) {
     if (is_exact || strcmp(name, "slang-exact-hess") == 0) continue;
     OK(create(text, name, family, &l));
     if (is_stream) {
-      OK(bdl_optimizer_observe(l.optimizer, bdl_f64(x, ROWS, 2), bdl_f64(y, ROWS, 1), bdl_none()));
+      OK(bdl_optimizer_observe(l.optimizer, bdl_f64(x, ROWS, 2), bdl_f64(y, ROWS, 1), bdl_none_out()));
     } else {
       OK(bdl_optimizer_fit(l.optimizer, bdl_f64(x, ROWS, 2), bdl_f64(y, ROWS, 1), 300, NULL, NULL));
       const double error = error_of(&l, x, y); /* of a constant: 0.79 */

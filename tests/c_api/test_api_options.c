@@ -362,7 +362,7 @@ static void test_text(void** state) {
   assert_int_equal(samples, 3);
   assert_string_equal(word, "power");
   OK(bdl_optimizer_set_text(t.optimizer, "prior_precision=4 bias_prior_precision=4"));
-  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64(prior, 1, t.parameters)));
+  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64_out(prior, 1, t.parameters)));
   for (int64_t i = 0; i < t.parameters; ++i) assert_true(prior[i] == 4);
 }
 
@@ -392,7 +392,7 @@ static void test_start(void** state) {
   (void)state;
   assert_int_equal(bdl_model_targets(two.model), 2);
   OK(bdl_optimizer_start_noise(two.optimizer, bdl_f64(y, 3, 2)));
-  OK(bdl_model_get_noise_precision(two.model, bdl_f64(noise, 1, 2)));
+  OK(bdl_model_get_noise_precision(two.model, bdl_f64_out(noise, 1, 2)));
   assert_true(fabs(noise[0] - 100 / (8.0 / 3)) < 1e-9 && fabs(noise[1] - 100 / (800.0 / 3)) < 1e-9);
   assert_int_equal(bdl_optimizer_start_noise(two.optimizer, bdl_f64(y, 6, 1)), BDL_ERROR_SHAPE);
   OK(bdl_optimizer_minibatch(two.optimizer, &size));
@@ -467,7 +467,7 @@ static void test_curvature_makes_the_method(void** state) {
 }
 
 static void read_prior(double* prior) {
-  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64(prior, 1, t.parameters)));
+  OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64_out(prior, 1, t.parameters)));
 }
 
 static void test_prior_groups(void** state) {

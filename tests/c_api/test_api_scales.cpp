@@ -11,7 +11,7 @@ struct NoisyData {
   Vector x = Vector(N), y = Vector(2 * N);
   NoisyData() {
     Vector e(3 * N);
-    OK(bdl_posterior_sample(make_posterior(BDL_F64, 3, 0).get(), 4, 0, bdl_f64(e.data(), N, 3)));
+    OK(bdl_posterior_sample(make_posterior(BDL_F64, 3, 0).get(), 4, 0, bdl_f64_out(e.data(), N, 3)));
     for (std::size_t i = 0; i < N; ++i) {
       x[i] = e[3 * i];
       y[2 * i] = 2 * x[i] + 0.5 * e[3 * i + 1];
@@ -35,7 +35,7 @@ void test_shared_noise(void**) {
   Learner l = linear_learner(2);
   l.fit(d.inputs(), d.targets(), 200);
   double precision = 0;
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&precision, 1, 1)));
   assert_close(1 / precision, (0.25 + 0.01) / 2, 0.04, "noise variance");
 }
 
@@ -46,7 +46,7 @@ void test_noise_per_output(void**) {
   OK(bdl_model_set_noise_precision(l.model.get(), bdl_f64(start, 1, 2)));
   l.fit(d.inputs(), d.targets(), 200);
   double precision[2] = {0, 0};
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(precision, 1, 2)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(precision, 1, 2)));
   assert_close(1 / std::sqrt(precision[0]), 0.5, 0.08, "noise deviation");
   assert_close(1 / std::sqrt(precision[1]), 0.1, 0.016, "noise deviation");
 }
@@ -56,12 +56,12 @@ void test_fixed_noise(void**) {
   Learner l = linear_learner(2);
   const double given = 7;
   double precision = 0;
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&precision, 1, 1)));
   assert_true(precision == 1);  // of a new model
   OK(bdl_model_set_noise_precision(l.model.get(), bdl_f64(&given, 1, 1)));
   l.set("learn_noise", 0);
   l.fit(d.inputs(), d.targets(), 20);
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&precision, 1, 1)));
   assert_true(precision == 7);
 }
 
@@ -78,7 +78,7 @@ void test_fixed_noise_by_option(void**) {
     l.set("initial_noise_precision", option);
     OK(bdl_optimizer_initialize(l.optimizer.get()));
     l.fit(d.inputs(), d.first_target(), 3);
-    OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&precision, 1, 1)));
+    OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&precision, 1, 1)));
     assert_close(precision * variance, option, 1e-12 * option, "noise precision");
   }
 }
@@ -99,7 +99,7 @@ void test_elbo(void**) {
   assert_true(running_kl == kl && kl > 0);
 
   Vector prior(2);
-  OK(bdl_optimizer_get_prior(o, bdl_f64(prior.data(), 1, 2)));
+  OK(bdl_optimizer_get_prior(o, bdl_f64_out(prior.data(), 1, 2)));
   OK(bdl_posterior_kl_prior(l.posterior.get(), bdl_f64(prior.data(), 1, 2), &prior_kl));
   assert_close(kl, prior_kl, 1e-12, "kl");
 
@@ -110,7 +110,7 @@ void test_elbo(void**) {
 
   // Linear regression with a full posterior is exact: the ELBO is the log evidence, to training's precision.
   double noise = 0, a = prior[0], b = 0, c = prior[1], u = 0, v = 0, yy = 0;
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&noise, 1, 1)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&noise, 1, 1)));
   for (std::size_t i = 0; i < N; ++i) {
     const double x = d.x[i], y = d.y[2 * i];
     a += noise * x * x, b += noise * x, c += noise;

@@ -47,11 +47,12 @@ Vector read_all(const trained& t) {
   Vector all;
   const auto room = [&](int64_t rows, int64_t cols) {
     all.resize(all.size() + static_cast<std::size_t>(rows * cols));
-    return bdl_f64(all.data() + all.size() - rows * cols, rows, cols);
+    return bdl_f64_out(all.data() + all.size() - rows * cols, rows, cols);
   };
   const auto number = [&] { return static_cast<double*>(room(1, 1).data); };
   const int64_t d = t.parameters, c = t.outputs, indices[] = {0, 3};
-  const bdl_matrix x = x_of(&t.data), y = y_of(&t.data), none = bdl_none();
+  const bdl_matrix x = x_of(&t.data), y = y_of(&t.data);
+  const bdl_matrix_out none = bdl_none_out();
   const double levels[] = {0.1, 0.9};
   const Vector theta(MOST_PARAMETERS, 0.25), ones(MOST_PARAMETERS, 1.0);
   const bdl_matrix p = bdl_f64(theta.data(), 1, d), one = bdl_f64(ones.data(), 1, d);

@@ -5,14 +5,18 @@
 namespace {
 
 template <class T>
-T& at(const bdl_matrix& m, int64_t i, int64_t j) {
+T at(const bdl_matrix& m, int64_t i, int64_t j) {
+  return static_cast<const T*>(m.data)[i * m.row_stride + j * m.col_stride];
+}
+template <class T>
+T& at(const bdl_matrix_out& m, int64_t i, int64_t j) {
   return static_cast<T*>(m.data)[i * m.row_stride + j * m.col_stride];
 }
 
 /// f = w^T x + b for one output, in the network's order of parameters.
 template <class T>
 struct Linear {
-  static int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+  static int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
     for (int64_t i = 0; i < x.rows; ++i) {
       T sum = at<T>(theta, 0, x.cols);
       for (int64_t j = 0; j < x.cols; ++j) sum += at<T>(theta, 0, j) * at<T>(x, i, j);
@@ -20,7 +24,7 @@ struct Linear {
     }
     return 0;
   }
-  static int32_t gradients(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+  static int32_t gradients(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
     for (int64_t i = 0; i < x.rows; ++i) {
       for (int64_t j = 0; j < x.cols; ++j) at<T>(rows, i, j) = at<T>(seeds, i, 0) * at<T>(x, i, j);
       at<T>(rows, i, x.cols) = at<T>(seeds, i, 0);
@@ -31,13 +35,13 @@ struct Linear {
 
 /// f_c = a x^c with c = 1 and 2 ... of two parameters: f_0 = a exp(b x), f_1 = a b.
 struct Curve {
-  static int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+  static int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
     const double a = at<double>(theta, 0, 0), b = at<double>(theta, 0, 1);
     for (int64_t i = 0; i < x.rows; ++i)
       at<double>(f, i, 0) = a * std::exp(b * at<double>(x, i, 0)), at<double>(f, i, 1) = a * b;
     return 0;
   }
-  static int32_t gradients(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+  static int32_t gradients(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
     const double a = at<double>(theta, 0, 0), b = at<double>(theta, 0, 1);
     for (int64_t i = 0; i < x.rows; ++i) {
       const double e = std::exp(b * at<double>(x, i, 0)), s = at<double>(seeds, i, 0),
@@ -53,7 +57,7 @@ Model make_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parame
                 bdl_likelihood likelihood, bdl_outputs_fn f, bdl_gradients_fn g, void* user_data = nullptr,
                 void (*destroy)(void*) = nullptr) {
   bdl_model* model = nullptr;
-  OK(bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, f, g, user_data, destroy, &model));
+  OK(create_user(dtype, inputs, outputs, parameters, likelihood, f, g, user_data, destroy, &model));
   return Model(model);
 }
 
@@ -111,14 +115,14 @@ void test_single_calls(void**) {
   const Vector theta = {0.5, -0.25, 0.125};
   const bdl_matrix p = bdl_f64(theta.data(), 1, 3), y = bdl_strided(d.y, BDL_F64, ROWS, 1, 2, 1);
   Vector f(ROWS), g(ROWS), a(ROWS * 3), b(ROWS * 3);
-  OK(bdl_model_evaluate(network.get(), p, x_of(&d), bdl_f64(f.data(), ROWS, 1)));
-  OK(bdl_model_evaluate(user.get(), p, x_of(&d), bdl_f64(g.data(), ROWS, 1)));
+  OK(bdl_model_evaluate(network.get(), p, x_of(&d), bdl_f64_out(f.data(), ROWS, 1)));
+  OK(bdl_model_evaluate(user.get(), p, x_of(&d), bdl_f64_out(g.data(), ROWS, 1)));
   for (std::size_t i = 0; i < ROWS; ++i) assert_close(g[i], f[i], 1e-14, "output");
-  OK(bdl_model_log_likelihood(network.get(), p, x_of(&d), y, bdl_f64(f.data(), ROWS, 1)));
-  OK(bdl_model_log_likelihood(user.get(), p, x_of(&d), y, bdl_f64(g.data(), ROWS, 1)));
+  OK(bdl_model_log_likelihood(network.get(), p, x_of(&d), y, bdl_f64_out(f.data(), ROWS, 1)));
+  OK(bdl_model_log_likelihood(user.get(), p, x_of(&d), y, bdl_f64_out(g.data(), ROWS, 1)));
   for (std::size_t i = 0; i < ROWS; ++i) assert_close(g[i], f[i], 1e-14, "log likelihood");
-  OK(bdl_model_gradient_rows(network.get(), p, x_of(&d), y, bdl_f64(a.data(), ROWS, 3)));
-  OK(bdl_model_gradient_rows(user.get(), p, x_of(&d), y, bdl_f64(b.data(), ROWS, 3)));
+  OK(bdl_model_gradient_rows(network.get(), p, x_of(&d), y, bdl_f64_out(a.data(), ROWS, 3)));
+  OK(bdl_model_gradient_rows(user.get(), p, x_of(&d), y, bdl_f64_out(b.data(), ROWS, 3)));
   for (std::size_t i = 0; i < a.size(); ++i) assert_close(b[i], a[i], 1e-14, "gradient");
   const char* name = nullptr;
   int64_t offset = -1, rows = 0, cols = 0;
@@ -148,15 +152,15 @@ void test_nonlinear(void**) {
 
   Vector rows(2 * n), above(n), below(n);
   OK(bdl_model_gradient_rows(l.model.get(), bdl_f64(mean.data(), 1, 2), inputs, targets,
-                             bdl_f64(rows.data(), n, 2)));
+                             bdl_f64_out(rows.data(), n, 2)));
   for (std::size_t k = 0; k < 2; ++k) {
     Vector up = mean, down = mean;
     up[k] += step;
     down[k] -= step;
     OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(up.data(), 1, 2), inputs, targets,
-                                bdl_f64(above.data(), n, 1)));
+                                bdl_f64_out(above.data(), n, 1)));
     OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(down.data(), 1, 2), inputs, targets,
-                                bdl_f64(below.data(), n, 1)));
+                                bdl_f64_out(below.data(), n, 1)));
     for (std::size_t i = 0; i < n; ++i) {
       const double slope = -(above[i] - below[i]) / (2 * step);
       assert_close(rows[2 * i + k], slope, 1e-4 * (1 + std::fabs(slope)), "gradient row");
@@ -192,7 +196,7 @@ void test_destroy(void**) {
 
 double noise_of(const Model& model) {
   double precision = 0;
-  OK(bdl_model_get_noise_precision(model.get(), bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(model.get(), bdl_f64_out(&precision, 1, 1)));
   return precision;
 }
 

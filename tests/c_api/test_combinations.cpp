@@ -15,13 +15,13 @@ struct Subject {
   bool has_gradients;
 };
 
-int32_t outputs_of(void*, bdl_matrix theta, bdl_matrix, bdl_matrix f) {
+int32_t outputs_of(void*, bdl_matrix theta, bdl_matrix, bdl_matrix_out f) {
   for (int64_t i = 0; i < f.rows; ++i)
     static_cast<double*>(f.data)[i * f.row_stride] = 0.1 * static_cast<const double*>(theta.data)[0];
   return 0;
 }
 
-int32_t gradients_of(void*, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix out) {
+int32_t gradients_of(void*, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix_out out) {
   for (int64_t i = 0; i < out.rows; ++i)
     for (int64_t j = 0; j < out.cols; ++j)
       static_cast<double*>(out.data)[i * out.row_stride + j * out.col_stride] =
@@ -31,8 +31,8 @@ int32_t gradients_of(void*, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix
 
 Model user_model(bdl_gradients_fn gradients) {
   bdl_model* model = nullptr;
-  OK(bdl_model_create_user(BDL_F64, inputs, 1, dimension, BDL_GAUSSIAN, outputs_of, gradients, nullptr,
-                           nullptr, &model));
+  OK(create_user(BDL_F64, inputs, 1, dimension, BDL_GAUSSIAN, outputs_of, gradients, nullptr, nullptr,
+                 &model));
   return Model(model);
 }
 
@@ -88,7 +88,7 @@ bdl_status use(bdl_optimizer* o, const Subject& subject, const Data& data) {
   OK(bdl_method_describe(bdl_optimizer_method(o), nullptr, &is_stream, &is_exact, nullptr, nullptr, nullptr));
   const bool streams = is_stream || std::string(rule) == "bong" || std::string(rule) == "bog";
   const bdl_matrix x = bdl_f64(data.x, rows, inputs), y = bdl_f64(data.y, rows, subject.targets);
-  if (streams && !is_exact) return bdl_optimizer_observe(o, x, y, bdl_none());
+  if (streams && !is_exact) return bdl_optimizer_observe(o, x, y, bdl_none_out());
   if (subject.has_gradients) return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr);
   const std::vector<double> gradient(dimension, 0.5);
   return bdl_optimizer_step_rows(o, bdl_f64(gradient.data(), 1, dimension));
@@ -178,9 +178,9 @@ void other_uses_refuse_at_once(void**) {
   refused(
       "bong", [&](auto* o) { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); }, "rule \"bong\"");
   refused(
-      "map", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none()); }, "rule \"map\"");
+      "map", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none_out()); }, "rule \"map\"");
   refused(
-      "slang-online-eig", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none()); },
+      "slang-online-eig", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none_out()); },
       "moving_average");
 }
 

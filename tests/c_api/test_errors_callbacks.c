@@ -46,26 +46,29 @@ typedef struct faulty {
   int destroyed;
 } faulty;
 
-static double* at(bdl_matrix m, int64_t i, int64_t j) {
+static double at(bdl_matrix m, int64_t i, int64_t j) {
+  return ((const double*)m.data)[i * m.row_stride + j * m.col_stride];
+}
+static double* to(bdl_matrix_out m, int64_t i, int64_t j) {
   return (double*)m.data + i * m.row_stride + j * m.col_stride;
 }
 
-static int32_t line_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+static int32_t line_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   const faulty* u = (const faulty*)user_data;
-  for (int64_t i = 0; i < x.rows; ++i) *at(f, i, 0) = *at(theta, 0, 0) + *at(theta, 0, 1) * *at(x, i, 0);
-  if (u->outputs_value != 0) *at(f, f.rows - 1, 0) = u->outputs_value;
+  for (int64_t i = 0; i < x.rows; ++i) *to(f, i, 0) = at(theta, 0, 0) + at(theta, 0, 1) * at(x, i, 0);
+  if (u->outputs_value != 0) *to(f, f.rows - 1, 0) = u->outputs_value;
   return u->outputs_answer;
 }
 
 static int32_t line_gradients(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds,
-                              bdl_matrix rows) {
+                              bdl_matrix_out rows) {
   const faulty* u = (const faulty*)user_data;
   (void)theta;
   for (int64_t i = 0; i < x.rows; ++i) {
-    *at(rows, i, 0) = *at(seeds, i, 0);
-    *at(rows, i, 1) = *at(seeds, i, 0) * *at(x, i, 0);
+    *to(rows, i, 0) = at(seeds, i, 0);
+    *to(rows, i, 1) = at(seeds, i, 0) * at(x, i, 0);
   }
-  if (u->gradients_value != 0) *at(rows, rows.rows - 1, 1) = u->gradients_value;
+  if (u->gradients_value != 0) *to(rows, rows.rows - 1, 1) = u->gradients_value;
   return u->gradients_answer;
 }
 
@@ -79,8 +82,7 @@ static trained line_create(faulty* u, bdl_gradients_fn gradients) {
   t.parameters = 2;
   t.outputs = 1;
   memset(u, 0, sizeof *u);
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy,
-                           &t.model));
+  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, line_outputs, gradients, u, count_destroy, &t.model));
   OK(bdl_posterior_create_full(BDL_F64, 2, &t.posterior));
   OK(bdl_optimizer_create(t.model, t.posterior, "slang-ggn", 8, &t.optimizer));
   return t;
@@ -90,8 +92,8 @@ static const double line_x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, line_y[8] = {1, 3, 5, 
 
 /* Everything that calls the outputs callback fails in the same way and changes nothing. */
 static void outputs_fail(const trained* t, bdl_status status, const char* message) {
-  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1), theta = given(1, 2),
-                   none = bdl_none();
+  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1), theta = given(1, 2);
+  const bdl_matrix_out none = bdl_none_out();
   const bdl_model* m = t->model;
   const bdl_posterior* q = t->posterior;
   watch(t);
@@ -111,7 +113,8 @@ static void all_work(const trained* t) {
   double mean[8];
   OK(bdl_optimizer_step(t->optimizer, x, y));
   OK(bdl_optimizer_fit(t->optimizer, x, y, 1, NULL, NULL));
-  OK(bdl_predict(t->model, t->posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64(mean, 8, 1), bdl_none(), bdl_none()));
+  OK(bdl_predict(t->model, t->posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(),
+                 bdl_none_out()));
 }
 
 static void test_user_outputs(void** state) {
@@ -179,7 +182,8 @@ static void test_predictions_only(void** state) {
   double mean[8];
   const bdl_matrix x = bdl_f64(line_x, 8, 1);
   (void)state;
-  OK(bdl_predict(t.model, t.posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64(mean, 8, 1), bdl_none(), bdl_none()));
+  OK(bdl_predict(t.model, t.posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(),
+                 bdl_none_out()));
   gradients_fail(&t, BDL_ERROR_UNSUPPORTED, "without a gradients callback");
   trained_free(&t);
   assert_int_equal(u.destroyed, 1);

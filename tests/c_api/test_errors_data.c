@@ -40,10 +40,11 @@ static void all_refuse(const trained* t, bdl_matrix y, bdl_status status, const 
 static void all_accept(const trained* t, bdl_matrix y) {
   const bdl_matrix x = x_of(&t->data), theta = given(1, t->parameters);
   double rows[ROWS * MOST_PARAMETERS], column[ROWS], value;
-  OK(bdl_model_log_likelihood(t->model, theta, x, y, bdl_f64(column, ROWS, 1)));
-  OK(bdl_model_gradient_rows(t->model, theta, x, y, bdl_f64(rows, ROWS, t->parameters)));
+  OK(bdl_model_log_likelihood(t->model, theta, x, y, bdl_f64_out(column, ROWS, 1)));
+  OK(bdl_model_gradient_rows(t->model, theta, x, y, bdl_f64_out(rows, ROWS, t->parameters)));
   OK(bdl_optimizer_elbo(t->optimizer, x, y, 2, 1, &value, NULL));
-  OK(bdl_predict_log_density(t->model, t->posterior, x, y, BDL_MONTE_CARLO, 2, 1, bdl_f64(column, ROWS, 1)));
+  OK(bdl_predict_log_density(t->model, t->posterior, x, y, BDL_MONTE_CARLO, 2, 1,
+                             bdl_f64_out(column, ROWS, 1)));
   OK(bdl_optimizer_step(t->optimizer, x, y));
   OK(bdl_optimizer_fit(t->optimizer, x, y, 1, NULL, NULL));
 }

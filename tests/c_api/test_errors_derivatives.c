@@ -43,7 +43,7 @@ static void test_noise_covariance(void** state) {
   REFUSED(BDL_ERROR_UNSUPPORTED, "bdl_model_get_noise_covariance",
           bdl_model_get_noise_precision(t.model, into(1, 2)));
   REFUSED(INVALID, "not positive definite", bdl_model_set_noise_covariance(t.model, given(2, 2)));
-  OK(bdl_model_get_noise_covariance(t.model, m));
+  OK(bdl_model_get_noise_covariance(t.model, bdl_f64_out(r, 2, 2)));
   assert_true(r[0] == 1 && r[1] == 0.5 && r[2] == 0.5 && r[3] == 1); /* the old one is still there */
   trained_free(&t);
   trained_free(&counts);
@@ -71,7 +71,7 @@ static void test_hessians(void** state) {
   const bdl_model* m = t.model;
   const bdl_matrix p = given(1, d), x = given(4, 2), y = given(4, 2), v = given(3, d);
   static double big[17 * 17];
-  const bdl_matrix square = bdl_f64(big, d, d);
+  const bdl_matrix_out square = bdl_f64_out(big, d, d);
   (void)state;
   assert_int_equal(d, 17);
   watch(&t);
@@ -89,7 +89,7 @@ static void test_hessians(void** state) {
   REFUSES_INPUTS("x", 4, 2, bdl_model_hessian(m, p, wrong, y, square));
   REFUSES_INPUTS("y", 4, 2, bdl_model_hessian(m, p, x, wrong, square));
   REFUSED(BDL_ERROR_SHAPE, "hessian has 2 rows, expected 17", bdl_model_hessian(m, p, x, y, into(2, d)));
-  REFUSED(BDL_ERROR_SHAPE, "hessian is empty", bdl_model_hessian(m, p, x, y, bdl_none()));
+  REFUSED(BDL_ERROR_SHAPE, "hessian is empty", bdl_model_hessian(m, p, x, y, bdl_none_out()));
   for (int i = 0; i < 17 * 17; ++i) assert_true(big[i] == 0);
 
   watch(&classes);
@@ -127,14 +127,14 @@ static void test_overflow(void** state) {
   trained_free(&t);
 }
 
-static int32_t zero_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+static int32_t zero_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   (void)theta;
   for (int64_t i = 0; i < x.rows; ++i) ((double*)f.data)[i * f.row_stride] = 0;
   return *(const int32_t*)user_data;
 }
 
 static int32_t bad_gradients(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds,
-                             bdl_matrix rows) {
+                             bdl_matrix_out rows) {
   (void)user_data, (void)theta, (void)x, (void)seeds, (void)rows;
   return 0; /* without writing anything */
 }
@@ -144,8 +144,8 @@ static void test_user_models(void** state) {
   bdl_model *blind, *bad;
   (void)state;
   watch(NULL);
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, zero_outputs, NULL, &answer, NULL, &blind));
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, zero_outputs, bad_gradients, &answer, NULL, &bad));
+  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, zero_outputs, NULL, &answer, NULL, &blind));
+  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, zero_outputs, bad_gradients, &answer, NULL, &bad));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a gradients callback",
           bdl_model_jacobian(blind, given(1, 2), given(3, 1), into(3, 2)));
   REFUSED(BDL_ERROR_DIVERGED, "gradients callback",

@@ -1,7 +1,7 @@
 /* What the functions of model.h refuse. */
 #include "refused.h"
 
-static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
+static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
   (void)user_data, (void)parameters, (void)inputs, (void)outputs;
   return 0;
 }
@@ -49,8 +49,8 @@ static void test_create_mlp(void** state) {
 
 static bdl_status user(int dtype, int64_t inputs, int64_t outputs, int64_t parameters, int likelihood,
                        int* destroyed) {
-  return bdl_model_create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood,
-                               no_outputs, NULL, destroyed, no_destroy, &out.model);
+  return create_user((bdl_dtype)dtype, inputs, outputs, parameters, (bdl_likelihood)likelihood, no_outputs,
+                     NULL, destroyed, no_destroy, &out.model);
 }
 #define USER(fragment, ...)                                                                               \
   refused_at(INVALID, fragment, user(__VA_ARGS__, &destroyed), "bdl_model_create_user(" #__VA_ARGS__ ")", \
@@ -58,6 +58,7 @@ static bdl_status user(int dtype, int64_t inputs, int64_t outputs, int64_t param
 
 static void test_create_user(void** state) {
   int destroyed = 0;
+  bdl_model_callbacks callbacks = {sizeof callbacks, no_outputs, NULL, &destroyed, no_destroy};
   (void)state;
   watch(NULL);
   USER("dtype is 0", 0, 1, 1, 2, BDL_GAUSSIAN);
@@ -68,13 +69,47 @@ static void test_create_user(void** state) {
   USER("parameters is 9223372036854775807", BDL_F64, 1, 1, INT64_MAX, BDL_GAUSSIAN);
   USER("likelihood is 77", BDL_F64, 1, 1, 2, 77);
   USER("1 outputs, expected at least 2", BDL_F64, 1, 1, 2, BDL_CATEGORICAL);
-  REFUSED(
-      INVALID, "outputs_fn is NULL",
-      bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, NULL, NULL, &destroyed, no_destroy, &out.model));
-  REFUSED(
-      INVALID, "model is NULL",
-      bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, &destroyed, no_destroy, NULL));
+  REFUSED(INVALID, "callbacks is NULL",
+          bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, NULL, &out.model));
+  REFUSED(INVALID, "model is NULL", bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, &callbacks, NULL));
+  callbacks.outputs = NULL;
+  REFUSED(INVALID, "callbacks->outputs is NULL",
+          bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, &callbacks, &out.model));
   assert_int_equal(destroyed, 0); /* creation failed: the caller still owns its data */
+}
+
+/* What is too small for `outputs`, ends within a member, or is of a later version. */
+static void test_struct_sizes(void** state) {
+  int destroyed = 0;
+  bdl_model_callbacks callbacks = {sizeof callbacks, no_outputs, NULL, &destroyed, no_destroy};
+  const size_t sizes[] = {0,
+                          1,
+                          sizeof(size_t),
+                          offsetof(bdl_model_callbacks, gradients) - 1,
+                          offsetof(bdl_model_callbacks, gradients) + 1,
+                          sizeof callbacks - 1,
+                          sizeof callbacks + 1,
+                          sizeof callbacks + sizeof(void*),
+                          (size_t)-1,
+                          (size_t)-8};
+  (void)state;
+  watch(NULL);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    char fragment[60];
+    callbacks.struct_size = sizes[i];
+    (void)snprintf(fragment, sizeof fragment, "callbacks has struct_size %zu, expected", sizes[i]);
+    REFUSED(INVALID, fragment, bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, &callbacks, &out.model));
+  }
+  assert_int_equal(destroyed, 0);
+}
+
+static void test_copy(void** state) {
+  trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  (void)state;
+  watch(&t);
+  REFUSED(INVALID, "model is NULL", bdl_model_copy(NULL, &out.model));
+  REFUSED(INVALID, "copy is NULL", bdl_model_copy(t.model, NULL));
+  trained_free(&t);
 }
 
 static void test_null_model(void** state) {
@@ -120,7 +155,7 @@ static void test_noise_precision(void** state) {
   watch(&t);
   REFUSES_OUTPUTS("precision", 1, 2, bdl_model_get_noise_precision(t.model, wrong));
   OK(bdl_model_set_noise_precision(t.model, bdl_f64(each, 1, 1)));
-  OK(bdl_model_get_noise_precision(t.model, bdl_f64(read, 1, 2))); /* shared: for each output, too */
+  OK(bdl_model_get_noise_precision(t.model, bdl_f64_out(read, 1, 2))); /* shared: for each output, too */
   assert_true(read[0] == 4 && read[1] == 4);
   watch(&counts);
   REFUSED(BDL_ERROR_UNSUPPORTED, "likelihood", bdl_model_set_noise_precision(counts.model, given(1, 1)));
@@ -137,7 +172,7 @@ static void test_initialize(void** state) {
   REFUSED(INVALID, "scheme is 0", bdl_model_initialize(t.model, (bdl_initialization)0, 1, into(1, 17)));
   REFUSED(INVALID, "scheme is 4", bdl_model_initialize(t.model, (bdl_initialization)4, 1, into(1, 17)));
   REFUSES_OUTPUTS("parameters", 1, t.parameters, bdl_model_initialize(t.model, BDL_INIT_HE, 1, wrong));
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user_model));
+  OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user_model));
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_initialize(user_model, BDL_INIT_HE, 1, into(1, 2)));
   bdl_model_free(user_model);
   trained_free(&t);
@@ -192,6 +227,7 @@ static void test_overflow(void** state) {
 int test_errors_model(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
+      cmocka_unit_test(test_struct_sizes),    cmocka_unit_test(test_copy),
       cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),
       cmocka_unit_test(test_noise_precision), cmocka_unit_test(test_initialize),
       cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_overflow)};

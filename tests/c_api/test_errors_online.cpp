@@ -27,8 +27,9 @@ struct Row {
 void observe_refused(StreamLearner& learner, bdl_status expected, const char* fragment, bdl_matrix x,
                      bdl_matrix y) {
   double score[2] = {-77, -77};
-  refused(&learner, "bdl_optimizer_observe", expected, fragment,
-          [&] { return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64(score, x.rows, 1)); });
+  refused(&learner, "bdl_optimizer_observe", expected, fragment, [&] {
+    return bdl_optimizer_observe(learner.optimizer.get(), x, y, bdl_f64_out(score, x.rows, 1));
+  });
   assert_true(score[0] == -77 && score[1] == -77);
 }
 
@@ -37,7 +38,7 @@ void test_null(void**) {
   const bdl_matrix x = bdl_f64(row.x, 1, 2), y = bdl_f64(row.y, 1, 2);
   const char* const null = "optimizer is NULL";
   refused(nullptr, "bdl_optimizer_observe", invalid, null,
-          [&] { return bdl_optimizer_observe(nullptr, x, y, bdl_none()); });
+          [&] { return bdl_optimizer_observe(nullptr, x, y, bdl_none_out()); });
   refused(nullptr, "bdl_optimizer_forecast", invalid, null,
           [] { return bdl_optimizer_forecast(nullptr, 1); });
   refused(nullptr, "bdl_optimizer_set_process_noise", invalid, null,
@@ -60,7 +61,7 @@ void test_without_model(void**) {
   const bdl_matrix x = bdl_f64(row.x, 1, 2);
   const char* const without = "without a model";
   refused(nullptr, "bdl_optimizer_observe", BDL_ERROR_UNSUPPORTED, without,
-          [&] { return bdl_optimizer_observe(o.get(), x, x, bdl_none()); });
+          [&] { return bdl_optimizer_observe(o.get(), x, x, bdl_none_out()); });
   int64_t count = -7;
   refused(nullptr, "bdl_optimizer_prequential", BDL_ERROR_UNSUPPORTED, without,
           [&] { return bdl_optimizer_prequential(o.get(), &count, nullptr, nullptr); });
@@ -92,7 +93,7 @@ void test_data(void**) {
       double score = -77;
       refused(&learner, "bdl_optimizer_observe", BDL_ERROR_SHAPE, "log_density has 1 rows, expected 2", [&] {
         return bdl_optimizer_observe(learner.optimizer.get(), bdl_strided(row.x, BDL_F64, 2, 2, 0, 1),
-                                     bdl_strided(row.y, BDL_F64, 2, 2, 0, 1), bdl_f64(&score, 1, 1));
+                                     bdl_strided(row.y, BDL_F64, 2, 2, 0, 1), bdl_f64_out(&score, 1, 1));
       });
       assert_true(score == -77);
       for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
@@ -183,18 +184,18 @@ void test_unsupported(void**) {
 
 /// Only derivatives of first order are known of a user's model.
 void test_user_models(void**) {
-  const auto outputs = [](void*, bdl_matrix, bdl_matrix inputs, bdl_matrix f) {
+  const auto outputs = [](void*, bdl_matrix, bdl_matrix inputs, bdl_matrix_out f) {
     for (int64_t i = 0; i < inputs.rows; ++i) static_cast<double*>(f.data)[i * f.row_stride] = 0.5;
     return 0;
   };
-  const auto gradients = [](void*, bdl_matrix, bdl_matrix inputs, bdl_matrix, bdl_matrix rows) {
+  const auto gradients = [](void*, bdl_matrix, bdl_matrix inputs, bdl_matrix, bdl_matrix_out rows) {
     for (int64_t i = 0; i < inputs.rows; ++i)
       for (int64_t j = 0; j < rows.cols; ++j)
         static_cast<double*>(rows.data)[i * rows.row_stride + j * rows.col_stride] = 1;
     return 0;
   };
   bdl_model* created = nullptr;
-  OK(bdl_model_create_user(BDL_F64, 2, 1, 3, BDL_GAUSSIAN, outputs, gradients, nullptr, nullptr, &created));
+  OK(create_user(BDL_F64, 2, 1, 3, BDL_GAUSSIAN, outputs, gradients, nullptr, nullptr, &created));
   const Model model(created);
   const Posterior q = make_posterior(BDL_F64, 3, StreamFamily::full);
   bdl_optimizer* none = nullptr;
@@ -203,7 +204,7 @@ void test_user_models(void**) {
   const Optimizer o = make_optimizer(model, q, 1, "bong");
   const Row row;
   OK(bdl_optimizer_set_choice(o.get(), "curvature", "lin-ef"));
-  OK(bdl_optimizer_observe(o.get(), bdl_f64(row.x, 1, 2), bdl_f64(row.y, 1, 1), bdl_none()));
+  OK(bdl_optimizer_observe(o.get(), bdl_f64(row.x, 1, 2), bdl_f64(row.y, 1, 1), bdl_none_out()));
 }
 
 /// Draws that fail, or leave values unwritten, or are not finite.
@@ -215,12 +216,12 @@ void test_draws(void**) {
       bdl_optimizer* const o = learner.optimizer.get();
       learner.set("curvature", "mc-ggn");
       OK(bdl_optimizer_set_draws(
-          o, [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) { return 42; },
+          o, [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix_out) { return 42; },
           nullptr, nullptr));
       observe_refused(learner, BDL_ERROR_CALLBACK, "returned 42, expected 0", x, y);
       OK(bdl_optimizer_set_draws(
           o,
-          [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior* q, bdl_matrix draws) {
+          [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior* q, bdl_matrix_out draws) {
             draws.rows -= 1;
             return bdl_posterior_sample(q, 1, 0, draws) == BDL_OK ? 0 : 1;
           },
@@ -257,7 +258,7 @@ void test_errors_in_the_middle(void**) {
   }
   Vector scores(8, -77);
   const bdl_status status = bdl_optimizer_observe(learner.optimizer.get(), learner.x(0, 8), learner.y(0, 8),
-                                                  bdl_f64(scores.data(), 8, 1));
+                                                  bdl_f64_out(scores.data(), 8, 1));
   other.observe(0, 4);
   if (status == BDL_OK) fail_msg("got success");
   assert_int_equal(status, BDL_ERROR_DIVERGED);

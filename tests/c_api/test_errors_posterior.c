@@ -33,7 +33,7 @@ static void test_null_posterior(void** state) {
           bdl_posterior_set_low_rank(NULL, given(1, D), given(D, L), given(1, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_full(NULL, given(1, D), given(D, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_mean(NULL, into(1, D)));
-  REFUSED(INVALID, "posterior is NULL", bdl_posterior_low_rank(NULL, into(D, L), bdl_none()));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_get_low_rank(NULL, into(D, L), bdl_none_out()));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_precision_diagonal(NULL, into(1, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_marginal_variance(NULL, into(1, D)));
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_covariance(NULL, &index, 1, &index, 1, into(1, 1)));
@@ -138,14 +138,16 @@ static void test_reading(void** state) {
   REFUSES_OUTPUTS("solution", 3, D, bdl_posterior_solve(q, given(3, D), wrong));
   REFUSES_INPUTS("parameters", 3, D, bdl_posterior_log_density(q, wrong, into(3, 1)));
   REFUSES_OUTPUTS("log_density", 3, 1, bdl_posterior_log_density(q, given(3, D), wrong));
-  REFUSED(BDL_ERROR_SHAPE, "low_rank has 3 columns", bdl_posterior_low_rank(q, into(D, 3), bdl_none()));
-  REFUSED(BDL_ERROR_SHAPE, "diagonal has 3 columns", bdl_posterior_low_rank(q, into(D, L), into(1, 3)));
+  REFUSED(BDL_ERROR_SHAPE, "low_rank has 3 columns",
+          bdl_posterior_get_low_rank(q, into(D, 3), bdl_none_out()));
+  REFUSED(BDL_ERROR_SHAPE, "diagonal has 3 columns", bdl_posterior_get_low_rank(q, into(D, L), into(1, 3)));
   REFUSED(BDL_ERROR_SHAPE, "low_rank is an output of dtype i32",
-          bdl_posterior_low_rank(q, bdl_i32((const int32_t*)out.matrix, D, L), bdl_none()));
+          bdl_posterior_get_low_rank(q, bdl_strided_out(out.matrix, BDL_I32, D, L, L, 1), bdl_none_out()));
   REFUSED(BDL_ERROR_SHAPE, "low_rank is an output whose elements overlap",
-          bdl_posterior_low_rank(q, bdl_strided(out.matrix, BDL_F64, D, L, 1, 1), bdl_none()));
+          bdl_posterior_get_low_rank(q, bdl_strided_out(out.matrix, BDL_F64, D, L, 1, 1), bdl_none_out()));
   watch(&full);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank", bdl_posterior_low_rank(full.posterior, into(D, D), into(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",
+          bdl_posterior_get_low_rank(full.posterior, into(D, D), into(1, D)));
   trained_free(&t);
   trained_free(&full);
 }
@@ -170,9 +172,9 @@ static void test_sample(void** state) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, L);
   (void)state;
   watch(&t);
-  REFUSES_SHAPES("samples", 3, D, bdl_posterior_sample(t.posterior, 1, 0, wrong));
+  REFUSES_SOME_OUTPUTS(BAD_SHAPES, "samples", 3, D, bdl_posterior_sample(t.posterior, 1, 0, wrong));
   REFUSED(BDL_ERROR_SHAPE, "samples is an output of dtype i32",
-          bdl_posterior_sample(t.posterior, 1, 0, bdl_i32((const int32_t*)out.matrix, 3, D)));
+          bdl_posterior_sample(t.posterior, 1, 0, bdl_strided_out(out.matrix, BDL_I32, 3, D, D, 1)));
   REFUSED(INVALID, "first is -1", bdl_posterior_sample(t.posterior, 1, -1, into(3, D)));
   REFUSED(INVALID, "first is 4294967296", bdl_posterior_sample(t.posterior, 1, INT64_C(1) << 32, into(3, D)));
   REFUSED(INVALID, "number of samples is 3, expected 1 to 1",

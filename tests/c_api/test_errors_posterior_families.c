@@ -44,8 +44,8 @@ typedef struct belief {
 static belief belief_of(const bdl_posterior* q) {
   belief b;
   memset(&b, 0, sizeof b);
-  OK(bdl_posterior_mean(q, bdl_f64(b.mean, 1, D)));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(b.variance, 1, D)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(b.mean, 1, D)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(b.variance, 1, D)));
   OK(bdl_posterior_log_det_covariance(q, &b.log_det));
   return b;
 }
@@ -125,7 +125,7 @@ static void test_other_families(void** state) {
   REFUSED(BDL_ERROR_UNSUPPORTED, "full family", bdl_posterior_set_full(moment, mean, s));
   REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank",
           bdl_posterior_set_low_rank(moment, mean, bdl_none(), given(1, D)));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank", bdl_posterior_low_rank(moment, bdl_none(), into(1, D)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank", bdl_posterior_get_low_rank(moment, bdl_none_out(), into(1, D)));
   bdl_posterior_free(low_rank);
   bdl_posterior_free(full);
   bdl_posterior_free(moment);
@@ -150,9 +150,9 @@ static void test_tensors(void** state) {
     REFUSED(INVALID, "posterior is NULL", bdl_posterior_tensor_describe(NULL, 0, &name, NULL, NULL, NULL));
     REFUSED(INVALID, "index is 5, expected 0 to 4",
             bdl_posterior_tensor_describe(q, 5, &name, NULL, NULL, NULL));
-    REFUSED(INVALID, "index is -1", bdl_posterior_tensor_get(q, -1, bdl_f64(broken, 1, 1)));
-    REFUSED(INVALID, "posterior is NULL", bdl_posterior_tensor_get(NULL, 0, bdl_f64(broken, 1, 1)));
-    REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_tensor_get(q, 1, bdl_f64(broken, 2, 3)));
+    REFUSED(INVALID, "index is -1", bdl_posterior_get_tensor(q, -1, bdl_f64_out(broken, 1, 1)));
+    REFUSED(INVALID, "posterior is NULL", bdl_posterior_get_tensor(NULL, 0, bdl_f64_out(broken, 1, 1)));
+    REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_get_tensor(q, 1, bdl_f64_out(broken, 2, 3)));
     REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_tensors(NULL, names, values, 2));
     REFUSED(INVALID, "names is NULL", bdl_posterior_set_tensors(q, NULL, values, 2));
     REFUSED(INVALID, "tensors is NULL", bdl_posterior_set_tensors(q, names, NULL, 2));

@@ -32,7 +32,7 @@ typedef bdl_status (*prediction)(const bdl_model*, const bdl_posterior*, bdl_mat
 
 static bdl_status predict(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
                           int64_t samples) {
-  const bdl_matrix none = bdl_none();
+  const bdl_matrix_out none = bdl_none_out();
   return bdl_predict(m, q, x, (bdl_predict_method)method, samples, 1, into(N, C), none, none);
 }
 static bdl_status quantiles(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
@@ -41,7 +41,7 @@ static bdl_status quantiles(const bdl_model* m, const bdl_posterior* q, bdl_matr
 }
 static bdl_status interval(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
                            int64_t samples) {
-  const bdl_matrix upper = bdl_f64(out.matrix + 100, N, C);
+  const bdl_matrix_out upper = bdl_f64_out(out.matrix + 100, N, C);
   return bdl_predict_interval(m, q, x, (bdl_predict_method)method, samples, 1, 0.9, into(N, C), upper);
 }
 static bdl_status log_density(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
@@ -51,7 +51,7 @@ static bdl_status log_density(const bdl_model* m, const bdl_posterior* q, bdl_ma
 static bdl_status class_of(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
                            int64_t samples) {
   const bdl_model* c = m == gaussian.model ? two_classes.model : m;
-  const bdl_matrix none = bdl_none();
+  const bdl_matrix_out none = bdl_none_out();
   return bdl_predict_classes(c, q, x, (bdl_predict_method)method, samples, 1, into(N, C), none, none);
 }
 static bdl_status draws(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
@@ -67,7 +67,7 @@ static bdl_status draws_by(const bdl_model* m, const bdl_posterior* q, bdl_matri
 static bdl_status law(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
   (void)method;
   (void)samples;
-  return bdl_predict_output_distribution(m, q, x, into(N, C), bdl_f64(out.matrix + 100, N, C * C));
+  return bdl_predict_output_distribution(m, q, x, into(N, C), bdl_f64_out(out.matrix + 100, N, C * C));
 }
 
 static const struct {
@@ -140,14 +140,15 @@ static void test_inputs(void** state) {
 #define REFUSES_OPTIONAL_OUTPUTS(name, rows, cols, call)               \
   for (int number = 1; number < BAD_OUTPUTS; ++number) {               \
     const bad_matrix b = bad_output(number, into(rows, cols), name);   \
-    const bdl_matrix wrong = b.matrix;                                 \
+    const bdl_matrix_out wrong = b.output;                             \
     refused_at(b.status, b.fragment, call, #call, __FILE__, __LINE__); \
   }
 
 static void test_outputs(void** state) {
   const bdl_model *m = gaussian.model, *c = two_classes.model, *k = classes.model;
   const bdl_posterior *q = gaussian.posterior, *p = classes.posterior;
-  const bdl_matrix x = given(N, INPUTS), none = bdl_none(), good = bdl_f64(out.matrix + 200, N, C);
+  const bdl_matrix x = given(N, INPUTS);
+  const bdl_matrix_out none = bdl_none_out(), good = bdl_f64_out(out.matrix + 200, N, C);
   (void)state;
   REFUSES_OPTIONAL_OUTPUTS("mean", N, C, bdl_predict(m, q, x, MC, wrong, none, none));
   REFUSES_OPTIONAL_OUTPUTS("epistemic_variance", N, C, bdl_predict(m, q, x, MC, good, wrong, none));
@@ -168,7 +169,8 @@ static void test_outputs(void** state) {
 static void test_levels(void** state) {
   const bdl_model* m = gaussian.model;
   const bdl_posterior* q = gaussian.posterior;
-  const bdl_matrix x = given(N, INPUTS), l = into(N, C), u = bdl_f64(out.matrix + 100, N, C);
+  const bdl_matrix x = given(N, INPUTS);
+  const bdl_matrix_out l = into(N, C), u = bdl_f64_out(out.matrix + 100, N, C);
   const double bad_levels[] = {0, 1, -0.1, 1.1, (double)INFINITY};
   (void)state;
   for (int i = 0; i < 5; ++i) {
@@ -184,7 +186,8 @@ static void test_levels(void** state) {
 }
 
 static void test_likelihoods(void** state) {
-  const bdl_matrix x = given(N, INPUTS), l = into(N, 3), u = bdl_f64(out.matrix + 100, N, 3);
+  const bdl_matrix x = given(N, INPUTS);
+  const bdl_matrix_out l = into(N, 3), u = bdl_f64_out(out.matrix + 100, N, 3);
   const trained *no_quantiles[] = {&classes, &two_classes}, *no_classes[] = {&gaussian, &counts};
   (void)state;
   for (int i = 0; i < 2; ++i) {
@@ -193,7 +196,8 @@ static void test_likelihoods(void** state) {
             bdl_predict_quantiles(t->model, t->posterior, x, MC, given(1, 1), into(N, t->outputs)));
     REFUSED(BDL_ERROR_UNSUPPORTED, "", bdl_predict_interval(t->model, t->posterior, x, MC, 0.9, l, u));
     REFUSED(BDL_ERROR_UNSUPPORTED, "",
-            bdl_predict_classes(s->model, s->posterior, x, MC, into(N, s->outputs), bdl_none(), bdl_none()));
+            bdl_predict_classes(s->model, s->posterior, x, MC, into(N, s->outputs), bdl_none_out(),
+                                bdl_none_out()));
   }
 }
 
@@ -209,12 +213,12 @@ static void test_quadrature(void** state) {
              "bdl_predict(", __FILE__, __LINE__);
   REFUSED(BDL_ERROR_UNSUPPORTED, "",
           bdl_predict(counts.model, counts.posterior, given(N, INPUTS), BDL_QUADRATURE, 0, 1, into(N, 1),
-                      bdl_none(), bdl_none()));
+                      bdl_none_out(), bdl_none_out()));
   bdl_model_free(m);
   bdl_posterior_free(q);
 }
 
-static int32_t half(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
+static int32_t half(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
   (void)user_data;
   (void)parameters;
   for (int64_t i = 0; i < inputs.rows; ++i) ((double*)outputs.data)[i * outputs.row_stride] = 0.5;
@@ -223,14 +227,15 @@ static int32_t half(void* user_data, bdl_matrix parameters, bdl_matrix inputs, b
 
 /* What the linearised model cannot say, and a model without gradients. */
 static void test_linearized(void** state) {
-  const bdl_matrix x = given(N, INPUTS), none = bdl_none();
+  const bdl_matrix x = given(N, INPUTS);
+  const bdl_matrix_out none = bdl_none_out();
   bdl_model* m;
   bdl_posterior* q;
   (void)state;
   REFUSED(
       BDL_ERROR_UNSUPPORTED, "mutual_information is not given by the probit approximation",
       bdl_predict_classes(classes.model, classes.posterior, x, BDL_LINEARIZED, 0, 1, none, none, into(N, 1)));
-  OK(bdl_model_create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, half, NULL, NULL, NULL, &m));
+  OK(create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, half, NULL, NULL, NULL, &m));
   OK(bdl_posterior_create_full(BDL_F64, 1, &q));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a gradients callback",
           bdl_predict(m, q, x, BDL_LINEARIZED, 0, 1, into(N, 1), none, none));

@@ -47,13 +47,13 @@ static void test_null_search(void** state) {
   watch(NULL);
   bdl_search_free(NULL);
   bdl_search_request_stop(NULL);
-  assert_int_equal(bdl_search_count(NULL), 0);
+  assert_int_equal(bdl_search_trial_count(NULL), 0);
   REFUSED(INVALID, "search is NULL", bdl_search_add_double(NULL, "momentum", 0, 0.9, BDL_SCALE_LINEAR));
   REFUSED(INVALID, "search is NULL", bdl_search_add_int(NULL, "samples", 1, 9, BDL_SCALE_LINEAR));
   REFUSED(INVALID, "search is NULL", bdl_search_add_choice(NULL, "curvature", "mc-ef | mc-ggn"));
   REFUSED(INVALID, "search is NULL", bdl_search_run(NULL, given(4, 2), given(4, 2), 1, 1, NULL, NULL));
   REFUSED(INVALID, "search is NULL",
-          bdl_search_trial(NULL, 0, bdl_none(), &out.number, &out.other, &out.text));
+          bdl_search_trial(NULL, 0, bdl_none_out(), &out.number, &out.other, &out.text));
   REFUSED(INVALID, "search is NULL", bdl_search_best(NULL, &out.count));
   REFUSED(INVALID, "search is NULL", bdl_search_apply(NULL, 0, NULL));
   REFUSED(INVALID, "search is NULL", bdl_search_folds(NULL, into(9, 1)));
@@ -112,8 +112,8 @@ static void test_run(void** state) {
   REFUSED(BDL_ERROR_SHAPE, "x has 9 rows, those of the search's earlier trials 24",
           bdl_search_run(used, good, good, 1, 0, NULL, NULL));
   OK(bdl_search_run(s, x, y, 0, 0, NULL, NULL));
-  assert_int_equal(bdl_search_count(s), 0);
-  assert_int_equal(bdl_search_count(used), 2);
+  assert_int_equal(bdl_search_trial_count(s), 0);
+  assert_int_equal(bdl_search_trial_count(used), 2);
   bdl_search_free(s);
   bdl_search_free(used);
   trained_free(&t);
@@ -126,14 +126,14 @@ static void test_results(void** state) {
   watch(&t);
   REFUSED(BDL_ERROR_UNSUPPORTED, "there are no trials yet", bdl_search_best(s, &out.count));
   REFUSED(INVALID, "trial is NULL", bdl_search_best(used, NULL));
-  REFUSED(INVALID, "trial is 0", bdl_search_trial(s, 0, bdl_none(), &out.number, &out.other, &out.text));
+  REFUSED(INVALID, "trial is 0", bdl_search_trial(s, 0, bdl_none_out(), &out.number, &out.other, &out.text));
   REFUSED(INVALID, "trial is 2, expected 0 to 1",
           bdl_search_trial(used, 2, into(1, 1), &out.number, &out.other, &out.text));
   REFUSED(INVALID, "trial is -1", bdl_search_trial(used, -1, into(1, 1), &out.number, &out.other, &out.text));
   for (int number = 1; number < BAD_OUTPUTS; ++number) { /* none is allowed */
     const bad_matrix b = bad_output(number, into(1, 1), "values");
     if (number == BAD_SHAPES + 2) continue; /* one element cannot overlap */
-    refused_at(b.status, b.fragment, bdl_search_trial(used, 0, b.matrix, &out.number, &out.other, &out.text),
+    refused_at(b.status, b.fragment, bdl_search_trial(used, 0, b.output, &out.number, &out.other, &out.text),
                "bdl_search_trial(", __FILE__, __LINE__);
   }
   REFUSED(INVALID, "trial is 2, expected 0 to 1", bdl_search_apply(used, 2, t.optimizer));
@@ -141,8 +141,8 @@ static void test_results(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_search_apply(used, 0, NULL));
   REFUSED(BDL_ERROR_SHAPE, "fold has 2 columns, expected 1", bdl_search_folds(s, into(9, 2)));
   REFUSED(INVALID, "the number of rows of fold is 2, expected 3 to", bdl_search_folds(s, into(2, 1)));
-  REFUSED(BDL_ERROR_SHAPE, "fold is empty", bdl_search_folds(s, bdl_none()));
-  OK(bdl_search_trial(used, 1, bdl_none(), NULL, NULL, NULL));
+  REFUSED(BDL_ERROR_SHAPE, "fold is empty", bdl_search_folds(s, bdl_none_out()));
+  OK(bdl_search_trial(used, 1, bdl_none_out(), NULL, NULL, NULL));
   bdl_search_free(s);
   bdl_search_free(used);
   trained_free(&t);

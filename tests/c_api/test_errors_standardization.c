@@ -10,6 +10,13 @@ static const bdl_matrix* none(void) {
 }
 #define NONE (*none())
 
+static const bdl_matrix_out* unwanted(void) {
+  static bdl_matrix_out nothing;
+  nothing = bdl_none_out();
+  return &nothing;
+}
+#define UNWANTED (*unwanted())
+
 static void test_set(void** state) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
   const double too_small[] = {1, 1e-101}, too_large[] = {1e101, 1};
@@ -72,25 +79,27 @@ static void test_get(void** state) {
   float small[2];
   (void)state;
   watch(&t);
-  REFUSED(INVALID, "model is NULL", bdl_model_get_standardization(NULL, NONE, NONE, NONE, NONE));
+  REFUSED(INVALID, "model is NULL",
+          bdl_model_get_standardization(NULL, UNWANTED, UNWANTED, UNWANTED, UNWANTED));
   for (int number = 1; number < BAD_OUTPUTS; ++number) {
     const char* names[] = {"input_mean", "input_scale", "target_mean", "target_scale"};
     for (int k = 0; k < 4; ++k) {
       const bad_matrix b = bad_output(number, into(1, 2), names[k]);
-      refused_at(b.status, b.fragment,
-                 bdl_model_get_standardization(t.model, k == 0 ? b.matrix : NONE, k == 1 ? b.matrix : NONE,
-                                               k == 2 ? b.matrix : NONE, k == 3 ? b.matrix : NONE),
-                 "bdl_model_get_standardization(...)", __FILE__, __LINE__);
+      refused_at(
+          b.status, b.fragment,
+          bdl_model_get_standardization(t.model, k == 0 ? b.output : UNWANTED, k == 1 ? b.output : UNWANTED,
+                                        k == 2 ? b.output : UNWANTED, k == 3 ? b.output : UNWANTED),
+          "bdl_model_get_standardization(...)", __FILE__, __LINE__);
     }
   }
   watch(NULL);
   OK(bdl_model_set_standardization(t.model, bdl_f64(large, 1, 2), NONE, NONE, NONE));
   REFUSED(BDL_ERROR_DIVERGED, "input_mean would be 1e+80",
-          bdl_model_get_standardization(t.model, bdl_f32(small, 1, 2), into(1, 2), NONE, NONE));
+          bdl_model_get_standardization(t.model, bdl_f32_out(small, 1, 2), into(1, 2), UNWANTED, UNWANTED));
   trained_free(&t);
 }
 
-static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
+static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
   (void)user_data, (void)parameters, (void)inputs, (void)outputs;
   return 0;
 }
@@ -100,11 +109,12 @@ static void test_unsupported(void** state) {
   bdl_model* user;
   double mean[] = {7, 7}, scale[] = {7, 7};
   (void)state;
-  OK(bdl_model_create_user(BDL_F64, 2, 2, 3, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user));
+  OK(create_user(BDL_F64, 2, 2, 3, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user));
   watch(NULL);
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_set_standardization(user, NONE, NONE, NONE, NONE));
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_standardize(user, given(4, 2), NONE));
-  OK(bdl_model_get_standardization(user, bdl_f64(mean, 1, 2), NONE, NONE, bdl_f64(scale, 1, 2)));
+  OK(bdl_model_get_standardization(user, bdl_f64_out(mean, 1, 2), UNWANTED, UNWANTED,
+                                   bdl_f64_out(scale, 1, 2)));
   assert_true(mean[0] == 0 && mean[1] == 0 && scale[0] == 1 && scale[1] == 1);
   bdl_model_free(user);
   for (int likelihood = BDL_BERNOULLI; likelihood <= BDL_POISSON; ++likelihood) {
@@ -117,7 +127,7 @@ static void test_unsupported(void** state) {
     REFUSED(BDL_ERROR_SHAPE, "y has 3 rows", bdl_model_standardize(t.model, given(4, 2), given(3, 1)));
     watch(NULL);
     OK(bdl_model_standardize(t.model, x_of(&t.data), y_of(&t.data)));
-    OK(bdl_model_get_standardization(t.model, NONE, bdl_f64(scale, 1, 2), NONE, NONE));
+    OK(bdl_model_get_standardization(t.model, UNWANTED, bdl_f64_out(scale, 1, 2), UNWANTED, UNWANTED));
     assert_true(scale[0] != 1);
     trained_free(&t);
   }
@@ -133,7 +143,7 @@ static void test_overflow(void** state) {
   REFUSED(BDL_ERROR_NOT_FINITE, "before it is standardised",
           bdl_optimizer_fit(t.optimizer, given(ROWS, 2), given(ROWS, 2), 1, NULL, NULL));
   REFUSED(BDL_ERROR_NOT_FINITE, "x is not finite at row 0, column 0 (counting from 0): 0.5 before",
-          bdl_optimizer_observe(t.optimizer, given(4, 2), given(4, 2), NONE));
+          bdl_optimizer_observe(t.optimizer, given(4, 2), given(4, 2), UNWANTED));
   REFUSED(BDL_ERROR_NOT_FINITE, "x is not finite at row 0, column 0",
           bdl_model_evaluate(t.model, given(1, t.parameters), given(4, 2), into(4, 2)));
   watch(NULL);

@@ -51,8 +51,47 @@ static void example_network(void** state) {
   assert_string_equal(name, "layer1.weight");
   assert_true(offset == 9 && rows == 1 && cols == 3);
 
-  OK(bdl_model_initialize(model, BDL_INIT_UNIFORM_FAN_IN, 1, bdl_f64(theta, 1, 13)));
+  OK(bdl_model_initialize(model, BDL_INIT_UNIFORM_FAN_IN, 1, bdl_f64_out(theta, 1, 13)));
   assert_true(fabs(theta[0]) > 0 && fabs(theta[0]) < 1 / sqrt(2));
+  bdl_model_free(model);
+}
+
+/* One network with two noises: a copy is a model of its own. */
+static void example_model_copy(void** state) {
+  const int64_t sizes[] = {2, 1};
+  const double four = 4;
+  double precision = 0;
+  bdl_model *model, *copy;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
+  OK(bdl_model_copy(model, &copy));
+  OK(bdl_model_set_noise_precision(copy, bdl_f64(&four, 1, 1)));
+  OK(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)));
+  assert_true(precision == 1);
+  bdl_model_free(model);
+  OK(bdl_model_get_noise_precision(copy, bdl_f64_out(&precision, 1, 1)));
+  assert_true(precision == 4);
+  bdl_model_free(copy);
+}
+
+/* What one call has written is read by the next: an output as an input. Any layout will do. */
+static void example_outputs(void** state) {
+  const int64_t sizes[] = {2, 1};
+  const double x[] = {1, 1, 2, 4};
+  double theta[2] = {0, 0}, columns[4] = {0}, values[2] = {0, 0};
+  float single[2] = {0, 0};
+  const bdl_matrix_out parameters = bdl_f64_out(theta, 1, 2),
+                       rows = bdl_column_major_out(columns, BDL_F64, 2, 2);
+  const bdl_matrix y = bdl_f64(values, 2, 1);
+  bdl_model* model;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
+  OK(bdl_model_initialize(model, BDL_INIT_XAVIER, 1, parameters));
+  OK(bdl_model_evaluate(model, bdl_as_input(parameters), bdl_f64(x, 2, 2), bdl_f64_out(values, 2, 1)));
+  OK(bdl_model_evaluate(model, bdl_as_input(parameters), bdl_f64(x, 2, 2), bdl_f32_out(single, 2, 1)));
+  assert_true(fabs(values[1] - 2 * theta[0] - 4 * theta[1]) < 1e-15 && single[1] == (float)values[1]);
+  OK(bdl_model_gradient_rows(model, bdl_as_input(parameters), bdl_f64(x, 2, 2), y, rows));
+  assert_true(columns[0] == 0 && columns[3] == 0); /* y is what the model says: no residuals */
   bdl_model_free(model);
 }
 
@@ -66,16 +105,16 @@ static void example_model_values(void** state) {
   OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
   OK(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
   precision = 0;
-  OK(bdl_model_get_noise_precision(model, bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)));
   assert_true(precision == 4);
 
-  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(&f, 1, 1)));
+  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64_out(&f, 1, 1)));
   assert_true(f == 2);
   OK(bdl_model_log_likelihood(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
-                              bdl_f64(&log_likelihood, 1, 1)));
+                              bdl_f64_out(&log_likelihood, 1, 1)));
   assert_true(fabs(log_likelihood - (0.5 * log(4 / (2 * pi)) - 0.5 * 4)) < 1e-12);
   OK(bdl_model_gradient_rows(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
-                             bdl_f64(row, 1, 2)));
+                             bdl_f64_out(row, 1, 2)));
   assert_true(row[0] == 4 && row[1] == 0); /* noise precision x residual x input */
   bdl_model_free(model);
 }
@@ -90,16 +129,16 @@ static void example_standardization(void** state) {
   (void)state;
   OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
   OK(bdl_model_standardize(model, bdl_f64(x, 3, 1), bdl_f64(y, 3, 1)));
-  OK(bdl_model_get_standardization(model, bdl_f64(&mean, 1, 1), bdl_none(), bdl_none(),
-                                   bdl_f64(&scale, 1, 1)));
+  OK(bdl_model_get_standardization(model, bdl_f64_out(&mean, 1, 1), bdl_none_out(), bdl_none_out(),
+                                   bdl_f64_out(&scale, 1, 1)));
   assert_true(mean == 68 && fabs(scale - 10000 * sqrt(2.0 / 3)) < 1e-9);
-  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64(f, 3, 1)));
+  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64_out(f, 3, 1)));
   assert_true(fabs(f[0] - 10000) < 1e-9 && fabs(f[2] - 30000) < 1e-9);
 
   /* Or by numbers of one's own: degrees Celsius inside, y as it is. */
   OK(bdl_model_set_standardization(model, bdl_f64(&freezing, 1, 1), bdl_f64(&degree, 1, 1), bdl_none(),
                                    bdl_none()));
-  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64(f, 3, 1)));
+  OK(bdl_model_evaluate(model, bdl_f64(theta, 1, 1), bdl_f64(x, 3, 1), bdl_f64_out(f, 3, 1)));
   assert_true(fabs(f[0] - 10) < 1e-12 && fabs(f[2] - 30) < 1e-12);
   bdl_model_free(model);
 }
@@ -115,11 +154,11 @@ static void example_heteroscedastic(void** state) {
   OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_HETEROSCEDASTIC, &model));
   assert_true(bdl_model_outputs(model) == 2 && bdl_model_targets(model) == 1);
   OK(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
-  OK(bdl_model_get_noise_precision(model, bdl_f64(&read, 1, 1)));
+  OK(bdl_model_get_noise_precision(model, bdl_f64_out(&read, 1, 1)));
   OK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
   OK(bdl_posterior_set_low_rank(q, bdl_f64(theta, 1, 2), bdl_none(), bdl_f64(d, 1, 2)));
-  OK(bdl_predict(model, q, bdl_f64(x, 2, 1), BDL_PLUG_IN, 0, 0, bdl_f64(mean, 2, 1), bdl_none(),
-                 bdl_f64(noise, 2, 1)));
+  OK(bdl_predict(model, q, bdl_f64(x, 2, 1), BDL_PLUG_IN, 0, 0, bdl_f64_out(mean, 2, 1), bdl_none_out(),
+                 bdl_f64_out(noise, 2, 1)));
   assert_true(read == 4 && mean[0] == 0 && mean[1] == 3);
   assert_true(fabs(noise[0] - 0.25) < 1e-15 && fabs(noise[1] - 0.25 * exp(2)) < 1e-14);
   bdl_posterior_free(q);
@@ -142,7 +181,7 @@ static void example_student_t(void** state) {
 }
 
 /* A model of one's own: exponential decay f(t) = exp(-theta t). */
-static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix outputs) {
+static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
   const double rate = *(const double*)parameters.data;
   (void)user_data;
   for (int64_t i = 0; i < inputs.rows; ++i) {
@@ -153,7 +192,7 @@ static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs, 
 }
 
 static int32_t decay_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix seeds,
-                               bdl_matrix rows) {
+                               bdl_matrix_out rows) {
   const double rate = *(const double*)parameters.data;
   (void)user_data;
   for (int64_t i = 0; i < inputs.rows; ++i) {
@@ -167,10 +206,12 @@ static int32_t decay_gradients(void* user_data, bdl_matrix parameters, bdl_matri
 static void example_user_model(void** state) {
   const double rate = 2, times[] = {0, 1};
   double f[2];
+  const bdl_model_callbacks callbacks = {
+      .struct_size = sizeof callbacks, .outputs = decay, .gradients = decay_gradients};
   bdl_model* model;
   (void)state;
-  OK(bdl_model_create_user(BDL_F64, 1, 1, 1, BDL_GAUSSIAN, decay, decay_gradients, NULL, NULL, &model));
-  OK(bdl_model_evaluate(model, bdl_f64(&rate, 1, 1), bdl_f64(times, 2, 1), bdl_f64(f, 2, 1)));
+  OK(bdl_model_create_user(BDL_F64, 1, 1, 1, BDL_GAUSSIAN, &callbacks, &model));
+  OK(bdl_model_evaluate(model, bdl_f64(&rate, 1, 1), bdl_f64(times, 2, 1), bdl_f64_out(f, 2, 1)));
   assert_true(f[0] == 1 && fabs(f[1] - exp(-2.0)) < 1e-15);
   bdl_model_free(model);
 }
@@ -188,17 +229,17 @@ static void example_low_rank_posterior(void** state) {
   OK(bdl_posterior_copy(q, &copy));
   bdl_posterior_free(q); /* the copy is independent */
 
-  OK(bdl_posterior_mean(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_mean(copy, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 5 && read[1] == 7);
-  OK(bdl_posterior_low_rank(copy, bdl_f64(read, 2, 1), bdl_f64(diagonal, 1, 2)));
+  OK(bdl_posterior_get_low_rank(copy, bdl_f64_out(read, 2, 1), bdl_f64_out(diagonal, 1, 2)));
   assert_true(read[0] == 1 && diagonal[0] == 1);
-  OK(bdl_posterior_precision_diagonal(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_precision_diagonal(copy, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 2 && read[1] == 2);
-  OK(bdl_posterior_marginal_variance(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_marginal_variance(copy, bdl_f64_out(read, 1, 2)));
   assert_true(fabs(read[0] - 2.0 / 3) < 1e-14 && fabs(read[1] - 2.0 / 3) < 1e-14);
-  OK(bdl_posterior_covariance(copy, &first, 1, &second, 1, bdl_f64(&covariance, 1, 1)));
+  OK(bdl_posterior_covariance(copy, &first, 1, &second, 1, bdl_f64_out(&covariance, 1, 1)));
   assert_true(fabs(covariance + 1.0 / 3) < 1e-14);
-  OK(bdl_posterior_solve(copy, bdl_f64(vectors, 1, 2), bdl_f64(solution, 1, 2)));
+  OK(bdl_posterior_solve(copy, bdl_f64(vectors, 1, 2), bdl_f64_out(solution, 1, 2)));
   assert_true(fabs(solution[0] - 2) < 1e-14 && fabs(solution[1] + 1) < 1e-14);
   OK(bdl_posterior_log_det_covariance(copy, &log_det));
   assert_true(fabs(log_det + log(3.0)) < 1e-14);
@@ -212,7 +253,7 @@ static void example_full_posterior(void** state) {
   (void)state;
   OK(bdl_posterior_create_full(BDL_F64, 2, &q));
   OK(bdl_posterior_set_full(q, bdl_f64(mean, 1, 2), bdl_f64(precision, 2, 2)));
-  OK(bdl_posterior_log_density(q, bdl_f64(at_mean, 1, 2), bdl_f64(&density, 1, 1)));
+  OK(bdl_posterior_log_density(q, bdl_f64(at_mean, 1, 2), bdl_f64_out(&density, 1, 1)));
   assert_true(fabs(density - (0.5 * log(3.0) - log(2 * pi))) < 1e-14);
   OK(bdl_posterior_entropy(q, &entropy));
   assert_true(fabs(entropy - (1 + log(2 * pi) - 0.5 * log(3.0))) < 1e-14);
@@ -227,10 +268,10 @@ static void example_sampling(void** state) {
   bdl_posterior* q;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
-  OK(bdl_posterior_sample(q, 42, 0, bdl_f64(samples, 4000, 2)));
+  OK(bdl_posterior_sample(q, 42, 0, bdl_f64_out(samples, 4000, 2)));
   for (int i = 0; i < 4000; ++i) sum += samples[2 * i];
   assert_true(fabs(sum / 4000) < 4 / sqrt(4000.0));
-  OK(bdl_posterior_sample(q, 42, 7, bdl_f64(seventh, 1, 2)));
+  OK(bdl_posterior_sample(q, 42, 7, bdl_f64_out(seventh, 1, 2)));
   assert_memory_equal(seventh, samples + 14, sizeof seventh);
   bdl_posterior_free(q);
 }
@@ -261,8 +302,8 @@ static void example_update(void** state) {
   (void)state;
   OK(bdl_posterior_create_full(BDL_F64, 1, &q));
   OK(bdl_posterior_update(q, bdl_f64(&row, 1, 1), 1, 1, 0.5, bdl_f64(&prior, 1, 1)));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(&variance, 1, 1)));
-  OK(bdl_posterior_mean(q, bdl_f64(&mean, 1, 1)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(&mean, 1, 1)));
   assert_true(fabs(variance - 1.0 / 3) < 1e-14);
   assert_true(fabs(mean + 2.0 / 3) < 1e-14);
   bdl_posterior_free(q);
@@ -273,7 +314,8 @@ int test_examples(void) {
       cmocka_unit_test(example_version),         cmocka_unit_test(example_errors),
       cmocka_unit_test(example_arrays),          cmocka_unit_test(example_network),
       cmocka_unit_test(example_model_values),    cmocka_unit_test(example_standardization),
-      cmocka_unit_test(example_user_model),      cmocka_unit_test(example_low_rank_posterior),
+      cmocka_unit_test(example_user_model),      cmocka_unit_test(example_model_copy),
+      cmocka_unit_test(example_outputs),         cmocka_unit_test(example_low_rank_posterior),
       cmocka_unit_test(example_full_posterior),  cmocka_unit_test(example_sampling),
       cmocka_unit_test(example_divergence),      cmocka_unit_test(example_update),
       cmocka_unit_test(example_heteroscedastic), cmocka_unit_test(example_student_t)};

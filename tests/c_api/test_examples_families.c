@@ -15,13 +15,13 @@ static void example_full_moment_posterior(void** state) {
   OK(bdl_posterior_copy(q, &copy));
   bdl_posterior_free(q);
 
-  OK(bdl_posterior_mean(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_mean(copy, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 1 && read[1] == 2);
-  OK(bdl_posterior_marginal_variance(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_marginal_variance(copy, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 2 && read[1] == 1);
-  OK(bdl_posterior_precision_diagonal(copy, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_precision_diagonal(copy, bdl_f64_out(read, 1, 2)));
   assert_true(fabs(read[0] - 1) < 1e-14 && fabs(read[1] - 2) < 1e-14);
-  OK(bdl_posterior_solve(copy, bdl_f64(vectors, 1, 2), bdl_f64(solution, 1, 2)));
+  OK(bdl_posterior_solve(copy, bdl_f64(vectors, 1, 2), bdl_f64_out(solution, 1, 2)));
   assert_true(solution[0] == 2 && solution[1] == 1);
   OK(bdl_posterior_log_det_covariance(copy, &log_det));
   assert_true(fabs(log_det) < 1e-14);
@@ -42,7 +42,7 @@ static void example_families_agree(void** state) {
   assert_true(fabs(kl) < 1e-14);
   OK(bdl_posterior_kl(full, moment, &kl));
   assert_true(fabs(kl) < 1e-14);
-  OK(bdl_posterior_sample(moment, 1, 0, bdl_f64(samples, 3, 2)));
+  OK(bdl_posterior_sample(moment, 1, 0, bdl_f64_out(samples, 3, 2)));
   bdl_posterior_free(moment);
   bdl_posterior_free(full);
 }
@@ -56,8 +56,8 @@ static void example_moment_update(void** state) {
   (void)state;
   OK(bdl_posterior_create_full_moment(BDL_F64, 1, &q));
   OK(bdl_posterior_update(q, bdl_f64(&row, 1, 1), 1, 1, 0.1, bdl_f64(&prior, 1, 1)));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(&variance, 1, 1)));
-  OK(bdl_posterior_mean(q, bdl_f64(&mean, 1, 1)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(&mean, 1, 1)));
   assert_true(fabs(variance - 0.6) < 1e-14);
   assert_true(fabs(mean + 2) < 1e-14);
   bdl_posterior_free(q);
@@ -72,13 +72,13 @@ static void example_diagonal_moment_posterior(void** state) {
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, 2, &q));
   OK(bdl_posterior_set_diagonal_moment(q, bdl_f64(mean, 1, 2), bdl_f64(variance, 1, 2)));
   assert_true(bdl_posterior_dimension(q) == 2 && bdl_posterior_rank(q) == 0);
-  OK(bdl_posterior_mean(q, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 1 && read[1] == 2);
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 4 && read[1] == 0.25);
-  OK(bdl_posterior_precision_diagonal(q, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_precision_diagonal(q, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 0.25 && read[1] == 4);
-  OK(bdl_posterior_solve(q, bdl_f64(vectors, 1, 2), bdl_f64(solution, 1, 2)));
+  OK(bdl_posterior_solve(q, bdl_f64(vectors, 1, 2), bdl_f64_out(solution, 1, 2)));
   assert_true(solution[0] == 4 && solution[1] == 0.25);
   OK(bdl_posterior_log_det_covariance(q, &log_det));
   assert_true(fabs(log_det) < 1e-14);
@@ -93,8 +93,8 @@ static void example_diagonal_moment_update(void** state) {
   (void)state;
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, 2, &q));
   OK(bdl_posterior_update(q, bdl_f64(rows, 1, 2), 1, 1, 0.1, bdl_f64(&prior, 1, 1)));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
-  OK(bdl_posterior_mean(q, bdl_f64(mean, 1, 2)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 2)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(mean, 1, 2)));
   assert_true(fabs(variance[0] - 0.6) < 1e-14 && variance[1] == 1);
   assert_true(fabs(mean[0] + 2) < 1e-14 && mean[1] == 0);
   bdl_posterior_free(q);
@@ -120,10 +120,10 @@ static void example_layerwise_full_posterior(void** state) {
   assert_true(bdl_posterior_family(q) == BDL_LAYERWISE_FULL && bdl_posterior_dimension(same) == 13);
   OK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
   OK(bdl_optimizer_fit(opt, bdl_f64(x, N, 2), bdl_f64(y, N, 1), 200, NULL, NULL));
-  OK(bdl_predict(model, q, bdl_f64(x, N, 2), BDL_MONTE_CARLO, 100, 1, bdl_f64(mean, N, 1),
-                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  OK(bdl_predict(model, q, bdl_f64(x, N, 2), BDL_MONTE_CARLO, 100, 1, bdl_f64_out(mean, N, 1),
+                 bdl_f64_out(epistemic, N, 1), bdl_f64_out(noise, N, 1)));
   assert_true(fabs(mean[0] - y[0]) < 0.3 && epistemic[0] > 0);
-  OK(bdl_posterior_covariance(q, first, 1, last, 1, bdl_f64(&across, 1, 1))); /* between layers */
+  OK(bdl_posterior_covariance(q, first, 1, last, 1, bdl_f64_out(&across, 1, 1))); /* between layers */
   assert_true(across == 0);
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);
@@ -142,7 +142,7 @@ static void example_tensors(void** state) {
   (void)state;
   OK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &q));
   OK(bdl_posterior_set_tensors(q, names, given, 2)); /* block 1 stays, N(0, 1) around the new mean */
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 3)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 3)));
   assert_true(fabs(variance[0] - 2. / 3) < 1e-15 && variance[2] == 1);
 
   OK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &copy));
@@ -154,7 +154,7 @@ static void example_tensors(void** state) {
     OK(bdl_posterior_tensor_describe(q, i, &name, &rows, &cols, &dtype));
     assert_true(rows * cols <= 9 && dtype == BDL_F64);
     if (strstr(name, "factor")) continue; /* follows from the precision */
-    OK(bdl_posterior_tensor_get(q, i, bdl_f64(read, rows, cols)));
+    OK(bdl_posterior_get_tensor(q, i, bdl_f64_out(read, rows, cols)));
     const bdl_matrix values = bdl_f64(read, rows, cols);
     OK(bdl_posterior_set_tensors(copy, &name, &values, 1));
   }
@@ -186,8 +186,8 @@ static void example_posterior_as_prior(void** state) {
   OK(bdl_optimizer_set_prior_posterior(opt, first)); /* copied */
   bdl_posterior_free(first);
   OK(bdl_optimizer_fit(opt, bdl_f64(&x[1], 1, 1), bdl_f64(&y[1], 1, 1), 100, NULL, NULL));
-  OK(bdl_posterior_marginal_variance(second, bdl_f64(&variance, 1, 1)));
-  OK(bdl_posterior_mean(second, bdl_f64(&mean, 1, 1)));
+  OK(bdl_posterior_marginal_variance(second, bdl_f64_out(&variance, 1, 1)));
+  OK(bdl_posterior_mean(second, bdl_f64_out(&mean, 1, 1)));
   assert_true(fabs(variance - 1. / 6) < 1e-9 && fabs(mean - 5. / 6) < 1e-9);
   bdl_optimizer_free(opt);
   bdl_posterior_free(second);
@@ -207,9 +207,9 @@ static void example_moment_checkpoint(void** state) {
   OK(bdl_posterior_set_full_moment(q, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2)));
   OK(bdl_save(path, NULL, q, NULL));
   OK(bdl_load(path, NULL, NULL, &loaded, NULL));
-  OK(bdl_posterior_marginal_variance(loaded, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_marginal_variance(loaded, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 2 && read[1] == 1);
-  OK(bdl_posterior_mean(loaded, bdl_f64(read, 1, 2)));
+  OK(bdl_posterior_mean(loaded, bdl_f64_out(read, 1, 2)));
   assert_true(read[0] == 1 && read[1] == 2);
   OK(bdl_posterior_set_full_moment(loaded, bdl_f64(mean, 1, 2), bdl_f64(covariance, 2, 2))); /* the family */
   bdl_posterior_free(q);
@@ -237,11 +237,11 @@ static void example_dropout(void** state) {
   OK(bdl_optimizer_create(model, q, "mc-dropout", N, &opt));
   OK(bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 200, NULL, NULL));
   /* 100 stochastic passes */
-  OK(bdl_predict(model, q, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 100, 1, bdl_f64(mean, N, 1),
-                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  OK(bdl_predict(model, q, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 100, 1, bdl_f64_out(mean, N, 1),
+                 bdl_f64_out(epistemic, N, 1), bdl_f64_out(noise, N, 1)));
   assert_true(fabs(mean[N - 1] - 2) < 0.5 && epistemic[N - 1] > 0);
   /* The weights without dropout, for a network elsewhere, and back. */
-  OK(bdl_posterior_mean(q, bdl_f64(theta, 1, 61)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(theta, 1, 61)));
   OK(bdl_posterior_set_dropout(q, bdl_f64(theta, 1, 61)));
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);

@@ -25,8 +25,8 @@ static void example_output_distribution(void** state) {
   bdl_posterior* posterior;
   (void)state;
   line_create(BDL_GAUSSIAN, &model, &posterior);
-  OK(bdl_predict_output_distribution(model, posterior, bdl_f64(x, N, 1), bdl_f64(mean, N, 1),
-                                     bdl_f64(covariance, N, 1)));
+  OK(bdl_predict_output_distribution(model, posterior, bdl_f64(x, N, 1), bdl_f64_out(mean, N, 1),
+                                     bdl_f64_out(covariance, N, 1)));
   for (int i = 0; i < N; ++i) {
     assert_true(fabs(mean[i] - (2 * x[i] + 1)) < 1e-12);
     assert_true(fabs(covariance[i] - line_variance(i)) < 1e-12);
@@ -44,8 +44,8 @@ static void example_two_outputs(void** state) {
   (void)state;
   OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
   OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 2, &posterior));
-  OK(bdl_predict_output_distribution(model, posterior, bdl_f64(x, N, 1), bdl_f64(mean, N, 2),
-                                     bdl_f64(covariance, N, 4)));
+  OK(bdl_predict_output_distribution(model, posterior, bdl_f64(x, N, 1), bdl_f64_out(mean, N, 2),
+                                     bdl_f64_out(covariance, N, 4)));
   for (int i = 0; i < N; ++i) {
     const double* s = covariance + 4 * i;
     assert_true(s[0] > 0 && s[3] > 0 && s[1] == s[2] && s[1] * s[1] <= s[0] * s[3]);
@@ -63,12 +63,12 @@ static void example_closed_form(void** state) {
   bdl_posterior* posterior;
   (void)state;
   line_create(BDL_GAUSSIAN, &model, &posterior);
-  OK(bdl_predict(model, posterior, inputs, BDL_LINEARIZED, 0, 0, bdl_f64(mean, N, 1),
-                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  OK(bdl_predict(model, posterior, inputs, BDL_LINEARIZED, 0, 0, bdl_f64_out(mean, N, 1),
+                 bdl_f64_out(epistemic, N, 1), bdl_f64_out(noise, N, 1)));
   OK(bdl_predict_log_density(model, posterior, inputs, targets, BDL_LINEARIZED, 0, 0,
-                             bdl_f64(density, N, 1)));
+                             bdl_f64_out(density, N, 1)));
   OK(bdl_predict_quantiles(model, posterior, inputs, BDL_LINEARIZED, 0, 0, bdl_f64(levels, 1, 2),
-                           bdl_f64(quantiles, N, 2)));
+                           bdl_f64_out(quantiles, N, 2)));
   for (int i = 0; i < N; ++i) {
     const double variance = line_variance(i) + 1, error = y[i] - (2 * x[i] + 1);
     assert_true(fabs(epistemic[i] - line_variance(i)) < 1e-12 && noise[i] == 1);
@@ -76,7 +76,7 @@ static void example_closed_form(void** state) {
     assert_true(fabs(quantiles[2 * i] - mean[i]) < 1e-9);
     assert_true(fabs(quantiles[2 * i + 1] - mean[i] - sqrt(variance)) < 1e-9); /* one standard deviation */
   }
-  OK(bdl_predict_draws_by(model, posterior, inputs, BDL_LINEARIZED, 100, 1, bdl_f64(draws, N, 100)));
+  OK(bdl_predict_draws_by(model, posterior, inputs, BDL_LINEARIZED, 100, 1, bdl_f64_out(draws, N, 100)));
   assert_true(fabs(draws[0] - mean[0]) < 7 * sqrt(epistemic[0] + 1));
   bdl_model_free(model);
   bdl_posterior_free(posterior);
@@ -91,10 +91,10 @@ static void example_probit(void** state) {
   bdl_posterior* posterior;
   (void)state;
   line_create(BDL_BERNOULLI, &model, &posterior);
-  OK(bdl_predict_classes(model, posterior, inputs, BDL_LINEARIZED, 0, 0, bdl_f64(p, N, 1),
-                         bdl_f64(entropy, N, 1), bdl_f64(information, N, 1)));
+  OK(bdl_predict_classes(model, posterior, inputs, BDL_LINEARIZED, 0, 0, bdl_f64_out(p, N, 1),
+                         bdl_f64_out(entropy, N, 1), bdl_f64_out(information, N, 1)));
   OK(bdl_predict_classes(model, posterior, inputs, BDL_LINEARIZED_MONTE_CARLO, 20000, 1,
-                         bdl_f64(averaged, N, 1), bdl_none(), bdl_none()));
+                         bdl_f64_out(averaged, N, 1), bdl_none_out(), bdl_none_out()));
   for (int i = 0; i < N; ++i) {
     const double logit = (2 * x[i] + 1) / sqrt(1 + pi * line_variance(i) / 8);
     assert_true(fabs(p[i] - 1 / (1 + exp(-logit))) < 1e-12);

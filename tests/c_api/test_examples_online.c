@@ -37,13 +37,13 @@ static void stream_free(stream* s) {
 
 static double mean_of(const stream* s) {
   double mean = 0;
-  OK(bdl_posterior_mean(s->q, bdl_f64(&mean, 1, 1)));
+  OK(bdl_posterior_mean(s->q, bdl_f64_out(&mean, 1, 1)));
   return mean;
 }
 
 static double variance_of(const stream* s) {
   double variance = 0;
-  OK(bdl_posterior_marginal_variance(s->q, bdl_f64(&variance, 1, 1)));
+  OK(bdl_posterior_marginal_variance(s->q, bdl_f64_out(&variance, 1, 1)));
   return variance;
 }
 
@@ -56,7 +56,7 @@ static void example_observe(void** state) {
   double log_density[4];
   stream s = stream_create("bong");
   (void)state;
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 4, 1), bdl_f64(y, 4, 1), bdl_f64(log_density, 4, 1)));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 4, 1), bdl_f64(y, 4, 1), bdl_f64_out(log_density, 4, 1)));
   assert_true(fabs(mean_of(&s) - 6.0 / 4) < 1e-14);
   assert_true(fabs(variance_of(&s) - 1.0 / 4) < 1e-14);
   /* Before anything was seen, y ~ N(0, 1 + 1). */
@@ -74,9 +74,9 @@ static void example_forecast(void** state) {
   OK(bdl_optimizer_set_double(s.optimizer, "process_noise", 0.5));
   OK(bdl_optimizer_forecast(s.optimizer, 2));
   assert_true(fabs(variance_of(&s) - 2) < 1e-14);
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&one, 1, 1), bdl_f64(&one, 1, 1), bdl_none()));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&one, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()));
   assert_true(fabs(variance_of(&s) - 2.0 / 3) < 1e-14 && fabs(mean_of(&s) - 2.0 / 3) < 1e-14);
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&one, 1, 1), bdl_f64(&one, 1, 1), bdl_none()));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&one, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()));
   assert_true(fabs(variance_of(&s) - 7.0 / 13) < 1e-14); /* 2/3 + 1/2 = 7/6, then 1 / (6/7 + 1) */
   stream_free(&s);
 }
@@ -96,7 +96,7 @@ static void example_process_noise(void** state) {
   OK(bdl_optimizer_create(model, q, "bong", 1, &optimizer));
   OK(bdl_optimizer_set_process_noise(optimizer, bdl_f64(noise, 1, 2)));
   OK(bdl_optimizer_forecast(optimizer, 1));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 2)));
   assert_true(variance[0] == 1 && variance[1] == 4);
   bdl_optimizer_free(optimizer);
   bdl_posterior_free(q);
@@ -110,7 +110,7 @@ static void example_prequential(void** state) {
   int64_t count = 0;
   stream s = stream_create("bong");
   (void)state;
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 2, 1), bdl_f64(y, 2, 1), bdl_f64(scores, 2, 1)));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 2, 1), bdl_f64(y, 2, 1), bdl_f64_out(scores, 2, 1)));
   OK(bdl_optimizer_prequential(s.optimizer, &count, &log_density, &error));
   assert_int_equal(count, 2);
   assert_true(fabs(log_density - (scores[0] + scores[1]) / 2) < 1e-14);
@@ -130,11 +130,12 @@ static void example_shortened_steps(void** state) {
   OK(bdl_posterior_set_full_moment(s.q, bdl_f64(&zero, 1, 1), bdl_f64(&one, 1, 1)));
   OK(bdl_optimizer_create(s.model, s.q, "bong", 1, &s.optimizer));
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "error"));
-  assert_int_equal(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none()),
-                   BDL_ERROR_DIVERGED);
+  assert_int_equal(
+      bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()),
+      BDL_ERROR_DIVERGED);
   assert_true(variance_of(&s) == 1 && bdl_optimizer_shortened_steps(s.optimizer) == 0);
   OK(bdl_optimizer_set_choice(s.optimizer, "indefinite", "shorten"));
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none()));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(&two, 1, 1), bdl_f64(&one, 1, 1), bdl_none_out()));
   assert_true(fabs(variance_of(&s) - 0.5) < 1e-12);
   assert_int_equal(bdl_optimizer_shortened_steps(s.optimizer), 1);
   stream_free(&s);
@@ -142,12 +143,12 @@ static void example_shortened_steps(void** state) {
 
 /* mu + sigma and mu - sigma: with draws in pairs the estimates of linear models have no noise. */
 static int32_t antithetic(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
-                          const bdl_posterior* q, bdl_matrix draws) {
+                          const bdl_posterior* q, bdl_matrix_out draws) {
   double mean = 0, variance = 0;
   (void)step;
   (void)iteration;
-  if (kind != BDL_DRAW_PARAMETERS || bdl_posterior_mean(q, bdl_f64(&mean, 1, 1)) != BDL_OK ||
-      bdl_posterior_marginal_variance(q, bdl_f64(&variance, 1, 1)) != BDL_OK)
+  if (kind != BDL_DRAW_PARAMETERS || bdl_posterior_mean(q, bdl_f64_out(&mean, 1, 1)) != BDL_OK ||
+      bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)) != BDL_OK)
     return 1;
   for (int64_t i = 0; i < draws.rows; ++i)
     ((double*)draws.data)[i * draws.row_stride] = mean + (i % 2 == 0 ? 1 : -1) * sqrt(variance);
@@ -163,19 +164,19 @@ static void example_draws(void** state) {
   (void)state;
   OK(bdl_optimizer_set_int(s.optimizer, "samples", 2));
   OK(bdl_optimizer_set_draws(s.optimizer, antithetic, &calls, NULL));
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 2, 1), bdl_f64(y, 2, 1), bdl_none()));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 2, 1), bdl_f64(y, 2, 1), bdl_none_out()));
   assert_int_equal(calls, 2);
   assert_true(fabs(variance_of(&s) - 1.0 / 6) < 1e-14);       /* 1 + 1 + 4 */
   assert_true(fabs(mean_of(&s) - 4.0 / 6) < 1e-14);           /* 2 + 2 */
   OK(bdl_optimizer_set_draws(s.optimizer, NULL, NULL, NULL)); /* the library's own streams again */
-  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 1, 1), bdl_f64(y, 1, 1), bdl_none()));
+  OK(bdl_optimizer_observe(s.optimizer, bdl_f64(x, 1, 1), bdl_f64(y, 1, 1), bdl_none_out()));
   assert_int_equal(calls, 2);
   stream_free(&s);
 }
 
 /* Signs for Hutchinson's estimate of a Hessian's diagonal. */
 static int32_t signs(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
-                     const bdl_posterior* q, bdl_matrix draws) {
+                     const bdl_posterior* q, bdl_matrix_out draws) {
   if (kind == BDL_DRAW_PARAMETERS)
     return bdl_posterior_sample(q, 1, step * 100 + iteration * 10, draws) == BDL_OK ? 0 : 1;
   for (int64_t i = 0; i < draws.rows; ++i)
@@ -202,8 +203,8 @@ static void example_probes(void** state) {
   OK(bdl_optimizer_set_choice(optimizer, "curvature", "mc-hess"));
   OK(bdl_optimizer_set_int(optimizer, "probes", 1));
   OK(bdl_optimizer_set_draws(optimizer, signs, &calls, NULL));
-  OK(bdl_optimizer_observe(optimizer, bdl_f64(x, 1, 2), bdl_f64(&y, 1, 1), bdl_none()));
-  OK(bdl_posterior_marginal_variance(q, bdl_f64(variance, 1, 2)));
+  OK(bdl_optimizer_observe(optimizer, bdl_f64(x, 1, 2), bdl_f64(&y, 1, 1), bdl_none_out()));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 2)));
   assert_int_equal(calls, 1);
   /* H = [1 2; 2 4] and z = (1, -1): z * (H z) = (-1, 2). The first precision would be 1 - 1 = 0: a half is
    * left. */

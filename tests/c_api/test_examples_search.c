@@ -11,7 +11,7 @@ static int make_data(void** state) {
   bdl_posterior* normal;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F64, 1, 0, &normal));
-  OK(bdl_posterior_sample(normal, 1, 0, bdl_f64(noise, N, 1)));
+  OK(bdl_posterior_sample(normal, 1, 0, bdl_f64_out(noise, N, 1)));
   bdl_posterior_free(normal);
   for (int i = 0; i < N; ++i) {
     x[i] = 2.0 * i / (N - 1) - 1;
@@ -23,7 +23,7 @@ static int make_data(void** state) {
 /* Counts the trials, and ends the search with the seventh. */
 static int32_t stop_at_seven(void* user_data, const bdl_search* search) {
   ++*(int*)user_data;
-  return bdl_search_count(search) == 7;
+  return bdl_search_trial_count(search) == 7;
 }
 
 static void example_search(void** state) {
@@ -51,16 +51,16 @@ static void example_search(void** state) {
   bdl_search_request_stop(search); /* from a signal handler or another thread, perhaps */
   assert_int_equal(bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 0, 3, NULL, NULL), BDL_STOPPED);
   OK(bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 0, 3, NULL, NULL)); /* the remaining trials */
-  assert_int_equal(bdl_search_count(search), 10);
+  assert_int_equal(bdl_search_trial_count(search), 10);
 
   OK(bdl_search_best(search, &best));
-  OK(bdl_search_trial(search, best, bdl_f64(values, 1, 3), &score, &standard_error, &message));
+  OK(bdl_search_trial(search, best, bdl_f64_out(values, 1, 3), &score, &standard_error, &message));
   assert_string_equal(message, "");
   assert_true(values[0] > 1e-3 && score > -0.6 && standard_error > 0); /* the truth has -0.2 */
   OK(bdl_search_apply(search, best, optimizer));
   OK(bdl_optimizer_get_double(optimizer, "learning_rate", &rate));
   assert_true(rate == values[0]);
-  OK(bdl_search_folds(search, bdl_f64(fold, N, 1))); /* which rows were left out together */
+  OK(bdl_search_folds(search, bdl_f64_out(fold, N, 1))); /* which rows were left out together */
   assert_true(fold[0] >= 0 && fold[0] <= 3);
   bdl_search_free(search);
   bdl_optimizer_free(optimizer);

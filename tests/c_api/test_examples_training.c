@@ -20,7 +20,7 @@ static int make_data(void** state) {
   bdl_posterior* normal;
   (void)state;
   OK(bdl_posterior_create_low_rank(BDL_F64, 1, 0, &normal));
-  OK(bdl_posterior_sample(normal, 1, 0, bdl_f64(noise, N, 1)));
+  OK(bdl_posterior_sample(normal, 1, 0, bdl_f64_out(noise, N, 1)));
   bdl_posterior_free(normal);
   for (int i = 0; i < N; ++i) {
     x[i] = 2.0 * i / (N - 1) - 1;
@@ -129,7 +129,7 @@ static void example_fit(void** state) {
   const char* message;
   int64_t step, planned, bytes;
   (void)state;
-  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+  OK(bdl_posterior_mean(l.posterior, bdl_f64_out(mean, 1, 2)));
   assert_true(fabs(mean[0] - 3) < 0.1 && fabs(mean[1]) < 0.1);
   OK(bdl_optimizer_progress(l.optimizer, &step, &planned, &epoch));
   assert_true(step == planned && epoch == 300);
@@ -176,9 +176,9 @@ static void example_first_order_methods(void** state) {
     OK(bdl_optimizer_create(l.model, l.posterior, methods[k], N, &l.optimizer));
     OK(bdl_optimizer_set_double(l.optimizer, "learning_rate", 0.05)); /* Adam's */
     OK(bdl_optimizer_fit(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100, NULL, NULL));
-    OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
+    OK(bdl_posterior_mean(l.posterior, bdl_f64_out(mean, 1, 2)));
     assert_true(fabs(mean[0] - 3) < 0.1 && fabs(mean[1]) < 0.1);
-    OK(bdl_posterior_marginal_variance(l.posterior, bdl_f64(variance, 1, 2)));
+    OK(bdl_posterior_marginal_variance(l.posterior, bdl_f64_out(variance, 1, 2)));
     assert_true(variance[0] < (k == 0 ? 0.01 : 1e-11)); /* the mode is a point */
     learner_free(&l);
   }
@@ -197,7 +197,7 @@ static void example_steps(void** state) {
   OK(bdl_optimizer_step_rows(l.optimizer, bdl_f64(rows, 4, 2))); /* gradients from elsewhere */
   OK(bdl_optimizer_progress(l.optimizer, &step, NULL, NULL));
   assert_int_equal(step, 3000 + 11);
-  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64(prior, 1, 2)));
+  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64_out(prior, 1, 2)));
   assert_true(prior[0] == 0.5 && prior[1] == 2);
   learner_free(&l);
 }
@@ -208,9 +208,9 @@ static void example_laplace(void** state) {
   double precision[2] = {0}, prior[2] = {0}, noise_precision = 0;
   (void)state;
   OK(bdl_optimizer_laplace(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1)));
-  OK(bdl_posterior_precision_diagonal(l.posterior, bdl_f64(precision, 1, 2)));
-  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64(prior, 1, 2)));
-  OK(bdl_model_get_noise_precision(l.model, bdl_f64(&noise_precision, 1, 1)));
+  OK(bdl_posterior_precision_diagonal(l.posterior, bdl_f64_out(precision, 1, 2)));
+  OK(bdl_optimizer_get_prior(l.optimizer, bdl_f64_out(prior, 1, 2)));
+  OK(bdl_model_get_noise_precision(l.model, bdl_f64_out(&noise_precision, 1, 1)));
   assert_true(fabs(precision[1] / (N * noise_precision + prior[1]) - 1) < 1e-12);
   learner_free(&l);
 }
@@ -235,17 +235,17 @@ static void example_predictions(void** state) {
   double rmse, coverage, lpd, standard_error, crps;
   const bdl_matrix inputs = bdl_f64(x, N, 1), targets = bdl_f64(y, N, 1);
   (void)state;
-  OK(bdl_predict(l.model, l.posterior, inputs, BDL_MONTE_CARLO, 200, 1, bdl_f64(mean, N, 1),
-                 bdl_f64(epistemic, N, 1), bdl_f64(noise, N, 1)));
+  OK(bdl_predict(l.model, l.posterior, inputs, BDL_MONTE_CARLO, 200, 1, bdl_f64_out(mean, N, 1),
+                 bdl_f64_out(epistemic, N, 1), bdl_f64_out(noise, N, 1)));
   assert_true(fabs(mean[0] + 3) < 0.1 && epistemic[0] > 0 && epistemic[0] < noise[0]);
   OK(bdl_predict_quantiles(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, bdl_f64(levels, 1, 2),
-                           bdl_f64(quantiles, N, 2)));
-  OK(bdl_predict_interval(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, 0.9, bdl_f64(lower, N, 1),
-                          bdl_f64(upper, N, 1)));
+                           bdl_f64_out(quantiles, N, 2)));
+  OK(bdl_predict_interval(l.model, l.posterior, inputs, BDL_QUADRATURE, 0, 0, 0.9, bdl_f64_out(lower, N, 1),
+                          bdl_f64_out(upper, N, 1)));
   assert_true(fabs(lower[0] - quantiles[0]) < 1e-8 && fabs(upper[0] - quantiles[1]) < 1e-8);
   OK(bdl_predict_log_density(l.model, l.posterior, inputs, targets, BDL_MONTE_CARLO, 200, 1,
-                             bdl_f64(density, N, 1)));
-  OK(bdl_predict_draws(l.model, l.posterior, inputs, 200, 1, bdl_f64(draws, N, 200)));
+                             bdl_f64_out(density, N, 1)));
+  OK(bdl_predict_draws(l.model, l.posterior, inputs, 200, 1, bdl_f64_out(draws, N, 200)));
 
   OK(bdl_metric_rmse(bdl_f64(mean, N, 1), targets, &rmse));
   assert_true(fabs(rmse - 0.1) < 0.03);
@@ -264,8 +264,8 @@ static void example_classes(void** state) {
   (void)state;
   for (int i = 0; i < N; ++i) positive[i] = y[i] > 0;
   l = learn(BDL_BERNOULLI, positive);
-  OK(bdl_predict_classes(l.model, l.posterior, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 200, 1, bdl_f64(p, N, 1),
-                         bdl_f64(entropy, N, 1), bdl_f64(information, N, 1)));
+  OK(bdl_predict_classes(l.model, l.posterior, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 200, 1,
+                         bdl_f64_out(p, N, 1), bdl_f64_out(entropy, N, 1), bdl_f64_out(information, N, 1)));
   assert_true(p[0] < 0.1 && p[N - 1] > 0.9);
   assert_true(entropy[N / 2] > entropy[0] && information[N / 2] <= entropy[N / 2]); /* unsure in the middle */
   OK(bdl_metric_accuracy(bdl_f64(p, N, 1), bdl_f64(positive, N, 1), &accuracy));
@@ -284,8 +284,8 @@ static void example_checkpoint(void** state) {
   assert_true(file >= 0 && close(file) == 0);
   OK(bdl_save(path, NULL, NULL, l.optimizer)); /* with its model and posterior */
   OK(bdl_load(path, NULL, &loaded.model, &loaded.posterior, &loaded.optimizer));
-  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
-  OK(bdl_posterior_mean(loaded.posterior, bdl_f64(same, 1, 2)));
+  OK(bdl_posterior_mean(l.posterior, bdl_f64_out(mean, 1, 2)));
+  OK(bdl_posterior_mean(loaded.posterior, bdl_f64_out(same, 1, 2)));
   assert_memory_equal(mean, same, sizeof mean);
   learner_free(&l);
   learner_free(&loaded);
@@ -308,8 +308,8 @@ static void example_checkpoint_in_memory(void** state) {
   OK(bdl_save_bytes(NULL, NULL, l.optimizer, bytes, size, &size));
   OK(bdl_load_bytes(bytes, size, NULL, &loaded.model, &loaded.posterior, &loaded.optimizer));
   free(bytes);
-  OK(bdl_posterior_mean(l.posterior, bdl_f64(mean, 1, 2)));
-  OK(bdl_posterior_mean(loaded.posterior, bdl_f64(same, 1, 2)));
+  OK(bdl_posterior_mean(l.posterior, bdl_f64_out(mean, 1, 2)));
+  OK(bdl_posterior_mean(loaded.posterior, bdl_f64_out(same, 1, 2)));
   assert_memory_equal(mean, same, sizeof mean);
 
   assert_true(file >= 0 && close(file) == 0);

@@ -56,8 +56,8 @@ static void fit_is_interrupted(void** state) {
   OK(bdl_optimizer_progress(b.optimizer, &step, NULL, NULL));
   assert_int_equal(step, 1);
   OK(bdl_optimizer_fit(b.optimizer, x_of(&b.data), y_of(&b.data), 0, NULL, NULL));
-  OK(bdl_posterior_mean(a.posterior, bdl_f64(mean_a, 1, a.parameters)));
-  OK(bdl_posterior_mean(b.posterior, bdl_f64(mean_b, 1, b.parameters)));
+  OK(bdl_posterior_mean(a.posterior, bdl_f64_out(mean_a, 1, a.parameters)));
+  OK(bdl_posterior_mean(b.posterior, bdl_f64_out(mean_b, 1, b.parameters)));
   assert_memory_equal(mean_a, mean_b, sizeof(double) * (size_t)a.parameters);
   trained_free(&a);
   trained_free(&b);
@@ -90,7 +90,7 @@ static void predictions_write_nothing(void** state) {
   for (k = 0; k < sizeof methods / sizeof *methods; ++k) {
     mean[0] = -17;
     STOPPED(bdl_predict(t.model, t.posterior, x_of(&t.data), methods[k], 10, 1,
-                        bdl_f64(mean, ROWS, t.outputs), bdl_none(), bdl_none()));
+                        bdl_f64_out(mean, ROWS, t.outputs), bdl_none_out(), bdl_none_out()));
     assert_true(mean[0] == -17);
   }
   STOPPED(bdl_optimizer_elbo(t.optimizer, x_of(&t.data), y_of(&t.data), 10, 1, NULL, NULL));
@@ -105,7 +105,7 @@ static void streams_keep_what_they_saw(void** state) {
   int64_t step = 0;
   (void)state;
   OK(bdl_optimizer_create(t.model, t.posterior, "ekf", ROWS, &ekf));
-  STOPPED(bdl_optimizer_observe(ekf, x_of(&t.data), y_of(&t.data), bdl_f64(scores, ROWS, 1)));
+  STOPPED(bdl_optimizer_observe(ekf, x_of(&t.data), y_of(&t.data), bdl_f64_out(scores, ROWS, 1)));
   OK(bdl_optimizer_progress(ekf, &step, NULL, NULL));
   assert_int_equal(step, 1);
   assert_true(scores[0] == -17);
@@ -117,9 +117,9 @@ static void laplace_leaves_the_posterior(void** state) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
   double before[MOST_PARAMETERS], after[MOST_PARAMETERS];
   (void)state;
-  OK(bdl_posterior_marginal_variance(t.posterior, bdl_f64(before, 1, t.parameters)));
+  OK(bdl_posterior_marginal_variance(t.posterior, bdl_f64_out(before, 1, t.parameters)));
   STOPPED(bdl_optimizer_laplace(t.optimizer, x_of(&t.data), y_of(&t.data)));
-  OK(bdl_posterior_marginal_variance(t.posterior, bdl_f64(after, 1, t.parameters)));
+  OK(bdl_posterior_marginal_variance(t.posterior, bdl_f64_out(after, 1, t.parameters)));
   assert_memory_equal(before, after, sizeof(double) * (size_t)t.parameters);
   trained_free(&t);
 }
@@ -132,9 +132,9 @@ static void searches_end(void** state) {
   OK(bdl_search_create(t.optimizer, 2, 2, BDL_PLUG_IN, 1, 1, &search));
   OK(bdl_search_add_double(search, "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
   STOPPED(bdl_search_run(search, x_of(&t.data), y_of(&t.data), 2, 0, NULL, NULL));
-  assert_int_equal(bdl_search_count(search), 0);
+  assert_int_equal(bdl_search_trial_count(search), 0);
   OK(bdl_search_run(search, x_of(&t.data), y_of(&t.data), 2, 0, NULL, NULL));
-  assert_int_equal(bdl_search_count(search), 2);
+  assert_int_equal(bdl_search_trial_count(search), 2);
   bdl_search_free(search);
   trained_free(&t);
 }

@@ -23,7 +23,7 @@ double error_of(const StreamLearner& learner, const bdl_posterior* q, bdl_likeli
   const int64_t outputs = outputs_for(likelihood);
   Vector mean(static_cast<std::size_t>(outputs));
   OK(bdl_predict(learner.model.get(), q, learner.x(row, 1), BDL_PLUG_IN, 1, 1,
-                 bdl_f64(mean.data(), 1, outputs), bdl_none(), bdl_none()));
+                 bdl_f64_out(mean.data(), 1, outputs), bdl_none_out(), bdl_none_out()));
   const double* const y = learner.data.y + row * learner.data.targets;
   if (likelihood == BDL_CATEGORICAL)
     return std::max_element(mean.begin(), mean.end()) - mean.begin() == static_cast<int64_t>(y[0]) ? 0 : 1;
@@ -63,7 +63,7 @@ void check(bdl_likelihood likelihood, StreamFamily family, bdl_predict_method me
     const Posterior q = next_belief(learner);
     double expected = 0;
     OK(bdl_predict_log_density(learner.model.get(), q.get(), learner.x(row, 1), learner.y(row, 1), method, 1,
-                               1, bdl_f64(&expected, 1, 1)));
+                               1, bdl_f64_out(&expected, 1, 1)));
     errors += error_of(learner, q.get(), likelihood, row);
     if (row % 2 == 0) OK(bdl_optimizer_forecast(learner.optimizer.get(), 1));
     const double got = learner.observe(row, 1)[0];
@@ -93,7 +93,7 @@ void test_blocks(void**) {
     OK(bdl_optimizer_initialize(learner.optimizer.get()));
     Vector expected(10);
     OK(bdl_predict_log_density(learner.model.get(), learner.posterior.get(), learner.x(0, 10),
-                               learner.y(0, 10), BDL_LINEARIZED, 1, 1, bdl_f64(expected.data(), 10, 1)));
+                               learner.y(0, 10), BDL_LINEARIZED, 1, 1, bdl_f64_out(expected.data(), 10, 1)));
     const Vector got = learner.observe(0, 10);
     for (std::size_t i = 0; i < 10; ++i) assert_close(got[i], expected[i], 1e-12, "log density");
   }
@@ -130,7 +130,7 @@ void test_missing_targets(void**) {
   learner.data.y[2] = learner.data.y[3] = NAN;  // row 1: none
   Vector mean(2);
   OK(bdl_predict(learner.model.get(), learner.posterior.get(), learner.x(0, 1), BDL_PLUG_IN, 1, 1,
-                 bdl_f64(mean.data(), 1, 2), bdl_none(), bdl_none()));
+                 bdl_f64_out(mean.data(), 1, 2), bdl_none_out(), bdl_none_out()));
   const Vector scores = learner.observe(0, 2);
   assert_true(std::isfinite(scores[0]) && std::isnan(scores[1]));
   const Scores s = scores_of(learner);

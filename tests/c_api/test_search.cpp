@@ -17,7 +17,7 @@ dataset data_as(bdl_dtype dtype, bdl_likelihood likelihood) {
 TrialRecord by_hand(bdl_dtype dtype, bdl_likelihood likelihood, const Search& search, int64_t trial) {
   const dataset data = data_as(dtype, likelihood);
   Vector fold(ROWS), scores;
-  OK(bdl_search_folds(search.get(), bdl_f64(fold.data(), ROWS, 1)));
+  OK(bdl_search_folds(search.get(), bdl_f64_out(fold.data(), ROWS, 1)));
   for (int k = 0; k < folds; ++k) {
     Vector x, y, x_test, y_test;
     const auto append = [&](int64_t row, Vector& inputs, Vector& targets) {
@@ -41,7 +41,7 @@ TrialRecord by_hand(bdl_dtype dtype, bdl_likelihood likelihood, const Search& se
     Vector density(static_cast<std::size_t>(m));
     OK(bdl_predict_log_density(l.model.get(), l.posterior.get(), bdl_f64(x_test.data(), m, INPUTS),
                                bdl_f64(y_test.data(), m, data.targets), BDL_MONTE_CARLO, samples, seed,
-                               bdl_f64(density.data(), m, 1)));
+                               bdl_f64_out(density.data(), m, 1)));
     double sum = 0;
     for (const double value : density) sum += value / static_cast<double>(m);
     scores.push_back(sum);
@@ -59,7 +59,7 @@ void scores_are_those_by_hand(void**) {
       const Learner prototype = prototype_for(dtype, likelihood);
       const Search search = search_of_three(prototype);
       OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 2, 1, nullptr, nullptr));
-      assert_int_equal(bdl_search_count(search.get()), 3);
+      assert_int_equal(bdl_search_trial_count(search.get()), 3);
       for (int64_t k = 0; k < 3; ++k) {
         const TrialRecord got = trial_of(search, k, 3), expected = by_hand(dtype, likelihood, search, k);
         assert_string_equal(got.message.c_str(), "");
@@ -94,7 +94,7 @@ void values_are_applied(void**) {
     assert_string_equal(curvature, record.values[2] == 0 ? "mc-ggn" : "mc-ef");
     Vector lambda(MOST_PARAMETERS);
     const int64_t d = bdl_model_parameters(other.model.get());
-    OK(bdl_optimizer_get_prior(other.optimizer.get(), bdl_f64(lambda.data(), 1, d)));
+    OK(bdl_optimizer_get_prior(other.optimizer.get(), bdl_f64_out(lambda.data(), 1, d)));
     assert_true(static_cast<float>(lambda[0]) == static_cast<float>(prior));
   }
 }
@@ -174,7 +174,7 @@ void no_trial_may_have_a_score(void**) {
   int64_t best = -1;
   OK(bdl_search_add_double(search.get(), "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
   OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 2, 1, nullptr, nullptr));
-  assert_int_equal(bdl_search_count(search.get()), 3);
+  assert_int_equal(bdl_search_trial_count(search.get()), 3);
   assert_int_equal(bdl_search_best(search.get(), &best), BDL_ERROR_UNSUPPORTED);
   assert_non_null(
       strstr(bdl_last_error(), "no trial has a score; the first failed with \"fold 1 of 3: rule"));
@@ -190,8 +190,8 @@ int32_t watching(void* user_data, const bdl_search* search) {
   Watch& watch = *static_cast<Watch*>(user_data);
   double score = 0;
   ++watch.calls;
-  assert_int_equal(bdl_search_count(search), watch.first + watch.calls);
-  OK(bdl_search_trial(search, bdl_search_count(search) - 1, bdl_none(), &score, nullptr, nullptr));
+  assert_int_equal(bdl_search_trial_count(search), watch.first + watch.calls);
+  OK(bdl_search_trial(search, bdl_search_trial_count(search) - 1, bdl_none_out(), &score, nullptr, nullptr));
   return watch.calls == watch.stop_at ? watch.answer : 0;
 }
 
@@ -201,7 +201,7 @@ void stopped_searches_go_on(void**) {
   const Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN);
   const Search whole = search_of_three(prototype), pieces = search_of_three(prototype);
   const auto run = [&](const Search& search, int64_t at_random, int64_t bayesian, Watch* watch) {
-    if (watch) watch->first = bdl_search_count(search.get());
+    if (watch) watch->first = bdl_search_trial_count(search.get());
     return bdl_search_run(search.get(), x_of(&data), y_of(&data), at_random, bayesian,
                           watch ? watching : nullptr, watch);
   };
@@ -210,13 +210,13 @@ void stopped_searches_go_on(void**) {
   assert_int_equal(all.calls, 7);
   Watch second{0, 2, 1}, negative{0, 2, -5}, last{0, 1, 1};
   assert_int_equal(run(pieces, 3, 4, &second), BDL_STOPPED);
-  assert_int_equal(bdl_search_count(pieces.get()), 2);
+  assert_int_equal(bdl_search_trial_count(pieces.get()), 2);
   assert_int_equal(run(pieces, 1, 4, &negative), BDL_ERROR_CALLBACK);
   assert_non_null(strstr(bdl_last_error(), "bdl_search_run: the progress callback returned -5"));
-  assert_int_equal(bdl_search_count(pieces.get()), 4);
+  assert_int_equal(bdl_search_trial_count(pieces.get()), 4);
   bdl_search_request_stop(pieces.get());
   assert_int_equal(run(pieces, 0, 3, nullptr), BDL_STOPPED);
-  assert_int_equal(bdl_search_count(pieces.get()), 4);
+  assert_int_equal(bdl_search_trial_count(pieces.get()), 4);
   OK(run(pieces, 0, 2, nullptr));
   OK(run(pieces, 0, 1, &last));  // a stop after the last trial has nothing to stop
   assert_true(all_trials(pieces, 3) == all_trials(whole, 3));
@@ -234,7 +234,7 @@ void callbacks_may_ask_for_a_stop(void**) {
   assert_int_equal(
       bdl_search_run(search.get(), x_of(&data), y_of(&data), 5, 0, asks_for_a_stop, search.get()),
       BDL_STOPPED);
-  assert_int_equal(bdl_search_count(search.get()), 1);
+  assert_int_equal(bdl_search_trial_count(search.get()), 1);
 }
 
 /// Three sets of values in all: six trials train three times.
@@ -272,7 +272,7 @@ void a_search_helps(void**) {
   constexpr int64_t n = 60, inputs = 8;
   Vector x(n * inputs), y(n), e(n * (inputs + 1));
   OK(bdl_posterior_sample(make_posterior(BDL_F64, inputs + 1, 0).get(), 4, 0,
-                          bdl_f64(e.data(), n, inputs + 1)));
+                          bdl_f64_out(e.data(), n, inputs + 1)));
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < inputs; ++j) x[i * inputs + j] = e[i * (inputs + 1) + j];
     y[i] = x[i * inputs] + 0.2 * e[i * (inputs + 1) + inputs];
@@ -298,7 +298,7 @@ void a_search_helps(void**) {
 int destroyed;
 
 /// A linear model f = theta x of the caller's, which counts who calls it.
-int32_t user_outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+int32_t user_outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   for (int64_t i = 0; i < x.rows; ++i) {
     double sum = 0;
     for (int64_t j = 0; j < x.cols; ++j)
@@ -309,7 +309,7 @@ int32_t user_outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
   return 0;
 }
 
-int32_t user_gradients(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+int32_t user_gradients(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
   for (int64_t i = 0; i < x.rows; ++i)
     for (int64_t j = 0; j < x.cols; ++j)
       static_cast<double*>(rows.data)[i * rows.row_stride + j] =
@@ -326,7 +326,7 @@ void user_models_can_be_searched(void**) {
   Search search;
   {
     bdl_model* model = nullptr;
-    OK(bdl_model_create_user(
+    OK(create_user(
         BDL_F64, INPUTS, 1, INPUTS, BDL_GAUSSIAN, user_outputs, user_gradients, nullptr,
         [](void*) { ++destroyed; }, &model));
     Learner prototype(Model(model), BDL_F64, 1, ROWS);

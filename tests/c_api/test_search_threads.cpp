@@ -51,7 +51,7 @@ struct Caller {
 };
 
 /// f = theta_0.
-int32_t constant_outputs(void* user_data, bdl_matrix theta, bdl_matrix, bdl_matrix f) {
+int32_t constant_outputs(void* user_data, bdl_matrix theta, bdl_matrix, bdl_matrix_out f) {
   Caller& caller = *static_cast<Caller*>(user_data);
   ++caller.calls;
   caller.elsewhere += std::this_thread::get_id() != caller.thread;
@@ -60,7 +60,7 @@ int32_t constant_outputs(void* user_data, bdl_matrix theta, bdl_matrix, bdl_matr
   return 0;
 }
 
-int32_t constant_gradients(void* user_data, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix rows) {
+int32_t constant_gradients(void* user_data, bdl_matrix, bdl_matrix, bdl_matrix seeds, bdl_matrix_out rows) {
   Caller& caller = *static_cast<Caller*>(user_data);
   caller.elsewhere += std::this_thread::get_id() != caller.thread;
   for (int64_t i = 0; i < rows.rows; ++i)
@@ -73,8 +73,8 @@ void callbacks_stay_on_their_thread(void**) {
   const dataset data = data_for(BDL_GAUSSIAN);
   Caller caller;
   bdl_model* model = nullptr;
-  OK(bdl_model_create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, constant_outputs, constant_gradients, &caller,
-                           nullptr, &model));
+  OK(create_user(BDL_F64, INPUTS, 1, 1, BDL_GAUSSIAN, constant_outputs, constant_gradients, &caller, nullptr,
+                 &model));
   Learner prototype(Model(model), BDL_F64, 0, ROWS);
   prototype.set("threads", 3);
   const Search search = make_search(prototype);
@@ -104,7 +104,7 @@ void stops_come_from_any_thread(void**) {
   assert_int_equal(bdl_search_run(search.get(), x_of(&data), y_of(&data), 1000000, 0, started, &running),
                    BDL_STOPPED);
   stopper.join();
-  assert_true(bdl_search_count(search.get()) >= 1 && bdl_search_count(search.get()) < 1000000);
+  assert_true(bdl_search_trial_count(search.get()) >= 1 && bdl_search_trial_count(search.get()) < 1000000);
 
   bdl_search* handle = nullptr;
   OK(bdl_search_create(prototype.optimizer.get(), folds, 100000000, BDL_MONTE_CARLO, samples, seed, &handle));
@@ -116,7 +116,7 @@ void stops_come_from_any_thread(void**) {
   });
   assert_int_equal(bdl_search_run(handle, x_of(&data), y_of(&data), 1, 0, nullptr, nullptr), BDL_STOPPED);
   later.join();
-  assert_int_equal(bdl_search_count(handle), 0);
+  assert_int_equal(bdl_search_trial_count(handle), 0);
 }
 
 }  // namespace

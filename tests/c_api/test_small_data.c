@@ -26,8 +26,8 @@ static void check_regression(const char* method, int64_t rows, int64_t inputs) {
   OK(bdl_posterior_create_low_rank(BDL_F64, inputs + 1, 1, &q));
   OK(bdl_optimizer_create(model, q, method, rows, &optimizer));
   OK(bdl_optimizer_fit(optimizer, bdl_f64(x, rows, inputs), bdl_f64(y, rows, 1), 120, NULL, NULL));
-  OK(bdl_posterior_mean(q, bdl_f64(mean, 1, inputs + 1)));
-  OK(bdl_model_get_noise_precision(model, bdl_f64(&precision, 1, 1)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(mean, 1, inputs + 1)));
+  OK(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)));
   for (int64_t j = 0; j < inputs; ++j) assert_true(fabs(mean[j] - 1) < 0.15);
   assert_true(1 / sqrt(precision) > 0.05 && 1 / sqrt(precision) < 0.7);
   bdl_optimizer_free(optimizer);

@@ -16,13 +16,13 @@ void set_scales(const Model& model, const double* scale) {
 
 Vector covariance_of(const Model& model) {
   Vector values(4, NAN);
-  OK(bdl_model_get_noise_covariance(model.get(), bdl_f64(values.data(), 2, 2)));
+  OK(bdl_model_get_noise_covariance(model.get(), bdl_f64_out(values.data(), 2, 2)));
   return values;
 }
 
 void assert_precisions(const Model& model, int64_t columns, std::initializer_list<double> expected) {
   Vector got(static_cast<std::size_t>(columns), NAN);
-  OK(bdl_model_get_noise_precision(model.get(), bdl_f64(got.data(), 1, columns)));
+  OK(bdl_model_get_noise_precision(model.get(), bdl_f64_out(got.data(), 1, columns)));
   for (std::size_t c = 0; c < got.size(); ++c)
     assert_relative(got[c], expected.begin()[c], 1e-15, "noise precision");
   const Vector covariance = covariance_of(model);
@@ -65,9 +65,9 @@ void shared_noise_is_read_per_output(void**) {
   OK(bdl_optimizer_fit(l.optimizer.get(), x.view(), y.view(), 3, nullptr, nullptr));
   const Units units = units_of(l.model.get());
   double one = 0, each[2] = {0, 0};
-  assert_int_equal(bdl_model_get_noise_precision(l.model.get(), bdl_f64(&one, 1, 1)), BDL_ERROR_SHAPE);
+  assert_int_equal(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(&one, 1, 1)), BDL_ERROR_SHAPE);
   assert_non_null(strstr(bdl_last_error(), "precision has 1 columns, expected 2"));
-  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64(each, 1, 2)));
+  OK(bdl_model_get_noise_precision(l.model.get(), bdl_f64_out(each, 1, 2)));
   assert_relative(each[0] * std::pow(units.y_scale(0, 0), 2), each[1] * std::pow(units.y_scale(0, 1), 2),
                   1e-14, "standardised precision");
 }
@@ -103,9 +103,9 @@ void correlated_noise_is_used_in_its_units(void**) {
   for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED}) {
     Table got = table(ROWS, 1), expected = got;
     OK(bdl_predict_log_density(t.inside.model.get(), t.inside.posterior.get(), t.x.view(), t.y.view(), method,
-                               5, 1, got.view()));
+                               5, 1, got.out()));
     OK(bdl_predict_log_density(t.by_hand.model.get(), t.by_hand.posterior.get(), t.x_hand.view(),
-                               t.y_hand.view(), method, 5, 1, expected.view()));
+                               t.y_hand.view(), method, 5, 1, expected.out()));
     for (int64_t i = 0; i < ROWS; ++i)
       assert_relative(got(i, 0), expected(i, 0) - t.log_scale(), 1e-10, "log density");
   }
@@ -119,7 +119,7 @@ void initial_precision_follows_the_variance(void**) {
   t.fit(1);
   t.assert_same_posteriors();
   double precision = 0;
-  OK(bdl_model_get_noise_precision(t.inside.model.get(), bdl_f64(&precision, 1, 1)));
+  OK(bdl_model_get_noise_precision(t.inside.model.get(), bdl_f64_out(&precision, 1, 1)));
   assert_relative(precision, 3 / std::pow(t.units.y_scale(0, 0), 2), 1e-13, "precision");
 }
 

@@ -9,8 +9,8 @@ constexpr bdl_likelihood likelihoods[] = {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEG
 void assert_same_noise(const Twins& t) {
   if (t.likelihood != BDL_GAUSSIAN) return;
   Table got = table(t.outputs(), t.outputs()), expected = got;
-  OK(bdl_model_get_noise_covariance(t.inside.model.get(), got.view()));
-  OK(bdl_model_get_noise_covariance(t.by_hand.model.get(), expected.view()));
+  OK(bdl_model_get_noise_covariance(t.inside.model.get(), got.out()));
+  OK(bdl_model_get_noise_covariance(t.by_hand.model.get(), expected.out()));
   for (int64_t c = 0; c < t.outputs(); ++c)
     assert_relative(got(c, c), t.variance(c, c, expected(c, c)), 1e-14, "noise variance");
 }
@@ -117,8 +117,8 @@ void streams_are_the_same(void**) {
     for (int64_t i = 0; i < ROWS; i += 3) t.y(i, i % 2) = t.y_hand(i, i % 2) = NAN;
     t.y(4, 0) = t.y(4, 1) = t.y_hand(4, 0) = t.y_hand(4, 1) = NAN;
     Table got = table(ROWS, 1), expected = got;
-    OK(bdl_optimizer_observe(t.inside.optimizer.get(), t.x.view(), t.y.view(), got.view()));
-    OK(bdl_optimizer_observe(t.by_hand.optimizer.get(), t.x_hand.view(), t.y_hand.view(), expected.view()));
+    OK(bdl_optimizer_observe(t.inside.optimizer.get(), t.x.view(), t.y.view(), got.out()));
+    OK(bdl_optimizer_observe(t.by_hand.optimizer.get(), t.x_hand.view(), t.y_hand.view(), expected.out()));
     t.assert_same_posteriors();
     double sum = 0, mean = 0;
     for (int64_t i = 0; i < ROWS; ++i) {
@@ -142,9 +142,9 @@ void prequential_errors_are_in_the_callers_units(void**) {
   for (int64_t i = 0; i < ROWS; ++i) {
     Table mean = table(1, 2);
     OK(bdl_predict(t.inside.model.get(), t.inside.posterior.get(), t.x.rows_of(i, 1), BDL_PLUG_IN, 1, 1,
-                   mean.view(), bdl_none(), bdl_none()));
+                   mean.out(), bdl_none_out(), bdl_none_out()));
     for (int64_t c = 0; c < 2; ++c) squares += std::pow(t.y(i, c) - mean(0, c), 2);
-    OK(bdl_optimizer_observe(t.inside.optimizer.get(), t.x.rows_of(i, 1), t.y.rows_of(i, 1), bdl_none()));
+    OK(bdl_optimizer_observe(t.inside.optimizer.get(), t.x.rows_of(i, 1), t.y.rows_of(i, 1), bdl_none_out()));
   }
   OK(bdl_optimizer_prequential(t.inside.optimizer.get(), nullptr, nullptr, &error));
   assert_relative(error, std::sqrt(squares / (2 * ROWS)), 1e-12, "error");
@@ -162,7 +162,8 @@ void searches_are_the_same(void**) {
       OK(bdl_search_run(search, x.view(), y.view(), 3, 0, nullptr, nullptr));
       Vector scores(3);
       for (int64_t k = 0; k < 3; ++k)
-        OK(bdl_search_trial(search, k, bdl_none(), &scores[static_cast<std::size_t>(k)], nullptr, nullptr));
+        OK(bdl_search_trial(search, k, bdl_none_out(), &scores[static_cast<std::size_t>(k)], nullptr,
+                            nullptr));
       return scores;
     };
     const Vector got = run(t.inside, t.x, t.y), expected = run(t.by_hand, t.x_hand, t.y_hand);

@@ -19,8 +19,8 @@ Twins trained_twins(bdl_dtype dtype, bdl_likelihood likelihood = BDL_GAUSSIAN) {
 template <class Call>
 std::pair<Table, Table> both(const Twins& t, int64_t rows, int64_t columns, Call call) {
   Table got = table(rows, columns), expected = got;
-  call(t.inside, t.x.view(), t.y.view(), got.view());
-  call(t.by_hand, t.x_hand.view(), t.y_hand.view(), expected.view());
+  call(t.inside, t.x.view(), t.y.view(), got.out());
+  call(t.by_hand, t.x_hand.view(), t.y_hand.view(), expected.out());
   return {std::move(got), std::move(expected)};
 }
 
@@ -41,9 +41,10 @@ void moments(void**) {
       for (int part = 0; part < 3; ++part)
         assert_converts(
             t, ROWS, 2,
-            [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
-              OK(bdl_predict(l.model.get(), l.posterior.get(), x, method, 9, 4, part == 0 ? out : bdl_none(),
-                             part == 1 ? out : bdl_none(), part == 2 ? out : bdl_none()));
+            [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
+              OK(bdl_predict(l.model.get(), l.posterior.get(), x, method, 9, 4,
+                             part == 0 ? out : bdl_none_out(), part == 1 ? out : bdl_none_out(),
+                             part == 2 ? out : bdl_none_out()));
             },
             [&](int64_t, int64_t c, double v) { return part == 0 ? t.value(c, v) : t.variance(c, c, v); },
             tight, "moments");
@@ -57,7 +58,7 @@ void quantiles_and_intervals(void**) {
       const Twins t = trained_twins(dtype);
       assert_converts(
           t, ROWS, 6,
-          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
             OK(bdl_predict_quantiles(l.model.get(), l.posterior.get(), x, method, 9, 4, bdl_f64(levels, 1, 3),
                                      out));
           },
@@ -65,10 +66,10 @@ void quantiles_and_intervals(void**) {
       for (const bool upper : {false, true})
         assert_converts(
             t, ROWS, 2,
-            [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+            [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
               Table other = table(ROWS, 2);
               OK(bdl_predict_interval(l.model.get(), l.posterior.get(), x, method, 9, 4, 0.9,
-                                      upper ? other.view() : out, upper ? out : other.view()));
+                                      upper ? other.out() : out, upper ? out : other.out()));
             },
             [&](int64_t, int64_t c, double v) { return t.value(c, v); }, tight, "interval");
     }
@@ -80,16 +81,17 @@ void draws_and_distributions(void**) {
     for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED})
       assert_converts(
           t, ROWS, 8,
-          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
             OK(bdl_predict_draws_by(l.model.get(), l.posterior.get(), x, method, 4, 5, out));
           },
           [&](int64_t, int64_t j, double v) { return t.value(j / 4, v); }, tight, "draws");
     for (const bool covariance : {false, true})
       assert_converts(
           t, ROWS, covariance ? 4 : 2,
-          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+          [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
             OK(bdl_predict_output_distribution(l.model.get(), l.posterior.get(), x,
-                                               covariance ? bdl_none() : out, covariance ? out : bdl_none()));
+                                               covariance ? bdl_none_out() : out,
+                                               covariance ? out : bdl_none_out()));
           },
           [&](int64_t, int64_t j, double v) {
             return covariance ? t.variance(j / 2, j % 2, v) : t.value(j, v);
@@ -105,7 +107,7 @@ void densities(void**) {
       for (const bdl_predict_method method : methods)
         assert_converts(
             t, ROWS, 1,
-            [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix out) {
+            [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix_out out) {
               OK(bdl_predict_log_density(l.model.get(), l.posterior.get(), x, y, method, 9, 4, out));
             },
             [&](int64_t, int64_t, double v) { return v - t.log_scale(); }, tight, "log density");
@@ -118,9 +120,9 @@ void class_probabilities(void**) {
     const Twins t = trained_twins(BDL_F32, likelihood);
     assert_converts(
         t, ROWS, t.outputs(),
-        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
-          OK(bdl_predict_classes(l.model.get(), l.posterior.get(), x, BDL_MONTE_CARLO, 9, 4, out, bdl_none(),
-                                 bdl_none()));
+        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
+          OK(bdl_predict_classes(l.model.get(), l.posterior.get(), x, BDL_MONTE_CARLO, 9, 4, out,
+                                 bdl_none_out(), bdl_none_out()));
         },
         [](int64_t, int64_t, double v) { return v; }, 0, "probabilities");
   }
@@ -137,37 +139,37 @@ void model_functions(void**) {
     const auto same = [](int64_t, int64_t, double v) { return v; };
     assert_converts(
         t, ROWS, 2,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
           OK(bdl_model_evaluate(l.model.get(), theta, x, out));
         },
         [&](int64_t, int64_t c, double v) { return t.value(c, v); }, tight, "outputs");
     assert_converts(
         t, ROWS, 1,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix_out out) {
           OK(bdl_model_log_likelihood(l.model.get(), theta, x, y, out));
         },
         [&](int64_t, int64_t, double v) { return v - t.log_scale(); }, tight, "log likelihood");
     assert_converts(
         t, 2 * ROWS, d,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix, bdl_matrix_out out) {
           OK(bdl_model_jacobian(l.model.get(), theta, x, out));
         },
         [&](int64_t i, int64_t, double v) { return t.units.y_scale(0, i % 2) * v; }, rounded, "Jacobian");
     assert_converts(
         t, ROWS, d,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix_out out) {
           OK(bdl_model_gradient_rows(l.model.get(), theta, x, y, out));
         },
         same, 0, "gradient rows");
     assert_converts(
         t, d, d,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix_out out) {
           OK(bdl_model_hessian(l.model.get(), theta, x, y, out));
         },
         same, 0, "Hessian");
     assert_converts(
         t, 1, d,
-        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix out) {
+        [&](const Learner& l, bdl_matrix x, bdl_matrix y, bdl_matrix_out out) {
           OK(bdl_model_hessian_vector_product(l.model.get(), theta, x, y, theta, out));
         },
         same, 0, "products");
@@ -181,10 +183,10 @@ void gradients_are_derivatives(void**) {
   const auto d = static_cast<int64_t>(theta.size());
   Table rows = table(ROWS, d), above = table(ROWS, 1), below = above;
   OK(bdl_model_gradient_rows(t.inside.model.get(), bdl_f64(theta.data(), 1, d), t.x.view(), t.y.view(),
-                             rows.view()));
-  const auto evaluate = [&](const Table& out) {
+                             rows.out()));
+  const auto evaluate = [&](Table& out) {
     OK(bdl_model_log_likelihood(t.inside.model.get(), bdl_f64(theta.data(), 1, d), t.x.view(), t.y.view(),
-                                out.view()));
+                                out.out()));
   };
   for (int64_t k = 0; k < d; ++k) {
     double& parameter = theta[static_cast<std::size_t>(k)];

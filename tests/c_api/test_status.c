@@ -52,6 +52,26 @@ static void test_pinned_numbers(void** state) {
   assert_int_equal(BDL_OPTION_CHOICE, 3);
   assert_int_equal(sizeof(bdl_matrix), sizeof(void*) + 2 * sizeof(int32_t) + 4 * sizeof(int64_t));
   assert_int_equal(offsetof(bdl_matrix, rows), sizeof(void*) + 2 * sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_matrix_out), sizeof(bdl_matrix));
+  assert_int_equal(offsetof(bdl_matrix_out, rows), offsetof(bdl_matrix, rows));
+  assert_int_equal(offsetof(bdl_matrix_out, col_stride), offsetof(bdl_matrix, col_stride));
+  assert_int_equal(offsetof(bdl_model_callbacks, struct_size), 0);
+}
+
+/* Whatever is appended to an enum, its size stays. */
+static void test_sizes_of_enums(void** state) {
+  (void)state;
+  assert_int_equal(sizeof(bdl_status), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_dtype), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_activation), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_likelihood), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_initialization), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_family), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_option_type), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_predict_method), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_draw_kind), sizeof(int32_t));
+  assert_int_equal(sizeof(bdl_scale), sizeof(int32_t));
+  assert_int_equal(BDL_STATUS_FORCE_INT32, INT32_MAX);
 }
 
 static void test_version(void** state) {
@@ -85,6 +105,6 @@ static void test_last_error(void** state) {
 int test_status(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
                                      cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers),
-                                     cmocka_unit_test(test_version)};
+                                     cmocka_unit_test(test_sizes_of_enums), cmocka_unit_test(test_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

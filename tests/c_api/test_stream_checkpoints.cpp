@@ -110,7 +110,8 @@ void test_resumed_rotations(void**) {
 void test_infinite_scores(void**) {
   StreamLearner learner(BDL_GAUSSIAN, StreamFamily::diagonal);
   const double x[INPUTS] = {0, 0}, far[] = {1e200, 0};
-  OK(bdl_optimizer_observe(learner.optimizer.get(), bdl_f64(x, 1, INPUTS), bdl_f64(far, 1, 2), bdl_none()));
+  OK(bdl_optimizer_observe(learner.optimizer.get(), bdl_f64(x, 1, INPUTS), bdl_f64(far, 1, 2),
+                           bdl_none_out()));
   double log_density = 0;
   OK(bdl_optimizer_prequential(learner.optimizer.get(), nullptr, &log_density, nullptr));
   assert_true(log_density == -INFINITY);

@@ -7,7 +7,7 @@ namespace {
 void test_destroyed_draws(void**) {
   StreamLearner learner(BDL_GAUSSIAN, StreamFamily::diagonal);
   int destroyed = 0;
-  const auto draws = [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) {
+  const auto draws = [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix_out) {
     return 1;
   };
   const auto destroy = [](void* count) { ++*static_cast<int*>(count); };
@@ -31,7 +31,7 @@ void test_range_of_floats(void**) {
     assert_true(learner.state() == before);
     learner.data.y[learner.data.targets] = 1e39;
     assert_int_equal(
-        bdl_optimizer_observe(learner.optimizer.get(), learner.x(1, 1), learner.y(1, 1), bdl_none()),
+        bdl_optimizer_observe(learner.optimizer.get(), learner.x(1, 1), learner.y(1, 1), bdl_none_out()),
         BDL_ERROR_NOT_FINITE);
     assert_true(learner.state() == before);
   }

@@ -127,7 +127,7 @@ void train(const Case& c, const Handles& h) {
   std::int32_t is_stream = 0;
   check(bdl_method_describe(c.method, nullptr, &is_stream, nullptr, nullptr, nullptr, nullptr));
   if (is_stream)
-    return check(bdl_optimizer_observe(h.optimizer, x.first(rows / 2), y.first(rows / 2), bdl_none()));
+    return check(bdl_optimizer_observe(h.optimizer, x.first(rows / 2), y.first(rows / 2), bdl_none_out()));
   check(bdl_optimizer_set_int(h.optimizer, "minibatch", 8));
   check(bdl_optimizer_set_int(h.optimizer, "progress_every", 1));
   const bool stops = c.kept == Kept::course;

@@ -57,18 +57,19 @@ inline Table targets_for(const bdl_model* model) {
 
 /// A user's own model of two inputs and three parameters, for predictions: f = a x_1 + b x_2 + c.
 inline std::int32_t user_outputs(void*, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
-  const auto at = [](const bdl_matrix& m, std::int64_t i, std::int64_t j) -> double& {
-    return static_cast<double*>(m.data)[i * m.row_stride + j * m.col_stride];
+  const auto at = [](const bdl_matrix& m, std::int64_t i, std::int64_t j) {
+    return static_cast<const double*>(m.data)[i * m.row_stride + j * m.col_stride];
   };
   for (std::int64_t i = 0; i < inputs.rows; ++i)
-    at(outputs, i, 0) = at(parameters, 0, 0) * at(inputs, i, 0) + at(parameters, 0, 1) * at(inputs, i, 1) +
-                        at(parameters, 0, 2);
+    static_cast<double*>(outputs.data)[i * outputs.row_stride] = at(parameters, 0, 0) * at(inputs, i, 0) +
+                                                                 at(parameters, 0, 1) * at(inputs, i, 1) +
+                                                                 at(parameters, 0, 2);
   return 0;
 }
 
 inline bdl_status create_user_model(bdl_model** model) {
-  return bdl_model_create_user(BDL_F64, 2, 1, 3, BDL_GAUSSIAN, user_outputs, nullptr, nullptr, nullptr,
-                               model);
+  const bdl_model_callbacks callbacks{sizeof callbacks, user_outputs, nullptr, nullptr, nullptr};
+  return bdl_model_create_user(BDL_F64, 2, 1, 3, BDL_GAUSSIAN, &callbacks, model);
 }
 
 struct Quantity {
@@ -87,7 +88,7 @@ inline void add_predictions(Quantities& all, const char* key, bdl_predict_method
                      size = predicted_rows * columns;
   std::vector<double> numbers(static_cast<std::size_t>(3 * size));
   const auto part = [&](std::int64_t k) {
-    return bdl_f64(numbers.data() + k * size, predicted_rows, columns);
+    return bdl_f64_out(numbers.data() + k * size, predicted_rows, columns);
   };
   if (bdl_predict(model, q, x.first(predicted_rows), method, 10, 3, part(0), part(1), part(2)) == BDL_OK)
     all.push_back({key, numbers});
@@ -96,9 +97,9 @@ inline void add_predictions(Quantities& all, const char* key, bdl_predict_method
 inline void add_posterior(Quantities& all, const char* prefix, const bdl_posterior* q) {
   const std::int64_t dimension = bdl_posterior_dimension(q);
   std::vector<double> mean(static_cast<std::size_t>(dimension)), variance = mean;
-  if (bdl_posterior_mean(q, bdl_f64(mean.data(), 1, dimension)) == BDL_OK)
+  if (bdl_posterior_mean(q, bdl_f64_out(mean.data(), 1, dimension)) == BDL_OK)
     all.push_back({std::string(prefix) + "mean", mean});
-  if (bdl_posterior_marginal_variance(q, bdl_f64(variance.data(), 1, dimension)) == BDL_OK)
+  if (bdl_posterior_marginal_variance(q, bdl_f64_out(variance.data(), 1, dimension)) == BDL_OK)
     all.push_back({std::string(prefix) + "variance", variance});
 }
 
@@ -120,7 +121,7 @@ inline bdl_status go_on(const bdl_model* model, bdl_optimizer* optimizer) {
   if (!is_stream) return bdl_optimizer_fit(optimizer, x.all(), y.all(), 0, nullptr, nullptr);
   const std::int64_t half = rows / 2;
   return bdl_optimizer_observe(optimizer, bdl_f64(x.values.data() + half * x.cols, half, x.cols),
-                               bdl_f64(y.values.data() + half * y.cols, half, y.cols), bdl_none());
+                               bdl_f64(y.values.data() + half * y.cols, half, y.cols), bdl_none_out());
 }
 
 /// With an optimizer: where it is, and the posterior after it has gone on.

@@ -205,7 +205,7 @@ void log_likelihood_and_errors_are_means_over_the_samples(void**) {
   });
 }
 
-std::int32_t naive_outputs(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+std::int32_t naive_outputs(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   const auto& naive = *static_cast<NaiveNetwork*>(context);
   Dense at(theta.cols, 1), input(x.cols, 1);
   for (Index p = 0; p < theta.cols; ++p) at(p, 0) = element(theta, 0, p);
@@ -218,7 +218,7 @@ std::int32_t naive_outputs(void* context, bdl_matrix theta, bdl_matrix x, bdl_ma
 }
 
 std::int32_t naive_gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds,
-                             bdl_matrix rows) {
+                             bdl_matrix_out rows) {
   const auto& naive = *static_cast<NaiveNetwork*>(context);
   Dense at(theta.cols, 1), input(x.cols, 1), seed(seeds.cols, 1);
   for (Index p = 0; p < theta.cols; ++p) at(p, 0) = element(theta, 0, p);

@@ -64,7 +64,7 @@ void many_examples_are_done_in_parts(void**) {
 }
 
 /// f = (theta_0 x, theta_0 theta_1).
-std::int32_t outputs_of(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+std::int32_t outputs_of(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   const double a = element(theta, 0, 0), b = element(theta, 0, 1);
   for (Index i = 0; i < x.rows; ++i) {
     const double values[] = {a * element(x, i, 0), a * b};
@@ -73,7 +73,7 @@ std::int32_t outputs_of(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
   return 0;
 }
 
-std::int32_t gradients_of(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+std::int32_t gradients_of(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
   const double a = element(theta, 0, 0), b = element(theta, 0, 1);
   for (Index i = 0; i < x.rows; ++i) {
     const double s = element(seeds, i, 0), t = element(seeds, i, 1);

@@ -50,7 +50,7 @@ inline bool predicts(const Parts& parts) {
       bdl_model_likelihood(parts.model) == BDL_HETEROSCEDASTIC ? outputs / 2 : outputs;
   const bdl_status status =
       bdl_predict(parts.model, parts.posterior, bdl_f64(x.data(), 1, inputs), BDL_MONTE_CARLO, 2, 1,
-                  bdl_f64(mean.data(), 1, columns), bdl_none(), bdl_none());
+                  bdl_f64_out(mean.data(), 1, columns), bdl_none_out(), bdl_none_out());
   return status == BDL_OK || status == BDL_ERROR_DIVERGED || status == BDL_ERROR_OUT_OF_MEMORY;
 }
 

@@ -17,7 +17,7 @@ struct Draws {
 };
 
 std::int32_t supply(void* user_data, bdl_draw_kind kind, std::int64_t step, std::int64_t iteration,
-                    const bdl_posterior* q, bdl_matrix out) {
+                    const bdl_posterior* q, bdl_matrix_out out) {
   const Draws& draws = *static_cast<const Draws*>(user_data);
   const Json& all = draws.problem.at(kind == BDL_DRAW_PARAMETERS ? "eps" : "probes");
   const Json& here = all.at(static_cast<std::size_t>(step)).at(static_cast<std::size_t>(iteration));
@@ -84,7 +84,7 @@ double replay_stream(const Json& file, const Json& problem, const Algorithm& alg
   std::size_t compared = 0;
   for (std::int64_t t = 0; t < x.rows; ++t) {
     const Dense x_t = columns_of(transposed(x), t, 1), y_t = columns_of(transposed(y), t, 1);
-    check(bdl_optimizer_observe(o, row(x_t.values), row(y_t.values), bdl_none()));
+    check(bdl_optimizer_observe(o, row(x_t.values), row(y_t.values), bdl_none_out()));
     if (!result.at("after").contains(std::to_string(t + 1))) continue;
     worst = std::max(worst, compare(q, algorithm, result.at("after").at(std::to_string(t + 1))));
     ++compared;
@@ -129,7 +129,7 @@ double nlpd(const Json& problem, const Dense& f, const Dense& y) {
     const Dense f_s = columns_of(transposed(f), s, 1);
     double log_density = 0;
     check(bdl_model_log_likelihood(identity.get(), row(theta.values), row(f_s.values), row(y.values),
-                                   bdl_f64(&log_density, 1, 1)));
+                                   bdl_f64_out(&log_density, 1, 1)));
     densities.push_back(log_density);
     top = std::max(top, log_density);
   }
@@ -146,12 +146,12 @@ double compare_predictive(const Json& problem, const std::string& family, const 
   const Dense mean = mean_of(q);
   Dense f_mc(static_cast<std::int64_t>(eps.size()), outputs), f_lin = f_mc, f_mean(1, outputs),
                                                               jacobian(outputs, dim);
-  check(bdl_model_evaluate(model, row(mean.values), row(x), view(f_mean)));
-  check(bdl_model_jacobian(model, row(mean.values), row(x), view(jacobian)));
+  check(bdl_model_evaluate(model, row(mean.values), row(x), view_out(f_mean)));
+  check(bdl_model_jacobian(model, row(mean.values), row(x), view_out(jacobian)));
   for (std::int64_t s = 0; s < f_mc.rows; ++s) {
     Dense theta(dim, 1), f(1, outputs);
     theta.values = draw(q, family, eps[static_cast<std::size_t>(s)].get<Vector>());
-    check(bdl_model_evaluate(model, row(theta.values), row(x), view(f)));
+    check(bdl_model_evaluate(model, row(theta.values), row(x), view_out(f)));
     const Dense linear = jacobian * (theta - mean);
     for (std::int64_t c = 0; c < outputs; ++c) {
       f_mc(s, c) = f(0, c);
@@ -160,7 +160,7 @@ double compare_predictive(const Json& problem, const std::string& family, const 
   }
   const auto log_density = [&](bdl_predict_method method) {
     double value = 0;
-    check(bdl_predict_log_density(model, q, row(x), row(y.values), method, 1, 1, bdl_f64(&value, 1, 1)));
+    check(bdl_predict_log_density(model, q, row(x), row(y.values), method, 1, 1, bdl_f64_out(&value, 1, 1)));
     return -value;
   };
   double worst = error({log_density(BDL_PLUG_IN)}, {expected.at("nll_plugin").get<double>()});

@@ -25,6 +25,10 @@ bdl_matrix view(const Dense& a) {
   return bdl_column_major(a.values.data(), BDL_F64, a.rows, a.cols);
 }
 
+bdl_matrix_out view_out(Dense& a) {
+  return bdl_column_major_out(a.values.data(), BDL_F64, a.rows, a.cols);
+}
+
 Algorithm::Algorithm(const std::string& key) {
   const std::size_t bar = key.find('|');
   variant = bar == key.npos ? "" : key.substr(bar + 1);
@@ -99,7 +103,7 @@ Owned<bdl_posterior> make_posterior(const Json& problem, const Algorithm& algori
 
 Dense mean_of(const bdl_posterior* q) {
   Dense mean(bdl_posterior_dimension(q), 1);
-  check(bdl_posterior_mean(q, row(mean.values)));
+  check(bdl_posterior_mean(q, row_out(mean.values)));
   return mean;
 }
 
@@ -108,19 +112,19 @@ Dense covariance_of(const bdl_posterior* q) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(dim));
   for (std::int64_t i = 0; i < dim; ++i) all[static_cast<std::size_t>(i)] = i;
   Dense covariance(dim, dim);
-  check(bdl_posterior_covariance(q, all.data(), dim, all.data(), dim, view(covariance)));
+  check(bdl_posterior_covariance(q, all.data(), dim, all.data(), dim, view_out(covariance)));
   return covariance;
 }
 
 Vector variance_of(const bdl_posterior* q) {
   Vector variance(static_cast<std::size_t>(bdl_posterior_dimension(q)));
-  check(bdl_posterior_marginal_variance(q, row(variance)));
+  check(bdl_posterior_marginal_variance(q, row_out(variance)));
   return variance;
 }
 
 LowRank::LowRank(const bdl_posterior* q)
     : w(bdl_posterior_dimension(q), bdl_posterior_rank(q)), ups(static_cast<std::size_t>(w.rows)) {
-  check(bdl_posterior_low_rank(q, view(w), row(ups)));
+  check(bdl_posterior_get_low_rank(q, view_out(w), row_out(ups)));
 }
 
 Vector draw(const bdl_posterior* q, const std::string& family, const Vector& z) {

@@ -15,6 +15,7 @@ using Owned = std::unique_ptr<Handle, void (*)(Handle*)>;
 
 Dense dense(const Json& rows);
 bdl_matrix view(const Dense& a);
+bdl_matrix_out view_out(Dense& a);
 
 /// "rule-estimator-family|variant": mc-hess and lin-ef contain a hyphen of their own.
 struct Algorithm {

@@ -22,6 +22,10 @@ inline bdl_matrix row(const Vector& v) {
   return bdl_f64(v.data(), 1, static_cast<std::int64_t>(v.size()));
 }
 
+inline bdl_matrix_out row_out(Vector& v) {
+  return bdl_f64_out(v.data(), 1, static_cast<std::int64_t>(v.size()));
+}
+
 /// Row by row.
 Vector flatten(const Json& matrix);
 

@@ -28,11 +28,11 @@ double compare(const bdl_posterior* q, const Json& expected, const Vector& prior
   const auto compare_number = [&](const char* name) {
     worst = std::max(worst, error({number}, {expected.at(name).get<double>()}));
   };
-  check(bdl_posterior_mean(q, row(vector)));
+  check(bdl_posterior_mean(q, row_out(vector)));
   compare_vector("mean", vector);
-  check(bdl_posterior_low_rank(q, bdl_f64(u.data(), dim, rank), row(vector)));
+  check(bdl_posterior_get_low_rank(q, bdl_f64_out(u.data(), dim, rank), row_out(vector)));
   compare_vector("precision_diagonal", vector);  // d of U U^T + diag(d)
-  check(bdl_posterior_marginal_variance(q, row(vector)));
+  check(bdl_posterior_marginal_variance(q, row_out(vector)));
   compare_vector("marginal_variance", vector);
   worst = std::max(worst, error(outer(u, dim, rank), flatten(expected.at("low_rank"))));
   check(bdl_posterior_log_det_covariance(q, &number));

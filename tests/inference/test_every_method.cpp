@@ -193,7 +193,7 @@ void run(const Row& row, Learner& l, const Problem& problem, int64_t epochs) {
   const bdl_matrix x = problem.inputs_of(), y = problem.targets_of();
   if (!is_online(row)) return l.fit(x, y, epochs);
   Dense scores(examples, 1);
-  OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64(scores.values.data(), examples, 1)));
+  OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), examples, 1)));
 }
 
 /// The prior, whose mean is not a network's initialisation.
@@ -259,9 +259,9 @@ constexpr int64_t samples = 2;
 constexpr double shifts[samples][inputs] = {{0.3, -0.2, 0.5}, {-0.1, 0.4, 0.2}};
 
 /// theta_s = mu + fixed shifts.
-int32_t shifted(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior* q, bdl_matrix draws) {
+int32_t shifted(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior* q, bdl_matrix_out draws) {
   double mean[inputs];
-  OK(bdl_posterior_mean(q, bdl_f64(mean, 1, inputs)));
+  OK(bdl_posterior_mean(q, bdl_f64_out(mean, 1, inputs)));
   for (int64_t s = 0; s < draws.rows; ++s)
     for (int64_t k = 0; k < inputs; ++k)
       static_cast<double*>(draws.data)[s * draws.row_stride + k * draws.col_stride] = mean[k] + shifts[s][k];
@@ -279,7 +279,7 @@ double loss(const Learner& l, At at, const Vector& mean, bdl_matrix x, bdl_matri
     for (int64_t k = 0; k < inputs && at == At::samples; ++k)
       theta[static_cast<std::size_t>(k)] += shifts[s][k];
     OK(bdl_model_log_likelihood(l.model.get(), bdl_f64(theta.data(), 1, inputs), x, y,
-                                bdl_f64(density.data(), examples, 1)));
+                                bdl_f64_out(density.data(), examples, 1)));
     for (const double value : density) sum -= value / static_cast<double>(count);
   }
   return sum;
@@ -309,7 +309,7 @@ Vector gradient_of_step(const Learner& l, const Vector& old, bool natural) {
   int64_t all[inputs];
   for (int64_t k = 0; k < inputs; ++k) all[k] = k;
   OK(bdl_posterior_covariance(l.posterior.get(), all, inputs, all, inputs,
-                              bdl_f64(covariance.values.data(), inputs, inputs)));
+                              bdl_f64_out(covariance.values.data(), inputs, inputs)));
   return natural ? (inverse_of(covariance) * shift).values : (static_cast<double>(examples) * shift).values;
 }
 
@@ -339,7 +339,7 @@ void gradients_are_finite_differences(void**) {
     l.set("descent", "sgd");
     Dense scores(examples, 1);
     if (online)
-      OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64(scores.values.data(), examples, 1)));
+      OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), examples, 1)));
     else
       OK(bdl_optimizer_step(l.optimizer.get(), x, y));
     const Vector gradient = gradient_of_step(l, mean, natural);
@@ -421,9 +421,9 @@ void what_it_cannot_use_changes_nothing(void**) {
     spoiled.x(5, 1) = NAN;
     Dense scores(examples, 1);
     const auto call = [&](bdl_matrix x, bdl_matrix y) {
-      return is_online(row)
-                 ? bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64(scores.values.data(), examples, 1))
-                 : bdl_optimizer_fit(l.optimizer.get(), x, y, 2, nullptr, nullptr);
+      return is_online(row) ? bdl_optimizer_observe(l.optimizer.get(), x, y,
+                                                    bdl_f64_out(scores.values.data(), examples, 1))
+                            : bdl_optimizer_fit(l.optimizer.get(), x, y, 2, nullptr, nullptr);
     };
     assert_int_equal(call(spoiled.inputs_of(), problem.targets_of()), BDL_ERROR_NOT_FINITE);
     assert_non_null(std::strstr(bdl_last_error(), "x is not finite at row 5, column 1"));

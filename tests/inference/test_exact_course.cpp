@@ -177,7 +177,7 @@ void other_models_and_calls_are_refused(void**) {
   };
   refuse([&] { step(*optimizer, data.inputs_array(), data.targets_array()); });
   refuse([&] { step_rows(*optimizer, bdl_f64(data.x.values.data(), 2, dimension)); });
-  refuse([&] { observe(*optimizer, data.inputs_array(), data.targets_array(), bdl_none()); });
+  refuse([&] { observe(*optimizer, data.inputs_array(), data.targets_array(), bdl_none_out()); });
   refuse([&] { forecast(*optimizer, 1); });
   for (const char* method : {"exact-full", "exact-diagonal", "exact-low-rank"})
     for (const Index rank : {-1, 0, 1}) {

@@ -55,7 +55,7 @@ void learn(const Method& method, const std::vector<Index>& sizes, std::shared_pt
   }
   optimizer.set_options(options);
   if (method.is_online)
-    observe(optimizer, data.inputs(), data.targets(), bdl_none());
+    observe(optimizer, data.inputs(), data.targets(), bdl_none_out());
   else
     fit(optimizer, data.inputs(), data.targets(), 6, {});
 }

@@ -91,7 +91,7 @@ void learn(Learner& l, const char* method, const Data& data, int64_t first, int6
   Dense scores(count, 1);
   if (std::strncmp(method, "exact-", 6) == 0) return l.fit(x, y, 1000);
   l.set("block", 0);
-  OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64(scores.values.data(), count, 1)));
+  OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), count, 1)));
 }
 
 Dense precision_of(const Posterior& q) {
@@ -99,7 +99,7 @@ Dense precision_of(const Posterior& q) {
   int64_t all[inputs];
   for (int64_t k = 0; k < inputs; ++k) all[k] = k;
   OK(bdl_posterior_covariance(q.get(), all, inputs, all, inputs,
-                              bdl_f64(covariance.values.data(), inputs, inputs)));
+                              bdl_f64_out(covariance.values.data(), inputs, inputs)));
   return inverse_of(covariance);
 }
 
@@ -327,7 +327,7 @@ void the_elbo_has_the_whole_prior(void**) {
     OK(bdl_posterior_kl(l.posterior.get(), given.q.get(), &expected));
     assert_true(kl == expected && running == expected);
     Vector lambda(inputs);
-    OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64(lambda.data(), 1, inputs)));
+    OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(lambda.data(), 1, inputs)));
     for (int64_t i = 0; i < inputs; ++i)
       assert_close(lambda[static_cast<std::size_t>(i)], given.precision(i, i), 1e-15, "precision");
   }
@@ -388,19 +388,19 @@ void setting_an_option_of_the_prior_ends_it(void**) {
   take_prior(l, given.q);
   l.set("learning_rate", 0.1);
   Vector lambda(inputs);
-  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64(lambda.data(), 1, inputs)));
+  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(lambda.data(), 1, inputs)));
   assert_true(lambda[1] == given.precision(1, 1));
   l.set("prior_precision", 7.0);
-  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64(lambda.data(), 1, inputs)));
+  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(lambda.data(), 1, inputs)));
   assert_true(lambda[1] == 7);
 }
 
 void refuses(const Learner& l, const Posterior& prior, bdl_status status, const char* word) {
   Vector before(inputs), after(inputs);
-  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64(before.data(), 1, inputs)));
+  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(before.data(), 1, inputs)));
   assert_int_equal(bdl_optimizer_set_prior_posterior(l.optimizer.get(), prior.get()), status);
   if (!std::strstr(bdl_last_error(), word)) fail_msg("%s", bdl_last_error());
-  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64(after.data(), 1, inputs)));
+  OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(after.data(), 1, inputs)));
   assert_true(before == after);
 }
 

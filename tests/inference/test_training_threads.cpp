@@ -72,8 +72,8 @@ std::vector<double> train_and_predict(const Setting& setting, Index threads) {
   append(all, dense_of(thetas.matrix(dimension, draws)));
   Dense mean = poison(outputs, examples), variance = poison(outputs, examples);
   const Query<T> query{*network, *q, bdl_f64(x.values.data(), examples, inputs), {BDL_MONTE_CARLO, draws, 1}};
-  predict_moments(query, bdl_f64(mean.values.data(), examples, outputs),
-                  bdl_f64(variance.values.data(), examples, outputs), bdl_none());
+  predict_moments(query, bdl_f64_out(mean.values.data(), examples, outputs),
+                  bdl_f64_out(variance.values.data(), examples, outputs), bdl_none_out());
   append(all, mean);
   append(all, variance);
   return all;

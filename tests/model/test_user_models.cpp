@@ -15,7 +15,7 @@ struct Calls {
   int destroyed = 0;
 };
 
-std::int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
+std::int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
   assert_true(theta.rows == 1 && theta.cols == 3 && x.cols == 3 && f.cols == 2 && f.rows == x.rows);
   for (Index j = 0; j < x.rows; ++j) {
     Dense row(2, 1);
@@ -27,7 +27,7 @@ std::int32_t outputs(void*, bdl_matrix theta, bdl_matrix x, bdl_matrix f) {
   return 0;
 }
 
-std::int32_t gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix rows) {
+std::int32_t gradients(void* context, bdl_matrix theta, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
   const auto& calls = *static_cast<Calls*>(context);
   assert_true(theta.cols == 3 && seeds.rows == x.rows && seeds.cols == 2 && rows.rows == x.rows &&
               rows.cols == 3);

@@ -18,7 +18,7 @@ template <class T>
 Law law(const Query<T>& query) {
   const Index rows = query.x.rows, outputs = query.model.outputs();
   Law result{output(rows, outputs), output(rows, outputs * outputs)};
-  predict_output_distribution(query, result.mean.array(), result.covariance.array());
+  predict_output_distribution(query, result.mean.out(), result.covariance.out());
   return result;
 }
 

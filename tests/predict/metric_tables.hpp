@@ -37,6 +37,7 @@ struct Table {
   double& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i * cols + j)]; }
   double operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i * cols + j)]; }
   Array array() const { return bdl_f64(values.data(), rows, cols); }
+  OutArray out() { return bdl_f64_out(values.data(), rows, cols); }
 };
 
 inline Table column(std::vector<double> values) {

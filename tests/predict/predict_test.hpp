@@ -212,21 +212,21 @@ template <class T>
 Moments moments(const Query<T>& query) {
   const Index rows = query.x.rows, outputs = query.model.outputs();
   Moments m{output(rows, outputs), output(rows, outputs), output(rows, outputs)};
-  predict_moments(query, m.mean.array(), m.epistemic.array(), m.noise.array());
+  predict_moments(query, m.mean.out(), m.epistemic.out(), m.noise.out());
   return m;
 }
 
 template <class T>
 Table log_density(const Query<T>& query, const Table& y) {
   Table result = output(query.x.rows, 1);
-  predict_log_density(query, y.array(), result.array());
+  predict_log_density(query, y.array(), result.out());
   return result;
 }
 
 template <class T>
 Table quantiles(const Query<T>& query, const Table& levels) {
   Table result = output(query.x.rows, query.model.outputs() * levels.cols);
-  predict_quantiles(query, levels.array(), result.array());
+  predict_quantiles(query, levels.array(), result.out());
   return result;
 }
 

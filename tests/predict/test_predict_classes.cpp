@@ -14,7 +14,7 @@ template <class T>
 Classes classes(const Query<T>& query) {
   const Index rows = query.x.rows, targets = query.model.likelihood.targets();
   Classes c{output(rows, query.model.outputs()), output(rows, targets), output(rows, targets)};
-  predict_classes(query, c.probabilities.array(), c.entropy.array(), c.information.array());
+  predict_classes(query, c.probabilities.out(), c.entropy.out(), c.information.out());
   return c;
 }
 

@@ -39,7 +39,7 @@ void draws_have_the_covariance(void**) {
   const Table x = normal_table(random, 1, 2);
   Table y = output(1, 3 * many);
   const auto query = monte_carlo(model, b, x, many);
-  predict_draws(query, y.array());
+  predict_draws(query, y.out());
   const auto f = slow_outputs(monte_carlo(model, b, x, 1));  // the same for all draws, to 1e-8
   for (Index s = 0; s < 3; ++s) {
     double mean = 0;
@@ -70,8 +70,8 @@ void marginals_are_those_of_independent_noise(void**) {
       const auto ask = [&](const Network<T>& m) {
         const Query<T> query{m, *b.q, x.array(), {method, 20, 1}};
         Table mean = output(4, outputs), epistemic = mean, noise = mean, quantiles = output(4, 3 * outputs);
-        predict_moments(query, mean.array(), epistemic.array(), noise.array());
-        predict_quantiles(query, bdl_f64(levels, 1, 3), quantiles.array());
+        predict_moments(query, mean.out(), epistemic.out(), noise.out());
+        predict_quantiles(query, bdl_f64(levels, 1, 3), quantiles.out());
         return std::vector<Table>{mean, epistemic, noise, quantiles};
       };
       const auto got = ask(model), expected = ask(other);

@@ -10,7 +10,7 @@ using namespace bdl::testing;
 template <class T>
 Table draws(const Query<T>& query) {
   Table result = output(query.x.rows, query.model.likelihood.targets() * query.spec.samples);
-  predict_draws(query, result.array());
+  predict_draws(query, result.out());
   return result;
 }
 

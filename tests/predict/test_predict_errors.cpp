@@ -22,31 +22,29 @@ struct Outputs {
 };
 
 /// A query of every kind, its outputs all wanted; y suits the likelihood.
-using Call = std::function<void(const Query<double>&, const Outputs&)>;
+using Call = std::function<void(const Query<double>&, Outputs&)>;
 
 const Table levels(1, 2, {0.1, 0.9}), one_level(1, 1, {0.3}), labels(4, 1, {0, 1, 1, 0}), numbers(4, 2);
 
-const Call call_moments = [](const auto& q, const Outputs& o) {
-  predict_moments(q, o.a.array(), o.b.array(), o.c.array());
+const Call call_moments = [](const auto& q, Outputs& o) {
+  predict_moments(q, o.a.out(), o.b.out(), o.c.out());
 };
-const Call call_quantiles = [](const auto& q, const Outputs& o) {
-  predict_quantiles(q, one_level.array(), o.a.array());
+const Call call_quantiles = [](const auto& q, Outputs& o) {
+  predict_quantiles(q, one_level.array(), o.a.out());
 };
-const Call call_interval = [](const auto& q, const Outputs& o) {
-  predict_interval(q, 0.9, o.a.array(), o.b.array());
+const Call call_interval = [](const auto& q, Outputs& o) { predict_interval(q, 0.9, o.a.out(), o.b.out()); };
+const Call call_classes = [](const auto& q, Outputs& o) {
+  const OutArray entropy = bdl_f64_out(o.b.values.data(), 4, q.model.likelihood.targets());
+  predict_classes(q, o.a.out(), entropy, bdl_none_out());
 };
-const Call call_classes = [](const auto& q, const Outputs& o) {
-  const Array entropy = bdl_f64(o.b.values.data(), 4, q.model.likelihood.targets());
-  predict_classes(q, o.a.array(), entropy, bdl_none());
-};
-const Call call_log_density = [](const auto& q, const Outputs& o) {
+const Call call_log_density = [](const auto& q, Outputs& o) {
   const bool one_target = q.model.likelihood.targets() == 1;
-  predict_log_density(q, one_target ? labels.array() : numbers.array(), bdl_f64(o.a.values.data(), 4, 1));
+  predict_log_density(q, one_target ? labels.array() : numbers.array(), bdl_f64_out(o.a.values.data(), 4, 1));
 };
-const Call call_draws = [](const auto& q, const Outputs& o) {
-  predict_draws(q, bdl_f64(o.a.values.data(), 4, q.model.likelihood.targets()));
+const Call call_draws = [](const auto& q, Outputs& o) {
+  predict_draws(q, bdl_f64_out(o.a.values.data(), 4, q.model.likelihood.targets()));
 };
-const Call call_elbo = [](const auto& q, const Outputs&) {
+const Call call_elbo = [](const auto& q, Outputs&) {
   expected_log_likelihood(q, (q.model.likelihood.targets() == 1 ? labels : numbers).array());
 };
 
@@ -77,13 +75,16 @@ struct Good {
 };
 
 void expect_query_error(const Case& c, const Query<double>& query, Status status, const char* word) {
-  const Outputs outputs;
+  Outputs outputs;
   expect_error(status, word, [&] { c.call(query, outputs); });
   outputs.check();
 }
 
 void good_queries_succeed(void**) {
-  for (const Case& c : all_calls) c.call(Good(c.kind).query(), Outputs());
+  for (const Case& c : all_calls) {
+    Outputs outputs;
+    c.call(Good(c.kind).query(), outputs);
+  }
 }
 
 void x_must_be_right(void**) {
@@ -133,7 +134,7 @@ void quadrature_needs_one_layer_and_one_output(void**) {
   expect_error(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output",
                [&] { check_query(quadrature(good.model, good.b, good.x)); });
   expect_error(Status::ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO",
-               [&] { predict_draws(plug_in(good.model, good.b, good.x), bdl_none()); });
+               [&] { predict_draws(plug_in(good.model, good.b, good.x), bdl_none_out()); });
 }
 
 void likelihoods_must_suit(void**) {
@@ -147,8 +148,8 @@ void likelihoods_must_suit(void**) {
 void targets_must_suit(void**) {
   const Good good(BDL_POISSON);
   const auto refuse = [&](const Table& y, Status status, const char* word) {
-    const Table result(4, 1, {1, 2, 3, 4});
-    expect_error(status, word, [&] { predict_log_density(good.query(), y.array(), result.array()); });
+    Table result(4, 1, {1, 2, 3, 4});
+    expect_error(status, word, [&] { predict_log_density(good.query(), y.array(), result.out()); });
     assert_same_bits(result, Table(4, 1, {1, 2, 3, 4}));
     expect_error(status, word, [&] { expected_log_likelihood(good.query(), y.array()); });
   };
@@ -163,20 +164,20 @@ void targets_must_suit(void**) {
 
 void levels_must_be_probabilities(void**) {
   const Good good(BDL_GAUSSIAN);
-  const Outputs o;
+  Outputs o;
   for (const double level : {0.0, 1.0, -0.5, 2.0}) {
     const Table wrong(1, 2, {0.5, level});
     expect_error(Status::ERROR_INVALID_ARGUMENT, "levels is",
-                 [&] { predict_quantiles(good.query(), wrong.array(), Table(4, 4).array()); });
+                 [&] { predict_quantiles(good.query(), wrong.array(), Table(4, 4).out()); });
     expect_error(Status::ERROR_INVALID_ARGUMENT, "probability is",
-                 [&] { predict_interval(good.query(), level, o.a.array(), o.b.array()); });
+                 [&] { predict_interval(good.query(), level, o.a.out(), o.b.out()); });
   }
   expect_error(Status::ERROR_INVALID_ARGUMENT, "probability is nan",
-               [&] { predict_interval(good.query(), quiet_nan, o.a.array(), o.b.array()); });
+               [&] { predict_interval(good.query(), quiet_nan, o.a.out(), o.b.out()); });
   expect_error(Status::ERROR_NOT_FINITE, "levels is not finite",
-               [&] { predict_quantiles(good.query(), Table(1, 1, {quiet_nan}).array(), o.a.array()); });
+               [&] { predict_quantiles(good.query(), Table(1, 1, {quiet_nan}).array(), o.a.out()); });
   expect_error(Status::ERROR_SHAPE, "levels has 2 rows, expected 1", [&] {
-    predict_quantiles(good.query(), Table(2, 1, {0.5, 0.5}).array(), o.a.array());
+    predict_quantiles(good.query(), Table(2, 1, {0.5, 0.5}).array(), o.a.out());
   });
   o.check();
 }
@@ -184,29 +185,30 @@ void levels_must_be_probabilities(void**) {
 void outputs_must_fit(void**) {
   const Good good(BDL_GAUSSIAN);
   const auto q = good.query();
-  const Outputs o;
-  const Table wrong(4, 3);
-  const Array w = wrong.array(), none = bdl_none();
+  Outputs o;
+  Table wrong(4, 3);
+  const OutArray w = wrong.out(), none = bdl_none_out();
   const auto refuse = [](const char* word, const std::function<void()>& call) {
     expect_error(Status::ERROR_SHAPE, word, call);
   };
-  refuse("mean has 3 columns", [&] { predict_moments(q, w, o.b.array(), o.c.array()); });
-  refuse("epistemic_variance has 3", [&] { predict_moments(q, o.a.array(), w, o.c.array()); });
-  refuse("noise_variance has 3", [&] { predict_moments(q, o.a.array(), o.b.array(), w); });
+  refuse("mean has 3 columns", [&] { predict_moments(q, w, o.b.out(), o.c.out()); });
+  refuse("epistemic_variance has 3", [&] { predict_moments(q, o.a.out(), w, o.c.out()); });
+  refuse("noise_variance has 3", [&] { predict_moments(q, o.a.out(), o.b.out(), w); });
   refuse("quantiles has 3 columns, expected 4", [&] { predict_quantiles(q, levels.array(), w); });
-  refuse("lower has 3", [&] { predict_interval(q, 0.5, w, o.b.array()); });
-  refuse("upper has 3", [&] { predict_interval(q, 0.5, o.a.array(), w); });
+  refuse("lower has 3", [&] { predict_interval(q, 0.5, w, o.b.out()); });
+  refuse("upper has 3", [&] { predict_interval(q, 0.5, o.a.out(), w); });
   refuse("log_density has 3", [&] { predict_log_density(q, numbers.array(), w); });
   refuse("draws has 3", [&] { predict_draws(q, w); });
   const Good classes(BDL_CATEGORICAL);
   refuse("probabilities has 3", [&] { predict_classes(classes.query(), w, none, none); });
   refuse("entropy has 2 columns, expected 1",
-         [&] { predict_classes(classes.query(), o.a.array(), o.b.array(), none); });
-  refuse("mutual_information has 2", [&] { predict_classes(classes.query(), none, none, o.b.array()); });
-  const Array overlapping = bdl_strided(o.a.values.data(), BDL_F64, 4, 2, 1, 1);
+         [&] { predict_classes(classes.query(), o.a.out(), o.b.out(), none); });
+  refuse("mutual_information has 2", [&] { predict_classes(classes.query(), none, none, o.b.out()); });
+  const OutArray overlapping = bdl_strided_out(o.a.values.data(), BDL_F64, 4, 2, 1, 1);
   refuse("elements overlap", [&] { predict_moments(q, overlapping, none, none); });
-  const std::int32_t integers[8] = {};
-  refuse("output of dtype i32", [&] { predict_moments(q, bdl_i32(integers, 4, 2), none, none); });
+  std::int32_t integers[8] = {};
+  refuse("output of dtype i32",
+         [&] { predict_moments(q, bdl_strided_out(integers, BDL_I32, 4, 2, 2, 1), none, none); });
   o.check();
 }
 
@@ -228,8 +230,8 @@ void results_must_be_numbers(void**) {
     expect_error(Status::ERROR_DIVERGED, word, call);
     assert_true(first(0, 0) == untouched && second(0, 0) == untouched);
   };
-  const Array a = first.array(), b = second.array(), none = bdl_none(), zero = labels.array();
-  const Array y = bdl_f64(static_cast<const double*>(zero.data), 1, 1);
+  const OutArray a = first.out(), b = second.out(), none = bdl_none_out();
+  const Array zero = labels.array(), y = bdl_f64(static_cast<const double*>(zero.data), 1, 1);
   refuse("mean would be inf at row 0",
          [&] { predict_moments(plug_in(huge.model, huge.b, huge.x), a, b, none); });
   refuse("epistemic_variance would be inf",
@@ -247,14 +249,14 @@ void results_must_be_numbers(void**) {
   const Scalar large = counts(std::log(1e40), 1e-6);
   float single = 1;
   refuse("mean would be 1e+40", [&] {
-    predict_moments(plug_in(large.model, large.b, large.x), bdl_f32(&single, 1, 1), none, none);
+    predict_moments(plug_in(large.model, large.b, large.x), bdl_f32_out(&single, 1, 1), none, none);
   });
   assert_true(single == 1);
   predict_moments(plug_in(large.model, large.b, large.x), a, none, none);
   assert_close(first(0, 0), 1e40, 1e-12);
 }
 
-std::int32_t failing_outputs(void*, Array, Array, Array) {
+std::int32_t failing_outputs(void*, Array, Array, OutArray) {
   return 3;
 }
 

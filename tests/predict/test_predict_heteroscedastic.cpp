@@ -57,7 +57,7 @@ double cdf(const std::vector<Draw>& draws, double y) {
 Moments moments_of(const Query<double>& query) {
   const Index rows = query.x.rows;
   Moments m{output(rows, targets_count), output(rows, targets_count), output(rows, targets_count)};
-  predict_moments(query, m.mean.array(), m.epistemic.array(), m.noise.array());
+  predict_moments(query, m.mean.out(), m.epistemic.out(), m.noise.out());
   return m;
 }
 
@@ -107,8 +107,8 @@ void quantiles_have_their_probabilities(void**) {
     const Table levels(1, 7, {1e-9, 0.025, 0.25, 0.5, 0.8, 0.999, 1 - 1e-9});
     Table got = output(s.x.rows, targets_count * levels.cols), lower = output(s.x.rows, targets_count),
           upper = lower;
-    predict_quantiles(s.drawn(), levels.array(), got.array());
-    predict_interval(s.drawn(), 0.5, lower.array(), upper.array());
+    predict_quantiles(s.drawn(), levels.array(), got.out());
+    predict_interval(s.drawn(), 0.5, lower.out(), upper.out());
     const std::vector<Table> f = slow_outputs(s.drawn());
     for (Index i = 0; i < s.x.rows; ++i)
       for (Index c = 0; c < targets_count; ++c) {
@@ -143,7 +143,7 @@ void linearized_predictions_integrate_over_both_outputs(void**) {
   const Moments got = moments_of(query);
   const Table p = log_density(query, s.y), levels(1, 3, {0.01, 0.25, 0.9});
   Table q = output(s.x.rows, targets_count * 3);
-  predict_quantiles(query, levels.array(), q.array());
+  predict_quantiles(query, levels.array(), q.out());
   for (Index i = 0; i < s.x.rows; ++i) {
     double log_p = 0;
     for (Index c = 0; c < targets_count; ++c) {
@@ -185,7 +185,7 @@ void draws_have_the_noise_of_their_example(void**) {
   const Setting s(true, 0.02);
   const Index count = 20000;
   Table draws = output(s.x.rows, targets_count * count);
-  predict_draws(monte_carlo(s.model, s.b, s.x, count), draws.array());
+  predict_draws(monte_carlo(s.model, s.b, s.x, count), draws.out());
   const Moments law = moments_of(monte_carlo(s.model, s.b, s.x, count));
   for (Index i = 0; i < s.x.rows; ++i)
     for (Index c = 0; c < targets_count; ++c) {

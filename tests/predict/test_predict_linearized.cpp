@@ -167,7 +167,7 @@ void chunks_and_other_rows_do_not_matter(void**) {
 }
 
 /// f_c(x) = (c + 1) theta x, c = 0, 1, by callbacks: one parameter for two outputs.
-std::int32_t line_outputs(void*, Array theta, Array x, Array f) {
+std::int32_t line_outputs(void*, Array theta, Array x, OutArray f) {
   for (Index i = 0; i < x.rows; ++i) {
     const double value = element(theta, 0, 0) * element(x, i, 0);
     const double both[] = {value, 2 * value};
@@ -175,7 +175,7 @@ std::int32_t line_outputs(void*, Array theta, Array x, Array f) {
   }
   return 0;
 }
-std::int32_t line_gradients(void*, Array, Array x, Array seeds, Array rows) {
+std::int32_t line_gradients(void*, Array, Array x, Array seeds, OutArray rows) {
   for (Index i = 0; i < x.rows; ++i) {
     const double row = (element(seeds, i, 0) + 2 * element(seeds, i, 1)) * element(x, i, 0);
     scatter(ConstMatrixView<double>(&row, 1, 1), rows, i);
@@ -216,7 +216,7 @@ void what_is_not_defined_is_refused(void**) {
   const auto query = linearized<double>(model, b, x);
   Table p = output(2, 2), information = output(2, 1);
   expect_error(Status::ERROR_UNSUPPORTED, "mutual_information is not given by the probit approximation",
-               [&] { predict_classes(query, p.array(), bdl_none(), information.array()); });
+               [&] { predict_classes(query, p.out(), bdl_none_out(), information.out()); });
   expect_error(Status::ERROR_UNSUPPORTED, "the probit approximation has no expected log likelihoods",
                [&] { expected_log_likelihood(query, y.array()); });
   for (const Table* table : {&p, &information})
@@ -225,9 +225,9 @@ void what_is_not_defined_is_refused(void**) {
   expect_error(Status::ERROR_DIVERGED, "the predictive mean for example 0 is not finite",
                [&] { log_density(linearized<double>(wide.model, wide.b, wide.x), Table(1, 1)); });
   expect_error(Status::ERROR_SHAPE, "mean has 3 columns, expected 2",
-               [&] { predict_output_distribution(query, Table(2, 3).array(), bdl_none()); });
+               [&] { predict_output_distribution(query, Table(2, 3).out(), bdl_none_out()); });
   expect_error(Status::ERROR_SHAPE, "covariance has 3 columns, expected 4",
-               [&] { predict_output_distribution(query, bdl_none(), Table(2, 3).array()); });
+               [&] { predict_output_distribution(query, bdl_none_out(), Table(2, 3).out()); });
 }
 
 /// The closed form of all four likelihoods, in single precision near what it is in double.

@@ -33,7 +33,7 @@ std::vector<Table> output_draws(const Query<T>& query) {
 template <class T>
 Table draws(const Query<T>& query) {
   Table result = output(query.x.rows, query.model.likelihood.targets() * query.spec.samples);
-  predict_draws(query, result.array());
+  predict_draws(query, result.out());
   return result;
 }
 
@@ -96,14 +96,14 @@ void linear_models_have_one_law(void**) {
 }
 
 /// (theta x, 2 theta x, theta x): one parameter, three outputs, two of them equal.
-std::int32_t line_outputs(void*, Array theta, Array x, Array f) {
+std::int32_t line_outputs(void*, Array theta, Array x, OutArray f) {
   for (Index i = 0; i < x.rows; ++i) {
     const double value = element(theta, 0, 0) * element(x, i, 0), all[] = {value, 2 * value, value};
     scatter(ConstMatrixView<double>(all, 3, 1), f, i);
   }
   return 0;
 }
-std::int32_t line_gradients(void*, Array, Array x, Array seeds, Array rows) {
+std::int32_t line_gradients(void*, Array, Array x, Array seeds, OutArray rows) {
   for (Index i = 0; i < x.rows; ++i) {
     const double row =
         (element(seeds, i, 0) + 2 * element(seeds, i, 1) + element(seeds, i, 2)) * element(x, i, 0);

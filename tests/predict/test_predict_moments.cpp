@@ -164,9 +164,9 @@ void unwanted_outputs_are_left_out(void**) {
   const auto query = monte_carlo(model, b, x, 7);
   const Moments all = moments(query);
   Table epistemic = output(5, 2);
-  predict_moments(query, bdl_none(), epistemic.array(), bdl_none());
+  predict_moments(query, bdl_none_out(), epistemic.out(), bdl_none_out());
   assert_same_bits(epistemic, all.epistemic);
-  predict_moments(query, bdl_none(), bdl_none(), bdl_none());
+  predict_moments(query, bdl_none_out(), bdl_none_out(), bdl_none_out());
 }
 
 /// Any layout of inputs and outputs, f32 outputs, and an output on top of x.
@@ -183,14 +183,14 @@ void layouts_do_not_matter(void**) {
   Query<double> other = query;
   other.x = bdl_strided(columns.data(), BDL_F64, 5, 3, 2, 10);
   std::vector<float> single(15);
-  predict_moments(other, bdl_strided(&reversed[14], BDL_F64, 5, 3, -1, -5), bdl_f32(single.data(), 5, 3),
-                  bdl_none());
+  predict_moments(other, bdl_strided_out(&reversed[14], BDL_F64, 5, 3, -1, -5),
+                  bdl_f32_out(single.data(), 5, 3), bdl_none_out());
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 3; ++j) {
       assert_true(reversed[static_cast<std::size_t>(14 - i - 5 * j)] == all.mean(i, j));
       assert_true(single[static_cast<std::size_t>(3 * i + j)] == static_cast<float>(all.epistemic(i, j)));
     }
-  predict_moments(query, x.array(), bdl_none(), bdl_none());
+  predict_moments(query, x.out(), bdl_none_out(), bdl_none_out());
   assert_same_bits(x, all.mean);
 }
 

@@ -18,8 +18,8 @@ Classes classes(const Query<T>& query) {
   const Index rows = query.x.rows, targets = likelihood.targets();
   Classes c{output(rows, likelihood.outputs()), output(rows, targets), output(rows, targets)};
   const bool informative = likelihood.kind() == BDL_BERNOULLI || query.spec.method != BDL_LINEARIZED;
-  predict_classes(query, c.probabilities.array(), c.entropy.array(),
-                  informative ? c.information.array() : bdl_none());
+  predict_classes(query, c.probabilities.out(), c.entropy.out(),
+                  informative ? c.information.out() : bdl_none_out());
   return c;
 }
 

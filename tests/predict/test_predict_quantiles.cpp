@@ -101,7 +101,7 @@ void intervals_are_nested_quantiles(void**) {
     Table inner_lower(4, 2), inner_upper(4, 2);
     for (const double probability : {1e-9, 0.1, 0.5, 0.9, 0.95, 1 - 1e-9}) {
       Table lower = output(4, 2), upper = output(4, 2);
-      predict_interval(query, probability, lower.array(), upper.array());
+      predict_interval(query, probability, lower.out(), upper.out());
       const Table ends = quantiles(query, Table(1, 2, {(1 - probability) / 2, (1 + probability) / 2}));
       for (Index i = 0; i < 4; ++i)
         for (Index c = 0; c < 2; ++c) {
@@ -122,7 +122,7 @@ void intervals_keep_both_tails(void**) {
   const Scalar s(BDL_GAUSSIAN, 0, 2);
   for (const double probability : {0.5, 0.999, 1 - 1e-12, 1 - 1e-15}) {
     Table lower = output(1, 1), upper = output(1, 1);
-    predict_interval(quadrature(s.model, s.b, s.x), probability, lower.array(), upper.array());
+    predict_interval(quadrature(s.model, s.b, s.x), probability, lower.out(), upper.out());
     assert_true(lower(0, 0) == -upper(0, 0));
     assert_close(std::erfc(upper(0, 0) / std::sqrt(2 * 3.0)), 1 - probability, 1e-12);
   }

@@ -132,9 +132,9 @@ void moments_have_the_variance_that_there_is(void**) {
   for (Index i = 0; i < 3; ++i) assert_close(got.noise(i, 0), 9 * 6 / (4 * 5.0), 1e-13);
   Table mean = output(3, 1), noise = output(3, 1);
   const auto wide = monte_carlo(heavy.model, heavy.b, heavy.x, 30);
-  predict_moments(wide, mean.array(), bdl_none(), bdl_none());
+  predict_moments(wide, mean.out(), bdl_none_out(), bdl_none_out());
   expect_error(Status::ERROR_UNSUPPORTED, "has no variance",
-               [&] { predict_moments(wide, mean.array(), bdl_none(), noise.array()); });
+               [&] { predict_moments(wide, mean.out(), bdl_none_out(), noise.out()); });
 }
 
 void draws_have_the_distribution(void**) {
@@ -143,7 +143,7 @@ void draws_have_the_distribution(void**) {
   const auto query = monte_carlo(s.model, s.b, s.x, count);
   const Table levels(1, 3, {0.05, 0.5, 0.9}), q = quantiles(query, levels);
   Table draws = output(3, count);
-  predict_draws(query, draws.array());
+  predict_draws(query, draws.out());
   for (Index i = 0; i < 3; ++i)
     for (Index k = 0; k < 3; ++k) {
       double below = 0;

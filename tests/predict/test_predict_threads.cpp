@@ -27,17 +27,17 @@ std::vector<Table> everything(const Query<T>& query, const Table& y) {
   } else {
     Table p = output(rows, outputs), entropy = output(rows, targets), information = output(rows, targets);
     const bool informative = !closed || likelihood.kind() == BDL_BERNOULLI;
-    predict_classes(query, p.array(), entropy.array(), informative ? information.array() : bdl_none());
+    predict_classes(query, p.out(), entropy.out(), informative ? information.out() : bdl_none_out());
     all.insert(all.end(), {p, entropy, information});
   }
   if (closed) {
     Table mean = output(rows, outputs), covariance = output(rows, outputs * outputs);
-    predict_output_distribution(query, mean.array(), covariance.array());
+    predict_output_distribution(query, mean.out(), covariance.out());
     all.insert(all.end(), {mean, covariance});
   }
   if (query.spec.samples > 0) {
     Table draws = output(rows, targets * samples);
-    predict_draws(query, draws.array());
+    predict_draws(query, draws.out());
     all.push_back(draws);
   }
   return all;

@@ -69,6 +69,8 @@ inline Dense random_targets(const Likelihood& likelihood, Random& random) {
       case BDL_POISSON:
         value = std::floor(random.uniform() * 6);
         break;
+      case BDL_LIKELIHOOD_FORCE_INT32:
+        break;
     }
   return y;
 }

@@ -72,6 +72,10 @@ inline Array array_of(const Dense& a) {
   return a.rows == 0 ? bdl_none() : bdl_column_major(a.values.data(), BDL_F64, a.rows, a.cols);
 }
 
+inline OutArray output_of(Dense& a) {
+  return bdl_column_major_out(a.values.data(), BDL_F64, a.rows, a.cols);
+}
+
 /// An optimizer that observes rows of dense matrices.
 template <class T>
 struct Learner {
@@ -86,7 +90,7 @@ struct Learner {
   /// The one-step-ahead log densities.
   Dense observe(const Dense& x, const Dense& y) {
     Dense scores = poison(x.rows, 1);
-    bdl::observe(optimizer, array_of(x), array_of(y), array_of(scores));
+    bdl::observe(optimizer, array_of(x), array_of(y), output_of(scores));
     return scores;
   }
   void forecast(Index steps) { bdl::forecast(optimizer, steps); }

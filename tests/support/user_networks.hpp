@@ -12,7 +12,7 @@ inline Dense dense_row(const Array& array, Index i) {
   return out;
 }
 
-inline std::int32_t naive_outputs(void* network, Array theta, Array x, Array f) {
+inline std::int32_t naive_outputs(void* network, Array theta, Array x, OutArray f) {
   for (Index i = 0; i < x.rows; ++i) {
     const Dense out = static_cast<NaiveNetwork*>(network)->outputs(dense_row(theta, 0), dense_row(x, i));
     scatter(ConstMatrixView<double>(out.values.data(), out.rows, 1), f, i);
@@ -20,7 +20,7 @@ inline std::int32_t naive_outputs(void* network, Array theta, Array x, Array f) 
   return 0;
 }
 
-inline std::int32_t naive_gradients(void* network, Array theta, Array x, Array seeds, Array rows) {
+inline std::int32_t naive_gradients(void* network, Array theta, Array x, Array seeds, OutArray rows) {
   for (Index i = 0; i < x.rows; ++i) {
     const Dense out =
         static_cast<NaiveNetwork*>(network)->row(dense_row(theta, 0), dense_row(x, i), dense_row(seeds, i));

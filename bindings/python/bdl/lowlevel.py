@@ -180,14 +180,15 @@ def bdl_model_create_network(dtype, description, likelihood):
     Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
     comment. Since 0.1.
 
-        input 13                    features; or channels, rows, columns (in this order): input 3 32 32
+        input 13                features; or channels, rows, columns (in this order): input 3 32 32
         dense OUTPUTS [nobias]
-        relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
-                                    sigmoid, softplus, swish
-        dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
-    by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
-    the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
-    another
+        relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+                                sigmoid, softplus, swish
+        dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
+                                1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+        residual ... end        the sum of a sequence of layers and its input
+        residual ... shortcut ... end
+                                the sum of two sequences of layers. Residuals may stand within one another
 
     bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
     order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
@@ -217,11 +218,11 @@ def bdl_model_description(model):
     """
     return _lowlevel.bdl_model_description(model)
 
-def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, outputs_fn):
+def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks):
     r"""
-    A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
-    kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be
-    safe to run concurrently if the caller runs const calls concurrently. They must not throw. Since 0.1.
+    A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+    of the call that needs them; they must be safe to run concurrently if the caller runs const calls
+    concurrently. They must not throw. Since 0.2.
     :type dtype: int
     :param dtype:      type of every array the callbacks see
     :type inputs: int64_t
@@ -232,20 +233,30 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, output
     :param parameters: number of parameters D, >= 1
     :type likelihood: int
     :param likelihood: p(y | f)
-    :type outputs_fn: int32_t
-    :param outputs_fn: outputs for given parameters and inputs
-    :type gradients_fn: int32_t
-    :param gradients_fn: gradient rows for given parameters, inputs and seeds; NULL: predictions only
-    :type user_data: void
-    :param user_data:  handed to the callbacks
-    :type destroy: void
-    :param destroy:    called once with user_data when the last handle using the model is freed; may be NULL
+    :type callbacks: bdl_model_callbacks
+    :param callbacks:  is copied; the functions and user_data are used until the model is freed. A struct_size
+                          that is too small for `outputs`, cuts a member in two, or is larger than this version's
+                          is BDL_ERROR_INVALID_ARGUMENT
     :type model: bdl_model
     :param model:      receives the new handle. If creation fails, destroy is not called
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
-    return _lowlevel.bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, outputs_fn)
+    return _lowlevel.bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks)
+
+def bdl_model_copy(model):
+    r"""
+    An independent copy: the same layers, noise and standardisation, of which later changes to either do not
+    reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+    when the last of them is freed. Since 0.2.
+    :type model: bdl_model
+    :param model: a model
+    :type copy: bdl_model
+    :param copy:  receives the new handle; free with bdl_model_free()
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_model_copy(model)
 
 def bdl_model_parameters(model):
     r""" Number of parameters D; 0 for NULL. Since 0.1."""
@@ -314,7 +325,7 @@ def bdl_model_set_noise_precision(model, precision):
     set it, and one value set here is a value per output. Since 0.1.
     :type model: bdl_model
     :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
-        BDL_ERROR_UNSUPPORTED
+                         BDL_ERROR_UNSUPPORTED
     :type precision: bdl_matrix
     :param precision: 1 x 1 or 1 x targets, positive
     """
@@ -410,13 +421,14 @@ def bdl_model_standardize(model, x, y):
     :param x:     n x inputs
     :type y: bdl_matrix
     :param y:     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
-        targets
+                     targets
     """
     return _lowlevel.bdl_model_standardize(model, x, y)
 
 def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, target_scale):
     r"""
-    Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.
+    Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+    0.1.
     :type model: bdl_model
     :param model:        a model
     :type input_mean: bdl_matrix_out
@@ -627,7 +639,7 @@ def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     :param hidden_rate: probability that a hidden unit is dropped, in [0, 1)
     :type posterior: bdl_posterior
     :param posterior:   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
-        models with the same layers only
+                           models with the same layers only
     """
     return _lowlevel.bdl_posterior_create_dropout(model, input_rate, hidden_rate)
 
@@ -758,9 +770,9 @@ def bdl_posterior_mean(posterior, mean):
     r""" Reads mu into 1 x D. Since 0.1."""
     return _lowlevel.bdl_posterior_mean(posterior, mean)
 
-def bdl_posterior_low_rank(posterior, low_rank, diagonal):
-    r""" Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."""
-    return _lowlevel.bdl_posterior_low_rank(posterior, low_rank, diagonal)
+def bdl_posterior_get_low_rank(posterior, low_rank, diagonal):
+    r"""Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2."""
+    return _lowlevel.bdl_posterior_get_low_rank(posterior, low_rank, diagonal)
 
 def bdl_posterior_tensor_count(posterior):
     r"""
@@ -789,14 +801,14 @@ def bdl_posterior_tensor_describe(posterior, index):
     :param cols:      receives the number of columns
     :type dtype: int32_t
     :param dtype:     receives the bdl_dtype that the posterior holds it in: matrices of full families are
-        BDL_F64
+                         BDL_F64
     """
     return _lowlevel.bdl_posterior_tensor_describe(posterior, index)
 
-def bdl_posterior_tensor_get(posterior, index, values):
+def bdl_posterior_get_tensor(posterior, index, values):
     r"""
     Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-    symmetric. Since 0.1.
+    symmetric. Since 0.2.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
@@ -804,25 +816,25 @@ def bdl_posterior_tensor_get(posterior, index, values):
     :type values: bdl_matrix_out
     :param values:    receives rows x cols numbers, of either floating type
     """
-    return _lowlevel.bdl_posterior_tensor_get(posterior, index, values)
+    return _lowlevel.bdl_posterior_get_tensor(posterior, index, values)
 
 def bdl_posterior_set_tensors(posterior, names):
     r"""
     Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
     factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
     :type posterior: bdl_posterior
-    :param posterior: a posterior; it is not blank any more
+    :param posterior:    a posterior; it is not blank any more
     :type names: string
-    :param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once
+    :param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
     :type tensors: bdl_matrix
-    :param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,
-                         precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
-        (their lower triangles count), a factor that of its matrix
+    :param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances
+                            positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+                            definite (their lower triangles count), a factor that of its matrix
     :type tensor_count: int64_t
     :param tensor_count: >= 1
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
-        as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
+                as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
     """
     return _lowlevel.bdl_posterior_set_tensors(posterior, names)
 
@@ -896,7 +908,7 @@ def bdl_posterior_kl_prior(posterior, prior_precision):
     return _lowlevel.bdl_posterior_kl_prior(posterior, prior_precision)
 
 def bdl_posterior_kl(q, p):
-    r""" KL(q || p) in nats, of any two families over the same D and dtype. Since 0.1."""
+    r""" KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1."""
     return _lowlevel.bdl_posterior_kl(q, p)
 
 def bdl_posterior_update(posterior, rows, scale, learning_rate, curvature_rate, prior_precision):
@@ -946,13 +958,14 @@ def bdl_method_describe(name):
     :type families: string
     :param families:    receives the posteriors that it learns, the one to take without a wish first:
                            "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
-        ("diagonal" is a low-rank posterior of rank 0), or "dropout"
+                           ("diagonal" is a low-rank posterior of rank 0), or "dropout"
     :type is_stream: int32_t
     :param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
     :type is_exact: int32_t
     :param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-        it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
-        noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
+                           it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+                           single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
+                           of the optimum
     :type prediction: int
     :param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
                            for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
@@ -982,15 +995,16 @@ def bdl_method_suggest(model, posterior, is_stream):
     r"""
     The method to take where you have no wish of your own. Since 0.1.
     :type model: bdl_model
-    :param model:      the network; for generalised linear models of one output "exact-full" is better
+    :param model:     the network; for generalised linear models of one output "exact-full" is better
     :type posterior: bdl_posterior
-    :param posterior:  what is to learn
+    :param posterior: what is to learn
     :type is_stream: int32_t
-    :param is_stream:  0: "slang" for classes (its curvature costs one row an example, however many classes
-        there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
-        "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
+    :param is_stream: 0: "slang" for classes (its curvature costs one row an example, however many classes there
+                         are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
+                         (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
+                         BDL_ERROR_UNSUPPORTED
     :type name: string
-    :param name:       receives the method's name, static
+    :param name:      receives the method's name, static
     """
     return _lowlevel.bdl_method_suggest(model, posterior, is_stream)
 
@@ -1009,7 +1023,7 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :param examples:         rows of the data
     :type in_blocks: int32_t
     :param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for streams
-        or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+                                or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
     :type method: string
     :param method:           a method's name, or "auto"
     :type family: string
@@ -1022,8 +1036,8 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :param rank:             receives a rank that suits a low-rank posterior; 0 for others
     :type options: string
     :param options:          receives options to set by bdl_optimizer_set_text() before your own: "" for
-        networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
-        intercepts, and learn their noise
+                                networks; linear models have a fixed prior N(0, 1) of the (standardised)
+                                coefficients, hardly any of intercepts, and learn their noise
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
@@ -1206,7 +1220,7 @@ def bdl_optimizer_laplace(optimizer, x, y):
     every fit, and method "laplace" is "map" with that option. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-        blank
+                         blank; else BDL_ERROR_UNSUPPORTED
     :type x: bdl_matrix
     :param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples
     :type y: bdl_matrix
@@ -1251,8 +1265,8 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     :param user_data: handed to progress
     :rtype: int
     :return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-        that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
-        without it, or after ten times, the call returns BDL_ERROR_DIVERGED
+                that runs away goes back to its last good state: with option "guard", to go on with half the
+                learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
     """
     return _lowlevel.bdl_optimizer_fit(optimizer, x, y, epochs, progress)
 
@@ -1400,10 +1414,12 @@ def bdl_optimizer_observe(optimizer, x, y, log_density):
     :param y:           n x targets
     :type log_density: bdl_matrix_out
     :param log_density: receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
-                           used. May be bdl_none()
+                           used. May be bdl_none_out()
     :rtype: int
-    :return: BDL_OK or an error; an error leaves the state after the last block that was used whole, and
-                log_density unwritten
+    :return: BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),
+                BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or
+                BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,
+                and log_density unwritten
     """
     return _lowlevel.bdl_optimizer_observe(optimizer, x, y, log_density)
 
@@ -1521,7 +1537,7 @@ def bdl_predict_interval(model, posterior, x, method, samples, seed, probability
 
 def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information):
     r"""
-    Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:
+    Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
     BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
     approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
     BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
@@ -1745,9 +1761,9 @@ def bdl_search_request_stop(search):
     """
     return _lowlevel.bdl_search_request_stop(search)
 
-def bdl_search_count(search):
-    r""" Number of trials, failed ones included; 0 for NULL. Since 0.1."""
-    return _lowlevel.bdl_search_count(search)
+def bdl_search_trial_count(search):
+    r""" Number of trials, failed ones included; 0 for NULL. Since 0.2."""
+    return _lowlevel.bdl_search_trial_count(search)
 
 def bdl_search_trial(search, trial, values):
     r"""
@@ -1755,11 +1771,11 @@ def bdl_search_trial(search, trial, values):
     :type search: bdl_search
     :param search:         a search
     :type trial: int64_t
-    :param trial:          0 to bdl_search_count() - 1, in the order of the trials
+    :param trial:          0 to bdl_search_trial_count() - 1, in the order of the trials
     :type values: bdl_matrix_out
     :param values:         receives 1 x R, one value for each of the R ranges in the order in which they were
                               added; of a choice, the number of its word among those given, from 0. May be
-                              bdl_none()
+                              bdl_none_out()
     :type score: float
     :param score:          receives the mean over the folds of the mean log predictive density, in nats per row;
                               NaN if the trial failed
@@ -1781,7 +1797,7 @@ def bdl_search_apply(search, trial, optimizer):
     :type search: bdl_search
     :param search:    a search
     :type trial: int64_t
-    :param trial:     0 to bdl_search_count() - 1
+    :param trial:     0 to bdl_search_trial_count() - 1
     :type optimizer: bdl_optimizer
     :param optimizer: any optimizer, of either dtype. Where the prior was searched, one fixed by
                          bdl_optimizer_set_prior() ends
@@ -1885,7 +1901,7 @@ def bdl_load_bytes(bytes, user_model, model, posterior, optimizer):
 
 def bdl_version():
     r"""
-    Version of the library at run time, as "0.1.0"; BDL_VERSION_STRING is the one compiled against.
+    Version of the library at run time, as "0.2.0"; BDL_VERSION_STRING is the one compiled against.
     The string is static. Since 0.1.
     """
     return _lowlevel.bdl_version()

@@ -172,11 +172,8 @@ class Model(Handle):
     @property
     def blocks(self) -> list[Block]:
         """The parameter vector's parts: layer by layer the weights and the bias."""
-        blocks, end = [], 0
-        while end < self.parameters:
-            blocks.append(Block(*lowlevel.bdl_model_block(self._handle, len(blocks))))
-            end = blocks[-1].offset + blocks[-1].rows * blocks[-1].cols
-        return blocks
+        count = lowlevel.bdl_model_block_count(self._handle)
+        return [Block(*lowlevel.bdl_model_block(self._handle, index)) for index in range(count)]
 
     @property
     def means(self) -> int:
@@ -288,9 +285,18 @@ class Model(Handle):
         )
         return hessian
 
+    def copy(self) -> Model:
+        """An independent copy; that of a model of the user's own calls the same functions."""
+        return Model._of(lowlevel.bdl_model_copy(self._handle))
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self.copy()
+
     def _check_picklable(self) -> None:
         if self.description is None:
-            raise UnsupportedError("a model of the user's own cannot be pickled or copied: bdl.save() keeps what it learned")
+            raise UnsupportedError("a model of the user's own cannot be pickled: bdl.save() keeps what it learned")
 
     def __repr__(self) -> str:
         if self.closed:

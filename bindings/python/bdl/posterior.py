@@ -124,7 +124,7 @@ class Posterior(Handle):
         for index in range(lowlevel.bdl_posterior_tensor_count(self._handle)):
             name, rows, cols, _ = lowlevel.bdl_posterior_tensor_describe(self._handle, index)
             found[name] = arrays.empty(rows, cols)
-            lowlevel.bdl_posterior_tensor_get(self._handle, index, found[name])
+            lowlevel.bdl_posterior_get_tensor(self._handle, index, found[name])
             if rows == 1 and name.split(".")[-1] in ("mean", "diagonal", "variance"):
                 found[name] = found[name][0]
         return found
@@ -157,7 +157,7 @@ class Posterior(Handle):
     def low_rank_parts(self) -> tuple[np.ndarray, np.ndarray]:
         """U (D x L) and d (D) of a low-rank posterior, whose precision is U U^T + diag(d)."""
         u, d = arrays.empty(self.dimension, self.rank), arrays.empty(1, self.dimension)
-        lowlevel.bdl_posterior_low_rank(self._handle, u if self.rank else None, d)
+        lowlevel.bdl_posterior_get_low_rank(self._handle, u if self.rank else None, d)
         return u, d[0]
 
     def covariance(self, rows: Any = None, cols: Any = None) -> np.ndarray:

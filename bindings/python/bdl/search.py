@@ -90,7 +90,7 @@ class Search(Handle):
     @property
     def trials(self) -> list[Trial]:
         """What has been tried, in order."""
-        return [self._trial(number) for number in range(lowlevel.bdl_search_count(self._handle))]
+        return [self._trial(number) for number in range(lowlevel.bdl_search_trial_count(self._handle))]
 
     def _trial(self, number: int) -> Trial:
         values = arrays.empty(1, len(self._words))

@@ -23,7 +23,7 @@ static int enter(PyGILState_STATE* state) {
 }
 
 /* Copies all elements between matrices of one shape and type. */
-static void copy_elements(const bdl_matrix* from, const bdl_matrix* to) {
+static void copy_elements(const bdl_matrix* from, const bdl_matrix_out* to) {
   const size_t size = item_size(from);
   int64_t i, j;
   for (i = 0; i < from->rows; ++i)
@@ -37,9 +37,9 @@ static PyObject* copy_of(const bdl_matrix* matrix) {
   const size_t size = item_size(matrix);
   PyObject* const bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(matrix->rows * matrix->cols) * (Py_ssize_t)size);
   PyObject *flat, *shaped;
-  bdl_matrix copy;
+  bdl_matrix_out copy;
   if (!bytes) return NULL;
-  copy = bdl_strided(PyByteArray_AS_STRING(bytes), (bdl_dtype)matrix->dtype, matrix->rows, matrix->cols, matrix->cols, 1);
+  copy = bdl_strided_out(PyByteArray_AS_STRING(bytes), (bdl_dtype)matrix->dtype, matrix->rows, matrix->cols, matrix->cols, 1);
   copy_elements(matrix, &copy);
   flat = PyMemoryView_FromObject(bytes);
   Py_DECREF(bytes);
@@ -51,7 +51,7 @@ static PyObject* copy_of(const bdl_matrix* matrix) {
 }
 
 /* Copies what a callback has returned into the library's array; consumes the result. */
-static int32_t take_result(PyObject* result, const char* name, const bdl_matrix* out) {
+static int32_t take_result(PyObject* result, const char* name, const bdl_matrix_out* out) {
   View view;
   int32_t answer = 1;
   if (!result) return 1;

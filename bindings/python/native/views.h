@@ -67,6 +67,12 @@ static int view_argument(PyObject* object, const char* name, int writable, View*
   return 0;
 }
 
+/* The view of a writable array. */
+static bdl_matrix_out view_output(const View* view) {
+  const bdl_matrix* const m = &view->matrix;
+  return bdl_strided_out(view->buffer.buf, (bdl_dtype)m->dtype, m->rows, m->cols, m->row_stride, m->col_stride);
+}
+
 /* Names and views of a sequence of (name, array), in memory of PyMem_Malloc(). */
 typedef struct Tensors {
   PyObject* items;

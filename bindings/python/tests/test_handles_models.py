@@ -205,7 +205,9 @@ def test_classes(rng, sizes, likelihood, columns):
         assert np.allclose(exact, bdl.predict_classes(model, q, x, samples=50_000).probabilities, atol=0.01)
 
 
-@pytest.mark.parametrize("duplicate", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize(
+    "duplicate", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy, lambda m: m.copy()]
+)
 def test_duplicates(network, duplicate):
     model, theta, x, _ = network
     model.noise_precision = [2, 3]
@@ -213,6 +215,20 @@ def test_duplicates(network, duplicate):
     assert repr(twin) == repr(model) and np.array_equal(twin.evaluate(theta, x), model.evaluate(theta, x))
     twin.noise_precision = [1, 1]
     assert np.allclose(model.noise_precision, [2, 3])
+
+
+def test_copies_of_own_models():
+    scale = np.array([2.0])
+    model = bdl.Model.user(lambda theta, x: x * theta * scale, None, inputs=1, outputs=1, parameters=1)
+    for twin in (model.copy(), copy.deepcopy(model)):
+        twin.noise_precision = 7
+        assert model.noise_precision == 1 and twin.noise_precision == 7
+        assert twin.evaluate([3], [[1]]) == model.evaluate([3], [[1]]) == 6
+    model.close()
+    del model
+    assert twin.evaluate([3], [[1]]) == 6
+    with pytest.raises(bdl.UnsupportedError, match="cannot be pickled"):
+        pickle.dumps(twin)
 
 
 def test_closing(network):

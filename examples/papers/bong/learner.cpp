@@ -33,7 +33,7 @@ void fill_low_rank(bdl_posterior* belief, const Algorithm& algorithm) {
   const int64_t dimension = bdl_posterior_dimension(belief), rank = bdl_posterior_rank(belief);
   const auto d = static_cast<std::size_t>(dimension), r = static_cast<std::size_t>(rank);
   std::vector<double> mean(d), columns(d * r), diagonal(d, algorithm.prior_precision);
-  check(bdl_posterior_mean(belief, bdl_f64(mean.data(), 1, dimension)));
+  check(bdl_posterior_mean(belief, bdl_f64_out(mean.data(), 1, dimension)));
   std::mt19937_64 engine(static_cast<uint64_t>(algorithm.seed));
   std::normal_distribution<double> normal(
       0, std::sqrt(algorithm.prior_precision / (10 * static_cast<double>(rank))));
@@ -78,7 +78,7 @@ Learner::Learner(const Network& network, const Algorithm& algorithm, const char*
 
 bool Learner::observe(const Data& data, int64_t first, int64_t count) const {
   const bdl_status status = bdl_optimizer_observe(optimizer(), data.inputs_of(first, count),
-                                                  data.targets_of(first, count), bdl_none());
+                                                  data.targets_of(first, count), bdl_none_out());
   if (status != BDL_ERROR_DIVERGED) check(status);
   return status == BDL_OK;
 }
@@ -87,20 +87,21 @@ Score evaluate(const Learner& learner, const Data& test, bdl_predict_method meth
   const int64_t count = test.rows(), outputs = bdl_model_outputs(learner.model());
   std::vector<double> log_density(test.y.size()), mean(test.y.size() * static_cast<std::size_t>(outputs));
   const bdl_matrix x = test.inputs_of(0, count), y = test.targets_of(0, count);
-  const bdl_matrix densities = bdl_f64(log_density.data(), count, 1);
-  const bdl_matrix means = bdl_f64(mean.data(), count, outputs);
+  const bdl_matrix_out densities = bdl_f64_out(log_density.data(), count, 1);
+  const bdl_matrix_out means = bdl_f64_out(mean.data(), count, outputs);
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   Score score{nothing, nothing};
   if (bdl_predict_log_density(learner.model(), learner.belief(), x, y, method, samples, 1, densities) !=
           BDL_OK ||
-      bdl_metric_log_predictive_density(densities, &score.nlpd, nullptr) != BDL_OK)
+      bdl_metric_log_predictive_density(bdl_as_input(densities), &score.nlpd, nullptr) != BDL_OK)
     return score;
   score.nlpd = -score.nlpd;
-  check(bdl_predict(learner.model(), learner.belief(), x, method, samples, 1, means, bdl_none(), bdl_none()));
+  check(bdl_predict(learner.model(), learner.belief(), x, method, samples, 1, means, bdl_none_out(),
+                    bdl_none_out()));
   if (learner.regression()) {
-    check(bdl_metric_rmse(means, y, &score.error));
+    check(bdl_metric_rmse(bdl_as_input(means), y, &score.error));
   } else {
-    check(bdl_metric_accuracy(means, y, &score.error));
+    check(bdl_metric_accuracy(bdl_as_input(means), y, &score.error));
     score.error = 1 - score.error;
   }
   return score;

@@ -64,9 +64,9 @@ std::vector<Row> bands(const Learner& learner, const Posterior& q) {
   const auto count = static_cast<std::size_t>(grid);
   std::vector<double> x(count), mean(count), function(count), all(count);
   for (std::size_t i = 0; i < count; ++i) x[i] = (-6 + 0.1 * static_cast<double>(i)) / x_scale;
-  const auto column = [](std::vector<double>& v) { return bdl_f64(v.data(), grid, 1); };
-  check(bdl_predict(learner.model.get(), q.get(), column(x), BDL_MONTE_CARLO, 1000, 1, column(mean),
-                    column(function), column(all)));
+  const auto column = [](std::vector<double>& v) { return bdl_f64_out(v.data(), grid, 1); };
+  check(bdl_predict(learner.model.get(), q.get(), bdl_f64(x.data(), grid, 1), BDL_MONTE_CARLO, 1000, 1,
+                    column(mean), column(function), column(all)));
   std::vector<Row> rows;
   for (std::size_t i = 0; i < count; ++i)
     rows.push_back({number(x_scale * x[i]), number(y_scale * mean[i]),

@@ -16,9 +16,9 @@ void write(const Posterior& q, const std::string& path) {
   std::vector<double> values((d + 1) * d);
   std::vector<int64_t> all(d);
   std::iota(all.begin(), all.end(), 0);
-  check(bdl_posterior_mean(q.get(), bdl_f64(values.data(), 1, dimension)));
+  check(bdl_posterior_mean(q.get(), bdl_f64_out(values.data(), 1, dimension)));
   check(bdl_posterior_covariance(q.get(), all.data(), dimension, all.data(), dimension,
-                                 bdl_f64(values.data() + d, dimension, dimension)));
+                                 bdl_f64_out(values.data() + d, dimension, dimension)));
   std::ofstream file(path);
   for (std::size_t i = 0; i < values.size(); ++i)
     file << number(values[i], 10) << (i % d == d - 1 ? '\n' : ',');

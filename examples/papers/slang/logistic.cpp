@@ -145,12 +145,12 @@ double minus_elbo(const Learner& learner, const Data& train, int64_t samples) {
 
 double test_nll(const Learner& learner, const Data& test, int64_t samples) {
   std::vector<double> density(test.y.size());
-  const bdl_matrix column = bdl_f64(density.data(), test.rows(), 1);
+  const bdl_matrix_out column = bdl_f64_out(density.data(), test.rows(), 1);
   check(bdl_predict_log_density(learner.model.get(), learner.posterior.get(), test.all_inputs(),
                                 test.all_targets(), samples > 0 ? BDL_MONTE_CARLO : BDL_QUADRATURE, samples,
                                 1, column));
   double mean = 0;
-  check(bdl_metric_log_predictive_density(column, &mean, nullptr));
+  check(bdl_metric_log_predictive_density(bdl_as_input(column), &mean, nullptr));
   return -mean;
 }
 

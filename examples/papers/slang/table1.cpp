@@ -33,8 +33,8 @@ struct Fixpoint {
 int32_t end_at_fixpoint(void* user, const bdl_optimizer*) {
   Fixpoint& last = *static_cast<Fixpoint*>(user);
   std::vector<double> mean(last.mean), precision(last.precision);
-  check(bdl_posterior_mean(last.q, row_of(mean)));
-  check(bdl_posterior_precision_diagonal(last.q, row_of(precision)));
+  check(bdl_posterior_mean(last.q, row_out(mean)));
+  check(bdl_posterior_precision_diagonal(last.q, row_out(precision)));
   double moved = 0;
   for (std::size_t i = 0; i < mean.size(); ++i)
     moved = std::max({moved, std::abs(mean[i] - last.mean[i]) * std::sqrt(precision[i]),

@@ -29,7 +29,7 @@ void find_observed(DataSet& data, const Standardization& units, bool together, I
 }  // namespace
 
 template <class T>
-void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
+void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density) {
   optimizer.check_use(Use::stream);
   const Model<T>& model = *optimizer.model();
   ArrayData data = checked_data(model, x, y, Missing::allowed);
@@ -68,8 +68,8 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
   undo.keep();
 }
 
-#define BDL_INSTANTIATE(T)                                                        \
-  template void observe(Optimizer<T>&, const Array&, const Array&, const Array&); \
+#define BDL_INSTANTIATE(T)                                                           \
+  template void observe(Optimizer<T>&, const Array&, const Array&, const OutArray&); \
   template void forecast(Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

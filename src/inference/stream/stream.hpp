@@ -10,7 +10,7 @@ namespace bdl {
 /// time on and nothing else. log_density (n x 1, or none) receives the one-step-ahead scores, NaN where there
 /// is none. An error leaves the state after the last block observed whole.
 template <class T>
-void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density);
+void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density);
 
 /// Moves time `steps` >= 0 on.
 template <class T>

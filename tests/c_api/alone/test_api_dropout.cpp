@@ -32,8 +32,12 @@ struct Net {
 };
 
 double numbers[1024];
-bdl_matrix out(int64_t rows, int64_t cols, int64_t at = 0) {
-  return bdl_f64(numbers + at, rows, cols);
+bdl_matrix_out out(int64_t rows, int64_t cols, int64_t at = 0) {
+  return bdl_f64_out(numbers + at, rows, cols);
+}
+
+bdl_matrix in(int64_t rows, int64_t cols) {
+  return bdl_f64(numbers, rows, cols);
 }
 
 /// What works, with the values that say so.
@@ -70,8 +74,8 @@ void test_supported(void**) {
   OK(bdl_posterior_solve(copy, bdl_f64(unit.data(), 1, d), out(1, d)));
   near(numbers[9], 0.3 / 0.7 * 130);
   Vector draws(5 * 17), again(2 * 17);
-  OK(bdl_posterior_sample(copy, 3, 0, bdl_f64(draws.data(), 5, d)));
-  OK(bdl_posterior_sample(q, 3, 2, bdl_f64(again.data(), 2, d)));
+  OK(bdl_posterior_sample(copy, 3, 0, bdl_f64_out(draws.data(), 5, d)));
+  OK(bdl_posterior_sample(q, 3, 2, bdl_f64_out(again.data(), 2, d)));
   assert_memory_equal(&draws[2 * 17], again.data(), sizeof(double) * again.size());
   int64_t bytes = 0;
   OK(bdl_optimizer_memory(net.optimizer.get(), 8, &bytes));
@@ -85,10 +89,10 @@ void test_predictions(void**) {
   const bdl_model* m = net.model.get();
   const bdl_posterior* q = net.posterior.get();
   Vector mean(2 * ROWS), epistemic(2 * ROWS), noise(2 * ROWS), plug(2 * ROWS), f(2 * ROWS);
-  const auto matrix = [](Vector& v) { return bdl_f64(v.data(), ROWS, 2); };
+  const auto matrix = [](Vector& v) { return bdl_f64_out(v.data(), ROWS, 2); };
   OK(bdl_predict(m, q, x_of(&net.data), BDL_MONTE_CARLO, 200, 1, matrix(mean), matrix(epistemic),
                  matrix(noise)));
-  OK(bdl_predict(m, q, x_of(&net.data), BDL_PLUG_IN, 1, 1, matrix(plug), bdl_none(), bdl_none()));
+  OK(bdl_predict(m, q, x_of(&net.data), BDL_PLUG_IN, 1, 1, matrix(plug), bdl_none_out(), bdl_none_out()));
   const Vector theta = mean_of(net.posterior);
   OK(bdl_model_evaluate(m, bdl_f64(theta.data(), 1, 17), x_of(&net.data), matrix(f)));
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -123,8 +127,8 @@ void test_passes(void**) {
   const double mean[] = {2, -1, 0.5}, x[] = {1, 3, -2, 0.5};
   OK(bdl_posterior_set_dropout(q, bdl_f64(mean, 1, 3)));
   double got[2] = {0, 0}, variance[2] = {0, 0};
-  OK(bdl_predict(model.get(), q, bdl_f64(x, 2, 2), BDL_MONTE_CARLO, 40000, 1, bdl_f64(got, 2, 1),
-                 bdl_f64(variance, 2, 1), bdl_none()));
+  OK(bdl_predict(model.get(), q, bdl_f64(x, 2, 2), BDL_MONTE_CARLO, 40000, 1, bdl_f64_out(got, 2, 1),
+                 bdl_f64_out(variance, 2, 1), bdl_none_out()));
   for (int i = 0; i < 2; ++i) {
     const double a = 2 * x[2 * i], b = -x[2 * i + 1], expected = (a * a + b * b) / 3;
     assert_true(std::abs(got[i] - (a + b + 0.5)) < 5.5 * std::sqrt(expected / 40000));
@@ -161,7 +165,7 @@ void test_unsupported(void**) {
   refused(bdl_posterior_set_diagonal_moment(q, in(1, d), in(1, d)), "family");
   refused(bdl_posterior_set_dropout(low_rank, in(1, d)), "not of the dropout family");
   refused(bdl_posterior_dropout_rates(low_rank, &value, &value), "not of the dropout family");
-  refused(bdl_posterior_low_rank(q, bdl_none(), out(1, d)), "not of the low-rank family");
+  refused(bdl_posterior_get_low_rank(q, bdl_none_out(), out(1, d)), "not of the low-rank family");
   refused(bdl_posterior_precision_diagonal(q, out(1, d)), not_gaussian);
   refused(bdl_posterior_log_density(q, in(1, d), out(1, 1)), not_gaussian);
   refused(bdl_posterior_log_det_covariance(q, &value), not_gaussian);
@@ -176,18 +180,18 @@ void test_unsupported(void**) {
       refused(bdl_optimizer_create(m, q, bdl_method_name(i), ROWS, &other), bdl_method_name(i));
   refused(bdl_optimizer_create(m, low_rank, "mc-dropout", ROWS, &other), "family dropout");
   refused(bdl_optimizer_step_rows(o, in(2, d)), not_gaussian);
-  const auto no_draws = [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix) {
+  const auto no_draws = [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix_out) {
     return 0;
   };
   refused(bdl_optimizer_set_draws(o, no_draws, nullptr, nullptr), "draws its masks itself");
-  refused(bdl_optimizer_observe(o, x, y, bdl_none()), not_gaussian);
+  refused(bdl_optimizer_observe(o, x, y, bdl_none_out()), not_gaussian);
   refused(bdl_optimizer_forecast(o, 1), not_gaussian);
   refused(bdl_optimizer_laplace(o, x, y), "Laplace");
   refused(bdl_optimizer_set_int(o, "laplace", 1), "Laplace");
   refused(bdl_optimizer_running_elbo(o, &value, &value), not_gaussian);
   refused(bdl_optimizer_elbo(o, x, y, 5, 1, &value, &value), not_gaussian);
   for (const bdl_predict_method method : {BDL_LINEARIZED, BDL_LINEARIZED_MONTE_CARLO}) {
-    refused(bdl_predict(m, q, x, method, 5, 1, out(ROWS, 2), bdl_none(), bdl_none()), not_gaussian);
+    refused(bdl_predict(m, q, x, method, 5, 1, out(ROWS, 2), bdl_none_out(), bdl_none_out()), not_gaussian);
     refused(bdl_predict_log_density(m, q, x, y, method, 5, 1, out(ROWS, 1)), not_gaussian);
     refused(bdl_predict_draws_by(m, q, x, method, 5, 1, out(ROWS, 10)), not_gaussian);
   }
@@ -196,8 +200,8 @@ void test_unsupported(void**) {
   bdl_posterior* of_linear = nullptr;
   OK(bdl_posterior_create_dropout(linear.get(), 0.5, 0, &of_linear));
   const Posterior owner(of_linear);
-  refused(bdl_predict_classes(linear.get(), of_linear, x, BDL_QUADRATURE, 1, 1, out(ROWS, 1), bdl_none(),
-                              bdl_none()),
+  refused(bdl_predict_classes(linear.get(), of_linear, x, BDL_QUADRATURE, 1, 1, out(ROWS, 1), bdl_none_out(),
+                              bdl_none_out()),
           not_gaussian);
 }
 
@@ -220,14 +224,14 @@ void test_bad_input(void**) {
     refused(bdl_posterior_create_dropout(m, rate, 0.1, &other), BDL_ERROR_INVALID_ARGUMENT, "input_rate is");
     refused(bdl_posterior_create_dropout(m, 0.1, rate, &other), BDL_ERROR_INVALID_ARGUMENT, "hidden_rate is");
   }
-  refused(bdl_posterior_set_dropout(nullptr, out(1, 17)), BDL_ERROR_INVALID_ARGUMENT, "posterior is NULL");
-  refused(bdl_posterior_set_dropout(q, out(1, 16)), BDL_ERROR_SHAPE, "mean has 16 columns");
+  refused(bdl_posterior_set_dropout(nullptr, in(1, 17)), BDL_ERROR_INVALID_ARGUMENT, "posterior is NULL");
+  refused(bdl_posterior_set_dropout(q, in(1, 16)), BDL_ERROR_SHAPE, "mean has 16 columns");
   refused(bdl_posterior_set_dropout(q, bdl_f64(&nan, 1, 1)), BDL_ERROR_SHAPE, "mean");
   refused(bdl_posterior_dropout_rates(nullptr, nullptr, nullptr), BDL_ERROR_INVALID_ARGUMENT,
           "posterior is NULL");
   bdl_model* user = nullptr;
-  OK(bdl_model_create_user(
-      BDL_F64, 1, 1, 2, BDL_POISSON, [](void*, bdl_matrix, bdl_matrix, bdl_matrix) { return 0; }, nullptr,
+  OK(create_user(
+      BDL_F64, 1, 1, 2, BDL_POISSON, [](void*, bdl_matrix, bdl_matrix, bdl_matrix_out) { return 0; }, nullptr,
       nullptr, nullptr, &user));
   const Model owner(user);
   refused(bdl_posterior_create_dropout(user, 0.1, 0.1, &other), BDL_ERROR_UNSUPPORTED, "no units");
@@ -235,8 +239,9 @@ void test_bad_input(void**) {
   const Model wide = make_mlp(BDL_F64, {16, 1}, BDL_GAUSSIAN);
   bdl_optimizer* o = nullptr;
   refused(bdl_optimizer_create(wide.get(), q, "mc-dropout", ROWS, &o), BDL_ERROR_SHAPE, "other layers");
-  refused(bdl_predict(wide.get(), q, out(2, 16), BDL_MONTE_CARLO, 5, 1, out(2, 1), bdl_none(), bdl_none()),
-          BDL_ERROR_SHAPE, "other layers");
+  refused(
+      bdl_predict(wide.get(), q, in(2, 16), BDL_MONTE_CARLO, 5, 1, out(2, 1), bdl_none_out(), bdl_none_out()),
+      BDL_ERROR_SHAPE, "other layers");
   assert_null(o);
   Vector bad(17, 1);
   bad[5] = NAN;
@@ -272,8 +277,8 @@ void test_resumed(void**) {
     OK(bdl_optimizer_fit(o, x_of(&half.data), y_of(&half.data), 0, nullptr, nullptr));
     assert_true(mean_of(loaded) == mean_of(whole.posterior));
     double noise[2] = {0, 1};
-    OK(bdl_model_get_noise_precision(model, bdl_f64(noise, 1, 1)));
-    OK(bdl_model_get_noise_precision(whole.model.get(), bdl_f64(noise + 1, 1, 1)));
+    OK(bdl_model_get_noise_precision(model, bdl_f64_out(noise, 1, 1)));
+    OK(bdl_model_get_noise_precision(whole.model.get(), bdl_f64_out(noise + 1, 1, 1)));
     assert_true(noise[0] == noise[1]);
     double input = 0, hidden = 0;
     OK(bdl_posterior_dropout_rates(q, &input, &hidden));
@@ -345,7 +350,7 @@ void test_failing_allocations(void**) {
   fail_each("bdl_posterior_copy",
             [](Net& net, bdl_posterior** q) { return bdl_posterior_copy(net.posterior.get(), q); });
   fail_each("bdl_posterior_set_dropout", [](Net& net, bdl_posterior**) {
-    return bdl_posterior_set_dropout(net.posterior.get(), out(1, 17));
+    return bdl_posterior_set_dropout(net.posterior.get(), in(1, 17));
   });
   fail_each("bdl_posterior_sample", [](Net& net, bdl_posterior**) {
     return bdl_posterior_sample(net.posterior.get(), 1, 0, out(3, 17));

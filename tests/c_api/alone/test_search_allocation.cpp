@@ -53,7 +53,7 @@ void small_calls(void**) {
               [&] { return bdl_search_apply(handle, 0, prototype.optimizer.get()); });
     Vector fold(ROWS);
     fail_each("bdl_search_folds", all_later,
-              [&] { return bdl_search_folds(handle, bdl_f64(fold.data(), ROWS, 1)); });
+              [&] { return bdl_search_folds(handle, bdl_f64_out(fold.data(), ROWS, 1)); });
   }
 }
 
@@ -80,7 +80,7 @@ void runs(void**) {
       const bdl_status status =
           bdl_search_run(search.get(), x_of(&data), y_of(&data), 0, 1, nullptr, nullptr);
       if (status != BDL_OK) {
-        assert_int_equal(bdl_search_count(search.get()), 2);
+        assert_int_equal(bdl_search_trial_count(search.get()), 2);
         assert_int_equal(allocator::live, live);
       }
       return status;

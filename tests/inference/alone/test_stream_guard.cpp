@@ -193,7 +193,7 @@ void models_of_ones_own_are_guarded_and_outputs_stay_finite(void**) {
   Optimizer<double> optimizer(model, q, find_method("bong"), 1);
   optimizer.set_options(stream_options(Rule::bong, EstimateKind::lin_hess));
   const Dense x(1, 1, 1), y(1, 1, -0.5);
-  bdl::observe(optimizer, array_of(x), array_of(y), bdl_none());
+  bdl::observe(optimizer, array_of(x), array_of(y), bdl_none_out());
   // H = 1/4, g = (1 - -0.5) / 2: the whole step ends at 1 - 0.75 / 0.251 < 0, the half below 0, too.
   assert_near("mean", q->mean()[0], 1 - 0.75 / 0.251 / 4, 1e-12);
   assert_int_equal(optimizer.state.guarded_steps, 1);

@@ -37,7 +37,7 @@ export BayesianMLP, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vco
 
 include("errors.jl")
 include("LibBDL.jl")
-using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_model, bdl_optimizer, bdl_posterior, bdl_search
+using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior, bdl_search
 include("library.jl")
 include("names.jl")
 include("views.jl")

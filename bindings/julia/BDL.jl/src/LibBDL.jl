@@ -14,7 +14,7 @@ const libbdl = "libbdl.so.0"
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
 
-"What may stand for a `bdl_matrix` in a call and keeps the array alive during it."
+"What may stand for a `bdl_matrix` or a `bdl_matrix_out` in a call and keeps the array alive during it."
 abstract type MatrixView end
 
 Base.cconvert(::Type{Ptr{T}}, handle::T) where {T<:Handle} = handle
@@ -71,7 +71,8 @@ mutable struct bdl_search <: Handle
 end
 
 """
-Result of every fallible function. Numbers are pinned for ever; new ones are appended.
+Result of every fallible function. Numbers are pinned for ever; new ones are appended. The last name of
+this and of every other enum only keeps it as large as an int32_t, and is no value of it.
 
 - `BDL_OK` = 0: success
 - `BDL_ERROR_INVALID_ARGUMENT` = 1: an argument is NULL, out of range or contradictory
@@ -180,8 +181,8 @@ const bdl_dtype_names = Dict{Cint,String}(
 )
 
 """
-A strided matrix the caller owns: element (i, j) is data[i * row_stride + j * col_stride], strides
-counted in elements (they may be negative or zero for inputs). Its layout is frozen for ever.
+A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
+col_stride], strides counted in elements (they may be negative or zero). Its layout is frozen for ever.
 
 - `data`: first element; NULL only in bdl_none() and for empty matrices
 - `dtype`: a bdl_dtype
@@ -192,6 +193,29 @@ counted in elements (they may be negative or zero for inputs). Its layout is fro
 - `col_stride`: elements between (i, j) and (i, j + 1)
 """
 struct bdl_matrix
+    data::Ptr{Cvoid}
+    dtype::Int32
+    reserved::Int32
+    rows::Int64
+    cols::Int64
+    row_stride::Int64
+    col_stride::Int64
+end
+
+"""
+A matrix that a function writes to, on success only: float or double, and no two elements in the same
+place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+cannot be handed over as outputs by mistake.
+
+- `data`: first element; NULL only in bdl_none_out() and for empty matrices
+- `dtype`: BDL_F32 or BDL_F64
+- `reserved`: 0
+- `rows`: number of rows (examples)
+- `cols`: number of columns (features, outputs, parameters)
+- `row_stride`: elements between (i, j) and (i + 1, j)
+- `col_stride`: elements between (i, j) and (i, j + 1)
+"""
+struct bdl_matrix_out
     data::Ptr{Cvoid}
     dtype::Int32
     reserved::Int32
@@ -304,14 +328,15 @@ end
 Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
 comment. Since 0.1.
 
-    input 13                    features; or channels, rows, columns (in this order): input 3 32 32
+    input 13                features; or channels, rows, columns (in this order): input 3 32 32
     dense OUTPUTS [nobias]
-    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
-                                sigmoid, softplus, swish
-    dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided
-by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end
-the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one
-another
+    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
+                            sigmoid, softplus, swish
+    dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
+                            1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+    residual ... end        the sum of a sequence of layers and its input
+    residual ... shortcut ... end
+                            the sum of two sequences of layers. Residuals may stand within one another
 
 bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
 order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
@@ -347,7 +372,7 @@ end
 Callback: network outputs of a user's own model. Arrays have the model's dtype.
 
 # Arguments
-- `user_data`: as given to bdl_model_create_user()
+- `user_data`: as in bdl_model_callbacks
 - `parameters`: theta, 1 x D
 - `inputs`: M x inputs
 - `outputs`: M x C, to be written
@@ -358,7 +383,7 @@ Callback: network outputs of a user's own model. Arrays have the model's dtype.
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
 macro bdl_outputs_fn(f)
-    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix),))))
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix_out),))))
 end
 
 """
@@ -366,7 +391,7 @@ Callback: per-example gradient rows. Row i of `rows` is
 sum_c output_gradients(i, c) d f_c(x_i; theta) / d theta, the product of the seed with the Jacobian.
 
 # Arguments
-- `user_data`: as given to bdl_model_create_user()
+- `user_data`: as in bdl_model_callbacks
 - `parameters`: theta, 1 x D
 - `inputs`: M x inputs
 - `output_gradients`: M x C
@@ -378,13 +403,33 @@ sum_c output_gradients(i, c) d f_c(x_i; theta) / d theta, the product of the see
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
 macro bdl_gradients_fn(f)
-    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix),))))
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix), $(bdl_matrix_out),))))
 end
 
 """
-A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are
-kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be
-safe to run concurrently if the caller runs const calls concurrently. They must not throw. Since 0.1.
+What a user's own model is made of. Later versions append members; those that a caller's struct_size does
+not reach count as NULL, so programs built with older headers go on working. Since 0.2.
+
+    const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
+
+- `struct_size`: sizeof(bdl_model_callbacks), as the caller was compiled.
+- `outputs`: Outputs for given parameters and inputs; not NULL.
+- `gradients`: Gradient rows for given parameters, inputs and seeds; NULL: predictions only.
+- `user_data`: Handed to the callbacks.
+- `destroy`: Called once with user_data, when the last handle that uses the model is freed; may be NULL.
+"""
+struct bdl_model_callbacks
+    struct_size::Csize_t
+    outputs::Ptr{Cvoid}
+    gradients::Ptr{Cvoid}
+    user_data::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+"""
+A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+of the call that needs them; they must be safe to run concurrently if the caller runs const calls
+concurrently. They must not throw. Since 0.2.
 
 # Arguments
 - `dtype`: type of every array the callbacks see
@@ -392,17 +437,32 @@ safe to run concurrently if the caller runs const calls concurrently. They must 
 - `outputs`: number of outputs C, >= 1
 - `parameters`: number of parameters D, >= 1
 - `likelihood`: p(y | f)
-- `outputs_fn`: outputs for given parameters and inputs
-- `gradients_fn`: gradient rows for given parameters, inputs and seeds; NULL: predictions only
-- `user_data`: handed to the callbacks
-- `destroy`: called once with user_data when the last handle using the model is freed; may be NULL
+- `callbacks`: is copied; the functions and user_data are used until the model is freed. A struct_size
+  that is too small for `outputs`, cuts a member in two, or is larger than this version's
+  is BDL_ERROR_INVALID_ARGUMENT
 - `model`: receives the new handle. If creation fails, destroy is not called
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_model_create_user(dtype::Integer, inputs::Integer, outputs::Integer, parameters::Integer, likelihood::Integer, outputs_fn::Ptr{Cvoid}, gradients_fn::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
-    return ccall((:bdl_model_create_user, libbdl), Cint, (Cint, Int64, Int64, Int64, Cint, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{bdl_model}},), dtype, inputs, outputs, parameters, likelihood, outputs_fn, gradients_fn, user_data, destroy, model)
+function bdl_model_create_user(dtype::Integer, inputs::Integer, outputs::Integer, parameters::Integer, likelihood::Integer, callbacks::Union{Ref{bdl_model_callbacks},DenseArray{bdl_model_callbacks},Ptr{Cvoid}}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
+    return ccall((:bdl_model_create_user, libbdl), Cint, (Cint, Int64, Int64, Int64, Cint, Ptr{bdl_model_callbacks}, Ptr{Ptr{bdl_model}},), dtype, inputs, outputs, parameters, likelihood, callbacks, model)
+end
+
+"""
+An independent copy: the same layers, noise and standardisation, of which later changes to either do not
+reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+when the last of them is freed. Since 0.2.
+
+# Arguments
+- `model`: a model
+- `copy`: receives the new handle; free with bdl_model_free()
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_model_copy(model::Union{bdl_model,Ptr{bdl_model}}, copy::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
+    return ccall((:bdl_model_copy, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{bdl_model}},), model, copy)
 end
 
 """
@@ -509,8 +569,8 @@ end
 Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
 BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
 """
-function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, precision)
+function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, precision)
 end
 
 """
@@ -562,8 +622,8 @@ it. Since 0.1.
 - `model`: a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
 - `covariance`: receives C x C
 """
-function bdl_model_get_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, covariance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_get_noise_covariance, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, covariance)
+function bdl_model_get_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, covariance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_get_noise_covariance, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, covariance)
 end
 
 """
@@ -605,7 +665,8 @@ function bdl_model_standardize(model::Union{bdl_model,Ptr{bdl_model}}, x::Union{
 end
 
 """
-Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.
+Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+0.1.
 
 # Arguments
 - `model`: a model
@@ -614,8 +675,8 @@ Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may b
 - `target_mean`: receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
 - `target_scale`: receives the same shape
 """
-function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, input_mean::Union{bdl_matrix,MatrixView}, input_scale::Union{bdl_matrix,MatrixView}, target_mean::Union{bdl_matrix,MatrixView}, target_scale::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_get_standardization, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, input_mean, input_scale, target_mean, target_scale)
+function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, input_mean::Union{bdl_matrix_out,MatrixView}, input_scale::Union{bdl_matrix_out,MatrixView}, target_mean::Union{bdl_matrix_out,MatrixView}, target_scale::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_get_standardization, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), model, input_mean, input_scale, target_mean, target_scale)
 end
 
 """
@@ -628,8 +689,8 @@ not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
 - `seed`: same seed, same parameters
 - `parameters`: receives theta, 1 x D
 """
-function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::Integer, seed::Integer, parameters::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_initialize, libbdl), Cint, (Ptr{bdl_model}, Cint, UInt64, bdl_matrix,), model, scheme, seed, parameters)
+function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::Integer, seed::Integer, parameters::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_initialize, libbdl), Cint, (Ptr{bdl_model}, Cint, UInt64, bdl_matrix_out,), model, scheme, seed, parameters)
 end
 
 """
@@ -641,8 +702,8 @@ Outputs f(x; theta). Since 0.1.
 - `x`: n x inputs
 - `outputs`: receives n x C
 """
-function bdl_model_evaluate(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, outputs::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_evaluate, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, outputs)
+function bdl_model_evaluate(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, outputs::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_evaluate, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, outputs)
 end
 
 """
@@ -655,8 +716,8 @@ log p(y_i | x_i, theta) of each example, normalising constants included. Since 0
 - `y`: n x targets
 - `log_likelihood`: receives n x 1, in nats
 """
-function bdl_model_log_likelihood(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_likelihood::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_log_likelihood, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, y, log_likelihood)
+function bdl_model_log_likelihood(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_likelihood::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_log_likelihood, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, y, log_likelihood)
 end
 
 """
@@ -670,8 +731,8 @@ never forms them; they are for the caller's own algorithms and checks. Since 0.1
 - `y`: n x targets
 - `rows`: receives n x D
 """
-function bdl_model_gradient_rows(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, rows::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_gradient_rows, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, y, rows)
+function bdl_model_gradient_rows(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, rows::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_gradient_rows, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, y, rows)
 end
 
 """
@@ -688,8 +749,8 @@ their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
 BDL_OK, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_UNSUPPORTED, BDL_ERROR_CALLBACK,
 BDL_ERROR_DIVERGED (outputs or derivatives overflow), BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_model_jacobian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, jacobian::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_jacobian, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, jacobian)
+function bdl_model_jacobian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, jacobian::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_jacobian, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, jacobian)
 end
 
 """
@@ -710,8 +771,8 @@ counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
 BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL,
 BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_model_hessian_vector_product(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, vectors::Union{bdl_matrix,MatrixView}, products::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_hessian_vector_product, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, y, vectors, products)
+function bdl_model_hessian_vector_product(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, vectors::Union{bdl_matrix,MatrixView}, products::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_hessian_vector_product, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, y, vectors, products)
 end
 
 """
@@ -728,8 +789,8 @@ units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Si
 # Returns
 as bdl_model_hessian_vector_product()
 """
-function bdl_model_hessian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, hessian::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_model_hessian, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), model, parameters, x, y, hessian)
+function bdl_model_hessian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, hessian::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_hessian, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, y, hessian)
 end
 
 """
@@ -981,15 +1042,15 @@ end
 """
 Reads mu into 1 x D. Since 0.1.
 """
-function bdl_posterior_mean(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, mean::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_mean, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix,), posterior, mean)
+function bdl_posterior_mean(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, mean::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_mean, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out,), posterior, mean)
 end
 
 """
-Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1.
+Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2.
 """
-function bdl_posterior_low_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, low_rank::Union{bdl_matrix,MatrixView}, diagonal::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_low_rank, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix,), posterior, low_rank, diagonal)
+function bdl_posterior_get_low_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, low_rank::Union{bdl_matrix_out,MatrixView}, diagonal::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_get_low_rank, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out, bdl_matrix_out,), posterior, low_rank, diagonal)
 end
 
 """
@@ -1023,15 +1084,15 @@ end
 
 """
 Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-symmetric. Since 0.1.
+symmetric. Since 0.2.
 
 # Arguments
 - `posterior`: a posterior
 - `index`: 0 .. bdl_posterior_tensor_count() - 1
 - `values`: receives rows x cols numbers, of either floating type
 """
-function bdl_posterior_tensor_get(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, values::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_tensor_get, libbdl), Cint, (Ptr{bdl_posterior}, Int64, bdl_matrix,), posterior, index, values)
+function bdl_posterior_get_tensor(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, values::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_get_tensor, libbdl), Cint, (Ptr{bdl_posterior}, Int64, bdl_matrix_out,), posterior, index, values)
 end
 
 """
@@ -1041,9 +1102,9 @@ factor is found anew where its matrix is given without it; most callers leave fa
 # Arguments
 - `posterior`: a posterior; it is not blank any more
 - `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
-- `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances positive,
-  precisions and covariances symmetric to 1e-5 of their diagonal and positive definite
-  (their lower triangles count), a factor that of its matrix
+- `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances
+  positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+  definite (their lower triangles count), a factor that of its matrix
 - `tensor_count`: >= 1
 
 # Returns
@@ -1057,15 +1118,15 @@ end
 """
 Reads diag(Sigma^-1) into 1 x D. Since 0.1.
 """
-function bdl_posterior_precision_diagonal(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, diagonal::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_precision_diagonal, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix,), posterior, diagonal)
+function bdl_posterior_precision_diagonal(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, diagonal::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_precision_diagonal, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out,), posterior, diagonal)
 end
 
 """
 Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1.
 """
-function bdl_posterior_marginal_variance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, variance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_marginal_variance, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix,), posterior, variance)
+function bdl_posterior_marginal_variance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, variance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_marginal_variance, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out,), posterior, variance)
 end
 
 """
@@ -1079,15 +1140,15 @@ A block of Sigma. Since 0.1.
 - `col_count`: >= 1
 - `covariance`: receives row_count x col_count
 """
-function bdl_posterior_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, row_count::Integer, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, col_count::Integer, covariance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_covariance, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Int64}, Int64, Ptr{Int64}, Int64, bdl_matrix,), posterior, rows, row_count, cols, col_count, covariance)
+function bdl_posterior_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, row_count::Integer, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, col_count::Integer, covariance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_covariance, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Int64}, Int64, Ptr{Int64}, Int64, bdl_matrix_out,), posterior, rows, row_count, cols, col_count, covariance)
 end
 
 """
 Sigma x for each row of `vectors` (k x D), into `solution` (k x D). Since 0.1.
 """
-function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, vectors::Union{bdl_matrix,MatrixView}, solution::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_solve, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix,), posterior, vectors, solution)
+function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, vectors::Union{bdl_matrix,MatrixView}, solution::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_solve, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, vectors, solution)
 end
 
 """
@@ -1100,15 +1161,15 @@ Cost O(D L) per draw. Since 0.1.
 - `first`: number of the first draw, 0 .. 2^32 - 1
 - `samples`: receives n x D
 """
-function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix,), posterior, seed, first, samples)
+function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix_out,), posterior, seed, first, samples)
 end
 
 """
 log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1.
 """
-function bdl_posterior_log_density(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, parameters::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_posterior_log_density, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix,), posterior, parameters, log_density)
+function bdl_posterior_log_density(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, parameters::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_log_density, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, parameters, log_density)
 end
 
 """
@@ -1138,7 +1199,7 @@ function bdl_posterior_kl_prior(posterior::Union{bdl_posterior,Ptr{bdl_posterior
 end
 
 """
-KL(q || p) in nats, of any two families over the same D and dtype. Since 0.1.
+KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1.
 """
 function bdl_posterior_kl(q::Union{bdl_posterior,Ptr{bdl_posterior}}, p::Union{bdl_posterior,Ptr{bdl_posterior}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_kl, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{bdl_posterior}, Ptr{Cdouble},), q, p, kl)
@@ -1208,8 +1269,9 @@ What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2
   ("diagonal" is a low-rank posterior of rank 0), or "dropout"
 - `is_stream`: receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
 - `is_exact`: receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-  it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no single steps. The
-  noise is fixed, or with option "learn_noise" = 1 its precision is part of the optimum
+  it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+  single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
+  of the optimum
 - `prediction`: receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
   for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
   that of the linearised model (Immer et al. 2021)
@@ -1240,9 +1302,10 @@ The method to take where you have no wish of your own. Since 0.1.
 # Arguments
 - `model`: the network; for generalised linear models of one output "exact-full" is better
 - `posterior`: what is to learn
-- `is_stream`: 0: "slang" for classes (its curvature costs one row an example, however many classes
-  there are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf" (rank 0),
-  "ekf" (full) or "bong" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED
+- `is_stream`: 0: "slang" for classes (its curvature costs one row an example, however many classes there
+  are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
+  (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
+  BDL_ERROR_UNSUPPORTED
 - `name`: receives the method's name, static
 """
 function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, is_stream::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
@@ -1269,8 +1332,8 @@ rank 10 for more. A method that you name gets a family that it is for. Since 0.2
 - `suggested_family`: receives `family`, or what suits
 - `rank`: receives a rank that suits a low-rank posterior; 0 for others
 - `options`: receives options to set by bdl_optimizer_set_text() before your own: "" for
-  networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of
-  intercepts, and learn their noise
+  networks; linear models have a fixed prior N(0, 1) of the (standardised)
+  coefficients, hardly any of intercepts, and learn their noise
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::AbstractString, family::AbstractString, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
@@ -1457,8 +1520,8 @@ end
 Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
 prior, its precision's diagonal. Since 0.1.
 """
-function bdl_optimizer_get_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_optimizer_get_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, precision)
+function bdl_optimizer_get_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_optimizer_get_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix_out,), optimizer, precision)
 end
 
 """
@@ -1492,7 +1555,7 @@ every fit, and method "laplace" is "map" with that option. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-  blank
+  blank; else BDL_ERROR_UNSUPPORTED
 - `x`: n x inputs, up to 2^28 rows times outputs: they count as N examples
 - `y`: n x targets
 """
@@ -1548,8 +1611,8 @@ when fit is called again, to the same optimum though not with the same bits. Sin
 
 # Returns
 BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-that runs away goes back to its last good state: with option "guard", to go on with half the learning rate;
-without it, or after ten times, the call returns BDL_ERROR_DIVERGED
+that runs away goes back to its last good state: with option "guard", to go on with half the
+learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
 """
 function bdl_optimizer_fit(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_optimizer_fit, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Int64, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, x, y, epochs, progress, user_data)
@@ -1694,14 +1757,16 @@ schedules, "curvature_rate" and the learning of scales play no part, nor does th
 - `x`: n x inputs
 - `y`: n x targets
 - `log_density`: receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
-  used. May be bdl_none()
+  used. May be bdl_none_out()
 
 # Returns
-BDL_OK or an error; an error leaves the state after the last block that was used whole, and
-log_density unwritten
+BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),
+BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or
+BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,
+and log_density unwritten
 """
-function bdl_optimizer_observe(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_optimizer_observe, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, bdl_matrix,), optimizer, x, y, log_density)
+function bdl_optimizer_observe(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_optimizer_observe, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, bdl_matrix_out,), optimizer, x, y, log_density)
 end
 
 """
@@ -1784,7 +1849,7 @@ numbers, or those of another program.
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
 macro bdl_draws_fn(f)
-    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(Cint), $(Int64), $(Int64), $(Ptr{bdl_posterior}), $(bdl_matrix),))))
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(Cint), $(Int64), $(Int64), $(Ptr{bdl_posterior}), $(bdl_matrix_out),))))
 end
 
 """
@@ -1835,8 +1900,8 @@ E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean o
 - `noise_variance`: receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
   2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
 """
-function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, mean::Union{bdl_matrix,MatrixView}, epistemic_variance::Union{bdl_matrix,MatrixView}, noise_variance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix, bdl_matrix, bdl_matrix,), model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
+function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, mean::Union{bdl_matrix_out,MatrixView}, epistemic_variance::Union{bdl_matrix_out,MatrixView}, noise_variance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
 end
 
 """
@@ -1848,8 +1913,8 @@ probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 - `levels`: 1 x K probabilities in (0, 1)
 - `quantiles`: receives n x (C K): column c K + k is output c at level k
 """
-function bdl_predict_quantiles(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_quantiles, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix, bdl_matrix,), model, posterior, x, method, samples, seed, levels, quantiles)
+function bdl_predict_quantiles(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_quantiles, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix, bdl_matrix_out,), model, posterior, x, method, samples, seed, levels, quantiles)
 end
 
 """
@@ -1860,12 +1925,12 @@ Central interval that holds y with the given probability: quantiles (1 -+ probab
 - `lower`: receives n x C
 - `upper`: receives n x C
 """
-function bdl_predict_interval(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, probability::Real, lower::Union{bdl_matrix,MatrixView}, upper::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_interval, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, Cdouble, bdl_matrix, bdl_matrix,), model, posterior, x, method, samples, seed, probability, lower, upper)
+function bdl_predict_interval(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, probability::Real, lower::Union{bdl_matrix_out,MatrixView}, upper::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_interval, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, Cdouble, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, method, samples, seed, probability, lower, upper)
 end
 
 """
-Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:
+Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
 BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
 approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
 BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
@@ -1876,8 +1941,8 @@ BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
 - `mutual_information`: receives the part of the entropy due to not knowing theta (Houlsby et al.
   2011), shape as entropy
 """
-function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, probabilities::Union{bdl_matrix,MatrixView}, entropy::Union{bdl_matrix,MatrixView}, mutual_information::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_classes, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix, bdl_matrix, bdl_matrix,), model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information)
+function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, probabilities::Union{bdl_matrix_out,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView}, mutual_information::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_classes, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information)
 end
 
 """
@@ -1887,8 +1952,8 @@ log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats
 - `y`: n x targets
 - `log_density`: receives n x 1
 """
-function bdl_predict_log_density(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, log_density::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_log_density, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix, Cint, Int64, UInt64, bdl_matrix,), model, posterior, x, y, method, samples, seed, log_density)
+function bdl_predict_log_density(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, log_density::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_log_density, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out,), model, posterior, x, y, method, samples, seed, log_density)
 end
 
 """
@@ -1899,8 +1964,8 @@ the draws are class numbers. Since 0.1.
 - `samples`: number of draws S
 - `draws`: receives n x (targets S): column t S + k is target t of draw k
 """
-function bdl_predict_draws(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, samples::Integer, seed::Integer, draws::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_draws, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Int64, UInt64, bdl_matrix,), model, posterior, x, samples, seed, draws)
+function bdl_predict_draws(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, samples::Integer, seed::Integer, draws::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_draws, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Int64, UInt64, bdl_matrix_out,), model, posterior, x, samples, seed, draws)
 end
 
 """
@@ -1913,8 +1978,8 @@ and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 - `samples`: number of draws S
 - `draws`: receives n x (targets S): column t S + k is target t of draw k
 """
-function bdl_predict_draws_by(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, draws::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_draws_by, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix,), model, posterior, x, method, samples, seed, draws)
+function bdl_predict_draws_by(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, draws::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_draws_by, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out,), model, posterior, x, method, samples, seed, draws)
 end
 
 """
@@ -1925,8 +1990,8 @@ its noise): what filters need. Any likelihood. Since 0.1.
 - `mean`: receives n x C: f(x; mu)
 - `covariance`: receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
 """
-function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix,MatrixView}, covariance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predict_output_distribution, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix, bdl_matrix,), model, posterior, x, mean, covariance)
+function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_output_distribution, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, mean, covariance)
 end
 
 """
@@ -2129,10 +2194,10 @@ function bdl_search_request_stop(search::Union{bdl_search,Ptr{bdl_search}})
 end
 
 """
-Number of trials, failed ones included; 0 for NULL. Since 0.1.
+Number of trials, failed ones included; 0 for NULL. Since 0.2.
 """
-function bdl_search_count(search::Union{bdl_search,Ptr{bdl_search}})
-    return ccall((:bdl_search_count, libbdl), Int64, (Ptr{bdl_search},), search)
+function bdl_search_trial_count(search::Union{bdl_search,Ptr{bdl_search}})
+    return ccall((:bdl_search_trial_count, libbdl), Int64, (Ptr{bdl_search},), search)
 end
 
 """
@@ -2140,18 +2205,18 @@ What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `search`: a search
-- `trial`: 0 to bdl_search_count() - 1, in the order of the trials
+- `trial`: 0 to bdl_search_trial_count() - 1, in the order of the trials
 - `values`: receives 1 x R, one value for each of the R ranges in the order in which they were
   added; of a choice, the number of its word among those given, from 0. May be
-  bdl_none()
+  bdl_none_out()
 - `score`: receives the mean over the folds of the mean log predictive density, in nats per row;
   NaN if the trial failed
 - `standard_error`: receives that of the score, from the folds' differences; NaN likewise
 - `message`: receives why the trial failed, beginning with the fold; "" if it did not. Valid until
   the next bdl_search_run() or bdl_search_free()
 """
-function bdl_search_trial(search::Union{bdl_search,Ptr{bdl_search}}, trial::Integer, values::Union{bdl_matrix,MatrixView}, score::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, standard_error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
-    return ccall((:bdl_search_trial, libbdl), Cint, (Ptr{bdl_search}, Int64, bdl_matrix, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), search, trial, values, score, standard_error, message)
+function bdl_search_trial(search::Union{bdl_search,Ptr{bdl_search}}, trial::Integer, values::Union{bdl_matrix_out,MatrixView}, score::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, standard_error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_search_trial, libbdl), Cint, (Ptr{bdl_search}, Int64, bdl_matrix_out, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), search, trial, values, score, standard_error, message)
 end
 
 """
@@ -2166,7 +2231,7 @@ Sets the varied options of an optimizer to a trial's values: all, or on an error
 
 # Arguments
 - `search`: a search
-- `trial`: 0 to bdl_search_count() - 1
+- `trial`: 0 to bdl_search_trial_count() - 1
 - `optimizer`: any optimizer, of either dtype. Where the prior was searched, one fixed by
   bdl_optimizer_set_prior() ends
 """
@@ -2183,8 +2248,8 @@ on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in th
 - `search`: a search
 - `fold`: receives n x 1: numbers 0 to K - 1; n is the number of rows of x, >= K
 """
-function bdl_search_folds(search::Union{bdl_search,Ptr{bdl_search}}, fold::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_search_folds, libbdl), Cint, (Ptr{bdl_search}, bdl_matrix,), search, fold)
+function bdl_search_folds(search::Union{bdl_search,Ptr{bdl_search}}, fold::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_search_folds, libbdl), Cint, (Ptr{bdl_search}, bdl_matrix_out,), search, fold)
 end
 
 """
@@ -2269,7 +2334,7 @@ function bdl_load_bytes(bytes::Union{Ptr{Cvoid},DenseArray{UInt8}}, size::Intege
 end
 
 """
-Version of the library at run time, as "0.1.0"; BDL_VERSION_STRING is the one compiled against.
+Version of the library at run time, as "0.2.0"; BDL_VERSION_STRING is the one compiled against.
 The string is static. Since 0.1.
 """
 function bdl_version()

@@ -100,7 +100,6 @@ revive(::Type{Posterior}, bytes, user) = loaded_bytes(bytes, merge(NO_PARTS, (po
 revive(::Type{Optimizer}, bytes, user, model) =
     loaded_bytes(bytes, (model = model, posterior = true, optimizer = true), user).optimizer
 
-Base.copy(model::Model) = revive(Model, record(model)...)
 Base.copy(optimizer::Optimizer) = revive(Optimizer, record(optimizer)...)
 
 # An optimizer takes its model and posterior along: serialize it rather than the three.

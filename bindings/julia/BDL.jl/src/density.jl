@@ -65,7 +65,7 @@ parts.U * parts.U' + Diagonal(parts.d)  # the precision
 """
 function low_rank(q::Posterior)
     U, d = Matrix{dtype(q)}(undef, length(q), rank(q)), row_of(q)
-    check(LibBDL.bdl_posterior_low_rank(handle(q), rank(q) == 0 ? NO_MATRIX : look(U), look_row(d)))
+    check(LibBDL.bdl_posterior_get_low_rank(handle(q), rank(q) == 0 ? NO_MATRIX : look(U), look_row(d)))
     return (U = U, d = d)
 end
 

@@ -33,7 +33,7 @@ Version of libbdl, the library itself.
 
 # Examples
 ```julia
-BDL.version() >= v"0.1"
+BDL.version() >= v"0.2"
 ```
 """
 version() = VersionNumber(LibBDL.bdl_version())

@@ -49,6 +49,24 @@ function Model(description::AbstractString; likelihood = :gaussian, dtype = Floa
 end
 
 """
+    copy(model)
+
+An independent copy, with the same layers, noise and standardisation; `deepcopy` is the same. The copy of a model of
+your own calls the same functions.
+
+# Examples
+```julia
+before = copy(model)
+standardize!(model, X, y)
+standardization(before).input_mean  # zeros
+```
+"""
+function Base.copy(model::Model)
+    h = handle(model)
+    return Model(create(out -> LibBDL.bdl_model_copy(h, out), bdl_model, h.keep))
+end
+
+"""
     description(model)
 
 The layers, as `Model(description)` reads them; an error for a model of your own.

@@ -125,7 +125,7 @@ end
 """
     copy(posterior)
 
-An independent copy; `deepcopy` is the same. Models and optimizers, with their model and posterior, can be copied too.
+An independent copy; `deepcopy` is the same. Optimizers, with their model and posterior, can be copied too.
 
 # Examples
 ```julia
@@ -197,7 +197,7 @@ function tensors(q::Posterior)
     return map(0:LibBDL.bdl_posterior_tensor_count(alive(q))-1) do i
         check(LibBDL.bdl_posterior_tensor_describe(handle(q), i, name, rows, cols, kind))
         found = unsafe_string(name[])
-        values = filled(view -> LibBDL.bdl_posterior_tensor_get(handle(q), i, view), zeros(rows[], cols[]))
+        values = filled(view -> LibBDL.bdl_posterior_get_tensor(handle(q), i, view), zeros(rows[], cols[]))
         found => last(split(found, '.')) in ("mean", "diagonal", "variance") ? vec(values) : values
     end
 end

@@ -84,7 +84,7 @@ end
 
 request_stop!(search::Search) = LibBDL.bdl_search_request_stop(alive(search))
 
-Base.length(search::Search) = Int(LibBDL.bdl_search_count(alive(search)))
+Base.length(search::Search) = Int(LibBDL.bdl_search_trial_count(alive(search)))
 
 """
     trials(search)

@@ -102,7 +102,7 @@ mutable struct Draws
 end
 
 function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q::Ptr{bdl_posterior},
-    draws::bdl_matrix)::Int32
+    draws::bdl_matrix_out)::Int32
     return called_back(Int32(-1)) do
         user = unsafe_pointer_to_objref(data)::Draws
         belief = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
@@ -110,7 +110,7 @@ function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q
         end
         what, n = symbol(DRAW_KINDS, kind), Int(draws.rows)
         found = user.source(what, Int(step), Int(iteration), belief[1], sqrt.(belief[2]), n)
-        turned = bdl_matrix(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
+        turned = bdl_matrix_out(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
         answer(found, turned, user.dtype, "draws")
     end
 end

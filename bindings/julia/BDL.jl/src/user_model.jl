@@ -37,7 +37,7 @@ function Model(outputs, gradients; inputs::Integer, parameters::Integer, noutput
 end
 Model(outputs::Function; keywords...) = Model(outputs, nothing; keywords...)
 
-function on_outputs(data::Ptr{Cvoid}, parameters::bdl_matrix, inputs::bdl_matrix, outputs::bdl_matrix)::Int32
+function on_outputs(data::Ptr{Cvoid}, parameters::bdl_matrix, inputs::bdl_matrix, outputs::bdl_matrix_out)::Int32
     return called_back(Int32(-1)) do
         user = unsafe_pointer_to_objref(data)::UserModel
         answer(user.outputs(copied_row(user, parameters), copied(user, inputs)), outputs, user.dtype, "outputs")
@@ -45,7 +45,7 @@ function on_outputs(data::Ptr{Cvoid}, parameters::bdl_matrix, inputs::bdl_matrix
 end
 
 function on_gradients(data::Ptr{Cvoid}, parameters::bdl_matrix, inputs::bdl_matrix, seeds::bdl_matrix,
-    rows::bdl_matrix)::Int32
+    rows::bdl_matrix_out)::Int32
     return called_back(Int32(-1)) do
         user = unsafe_pointer_to_objref(data)::UserModel
         found = user.gradients(copied_row(user, parameters), copied(user, inputs), copied(user, seeds))
@@ -56,7 +56,7 @@ end
 copied(user::UserModel, matrix::bdl_matrix) = user.dtype === Float32 ? copied(Float32, matrix) : copied(Float64, matrix)
 copied_row(user::UserModel, matrix::bdl_matrix) = vec(copied(user, matrix))
 
-offset_of(m::bdl_matrix, i, j) = (i - 1) * m.row_stride + (j - 1) * m.col_stride + 1
+offset_of(m, i, j) = (i - 1) * m.row_stride + (j - 1) * m.col_stride + 1
 
 "A copy that the user's function may keep and change."
 function copied(::Type{T}, m::bdl_matrix) where {T}
@@ -65,7 +65,7 @@ function copied(::Type{T}, m::bdl_matrix) where {T}
 end
 
 "Writes what a user's function has returned where the library wants it."
-function answer(found, m::bdl_matrix, ::Type{T}, name) where {T}
+function answer(found, m::bdl_matrix_out, ::Type{T}, name) where {T}
     found isa AbstractVecOrMat{<:Real} ||
         throw(ShapeError("$name returned $(summary_of(found)), expected a matrix of real numbers"))
     (size(found, 1), size(found, 2)) == (m.rows, m.cols) ||
@@ -79,10 +79,11 @@ end
 
 function Model(user::UserModel)
     gradients = user.gradients === nothing ? C_NULL : LibBDL.@bdl_gradients_fn(on_gradients)
+    # No destroy function: garbage collection frees what no handle keeps.
+    callbacks = LibBDL.bdl_model_callbacks(sizeof(LibBDL.bdl_model_callbacks), LibBDL.@bdl_outputs_fn(on_outputs),
+        gradients, pointer_from_objref(user), C_NULL)
     return Model(create(bdl_model, Held(user, user.outputs, user.gradients)) do out
-        # No destroy function: garbage collection frees what no handle keeps.
         LibBDL.bdl_model_create_user(dtype_number(user.dtype), user.inputs, user.noutputs, user.parameters,
-            number(LIKELIHOODS, user.likelihood), LibBDL.@bdl_outputs_fn(on_outputs), gradients,
-            pointer_from_objref(user), C_NULL, out)
+            number(LIKELIHOODS, user.likelihood), Ref(callbacks), out)
     end)
 end

@@ -2,16 +2,20 @@
 
 const Element = Union{Float32,Float64,Int32}
 
-"A `bdl_matrix` and the array it looks at, which lives as long as the view is an argument of a call."
+"A `bdl_matrix`, or where it is written to a `bdl_matrix_out`, and the array it looks at, which lives as long as the view is an argument of a call."
 struct View{A} <: MatrixView
     root::A
     matrix::bdl_matrix
 end
 
-Base.cconvert(::Type{bdl_matrix}, view::View) = view
+Base.cconvert(::Type{<:Union{bdl_matrix,bdl_matrix_out}}, view::View) = view
 Base.unsafe_convert(::Type{bdl_matrix}, view::View) = view.matrix
+function Base.unsafe_convert(::Type{bdl_matrix_out}, view::View)
+    m = view.matrix
+    return bdl_matrix_out(m.data, m.dtype, 0, m.rows, m.cols, m.row_stride, m.col_stride)
+end
 
-const NO_MATRIX = bdl_matrix(C_NULL, LibBDL.BDL_F64, 0, 0, 0, 0, 0)
+const NO_MATRIX = View(nothing, bdl_matrix(C_NULL, LibBDL.BDL_F64, 0, 0, 0, 0, 0))
 
 """
 Address of the first element and strides of an array whose elements lie in memory with constant strides; `nothing` for

@@ -59,5 +59,8 @@ let model = Model((3, 4, 2); activation = :tanh), theta = initialize(model; seed
     @test units.input_mean ≈ vec(mean(X; dims = 1)) && units.target_scale ≈ vec(std(Y; dims = 1, corrected = false))
     set_standardization!(model; input_scale = [1, 2, 4])
     @test standardization(model).input_scale == [1, 2, 4] && standardization(model).target_mean == [0, 0]
-    @test mean(copy(model).handle === model.handle) == 0
+    twin = copy(model)
+    @test twin.handle !== model.handle && standardization(twin).input_scale == [1, 2, 4]
+    set_noise!(twin; precision = 7)
+    @test noise_covariance(model) == [1 0.5; 0.5 1] && noise_precision(twin) ≈ [7, 7]
 end

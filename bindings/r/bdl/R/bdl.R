@@ -35,9 +35,14 @@ bdl_model_description <- function(model)
   .Call('R_swig_bdl_model_description', model, FALSE, PACKAGE='bdl')
 }
 
-bdl_model_create_user <- function(dtype, inputs, outputs, parameters, likelihood, outputs_fn)
+bdl_model_create_user <- function(dtype, inputs, outputs, parameters, likelihood, callbacks)
 {
-  .Call('R_swig_bdl_model_create_user', dtype, inputs, outputs, parameters, likelihood, outputs_fn, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_create_user', dtype, inputs, outputs, parameters, likelihood, callbacks, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_copy <- function(model)
+{
+  .Call('R_swig_bdl_model_copy', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_model_parameters <- function(model)
@@ -265,9 +270,9 @@ bdl_posterior_mean <- function(posterior, mean)
   .Call('R_swig_bdl_posterior_mean', posterior, mean, FALSE, PACKAGE='bdl')
 }
 
-bdl_posterior_low_rank <- function(posterior, low_rank, diagonal)
+bdl_posterior_get_low_rank <- function(posterior, low_rank, diagonal)
 {
-  .Call('R_swig_bdl_posterior_low_rank', posterior, low_rank, diagonal, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_posterior_get_low_rank', posterior, low_rank, diagonal, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_tensor_count <- function(posterior)
@@ -280,9 +285,9 @@ bdl_posterior_tensor_describe <- function(posterior, index)
   .Call('R_swig_bdl_posterior_tensor_describe', posterior, index, FALSE, PACKAGE='bdl')
 }
 
-bdl_posterior_tensor_get <- function(posterior, index, values)
+bdl_posterior_get_tensor <- function(posterior, index, values)
 {
-  .Call('R_swig_bdl_posterior_tensor_get', posterior, index, values, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_posterior_get_tensor', posterior, index, values, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_set_tensors <- function(posterior, names)
@@ -665,9 +670,9 @@ bdl_search_request_stop <- function(search)
   .Call('R_swig_bdl_search_request_stop', search, PACKAGE='bdl')
 }
 
-bdl_search_count <- function(search)
+bdl_search_trial_count <- function(search)
 {
-  .Call('R_swig_bdl_search_count', search, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_search_trial_count', search, FALSE, PACKAGE='bdl')
 }
 
 bdl_search_trial <- function(search, trial, values)

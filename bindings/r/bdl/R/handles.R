@@ -44,4 +44,4 @@ describe.bdl_optimizer <- function(handle) {
           bdl_optimizer_data_size(handle), progress$step, progress$epoch)
 }
 
-describe.bdl_search <- function(handle) sprintf("<bdl_search> %.0f trials", bdl_search_count(handle))
+describe.bdl_search <- function(handle) sprintf("<bdl_search> %.0f trials", bdl_search_trial_count(handle))

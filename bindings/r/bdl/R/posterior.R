@@ -30,7 +30,7 @@ bdl_tensors <- function(posterior) {
   described <- lapply(indices, function(i) bdl_posterior_tensor_describe(posterior, i))
   tensors <- lapply(indices, function(i) {
     of <- described[[i + 1]]
-    values <- bdl_posterior_tensor_get(posterior, i, c(of$rows, of$cols))
+    values <- bdl_posterior_get_tensor(posterior, i, c(of$rows, of$cols))
     if (sub(".*[.]", "", of$name) %in% c("mean", "diagonal", "variance")) drop(values) else values
   })
   names(tensors) <- vapply(described, function(of) of$name, "")

@@ -37,15 +37,15 @@ bdl_tune <- function(search, x, y, random = 5, bayesian = 25, verbose = interact
   if (verbose && random + bayesian > 0) {
     bar <- utils::txtProgressBar(max = random + bayesian, style = 3)
     on.exit(close(bar))
-    before <- bdl_search_count(search)
-    progress <- function(search) utils::setTxtProgressBar(bar, bdl_search_count(search) - before)
+    before <- bdl_search_trial_count(search)
+    progress <- function(search) utils::setTxtProgressBar(bar, bdl_search_trial_count(search) - before)
   }
   invisible(bdl_search_run(search, as_inputs(x), y, random, bayesian, progress))
 }
 
 as.data.frame.bdl_search <- function(x, row.names = NULL, optional = FALSE, ...) {
   ranges <- attr(x, "ranges")
-  rows <- lapply(seq_len(bdl_search_count(x)), function(i) {
+  rows <- lapply(seq_len(bdl_search_trial_count(x)), function(i) {
     trial <- bdl_search_trial(x, i - 1, c(1, length(ranges)))
     values <- Map(function(value, range) if (is.character(range)) range[value + 1] else value,
                   as.list(trial$values), ranges)

@@ -31,11 +31,11 @@ bdl_matrix bdlr_matrix(SEXP value, int vector_is_row, const char* function, cons
   return vector_is_row ? bdl_column_major(data, dtype, 1, n) : bdl_column_major(data, dtype, n, 1);
 }
 
-bdl_matrix bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument) {
+bdl_matrix_out bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument) {
   *result = R_NilValue;
-  if (dimensions == R_NilValue) return bdl_none();
+  if (dimensions == R_NilValue) return bdl_none_out();
   if (TYPEOF(dimensions) == LGLSXP && XLENGTH(dimensions) == 1 && LOGICAL(dimensions)[0] == FALSE)
-    return bdl_none();
+    return bdl_none_out();
   int64_t count, shape[2] = {0, 1};
   const int64_t* given = bdlr_integers(dimensions, &count, function, argument);
   if (count < 1 || count > 2)
@@ -44,7 +44,7 @@ bdl_matrix bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, 
   if (shape[0] < 0 || shape[1] < 0 || shape[0] > INT_MAX || shape[1] > INT_MAX)
     bdlr_refuse(function, argument, "c(rows, columns), each from 0 to 2^31 - 1", dimensions);
   *result = Rf_allocMatrix(REALSXP, (int)shape[0], (int)shape[1]);
-  return bdl_column_major(REAL(*result), BDL_F64, shape[0], shape[1]);
+  return bdl_column_major_out(REAL(*result), BDL_F64, shape[0], shape[1]);
 }
 
 const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, const char* argument) {

@@ -52,7 +52,7 @@ SEXP bdlr_from_string(const char* value); /* NULL: R's NULL */
 
 /* Arrays (arrays.c). The views point into R's own memory. */
 bdl_matrix bdlr_matrix(SEXP value, int vector_is_row, const char* function, const char* argument);
-bdl_matrix bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument);
+bdl_matrix_out bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument);
 const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, const char* argument);
 /* Of a named list of matrices, in memory of R_alloc(); vectors are rows. */
 const char** bdlr_tensors(SEXP value, bdl_matrix** matrices, int64_t* count, const char* function,

@@ -17,8 +17,8 @@ Predictions predict(const Handles& handles, bdl_matrix x, int samples) {
   std::vector<float> probabilities(static_cast<std::size_t>(x.rows * classes)),
       entropy(static_cast<std::size_t>(x.rows));
   check(bdl_predict_classes(handles.model.get(), handles.q.get(), x, BDL_MONTE_CARLO, samples, 1,
-                            bdl_f32(probabilities.data(), x.rows, classes),
-                            bdl_f32(entropy.data(), x.rows, 1), bdl_none()));
+                            bdl_f32_out(probabilities.data(), x.rows, classes),
+                            bdl_f32_out(entropy.data(), x.rows, 1), bdl_none_out()));
   return {std::move(probabilities), {entropy.begin(), entropy.end()}};
 }
 
@@ -60,8 +60,9 @@ double learned_share(const Handles& handles) {
   const int64_t rank = bdl_posterior_rank(handles.q.get());
   std::vector<double> u(static_cast<std::size_t>(parameters * rank)),
       precision(static_cast<std::size_t>(parameters));
-  check(bdl_posterior_low_rank(handles.q.get(), rank > 0 ? bdl_f64(u.data(), parameters, rank) : bdl_none(),
-                               bdl_f64(precision.data(), 1, parameters)));
+  check(bdl_posterior_get_low_rank(handles.q.get(),
+                                   rank > 0 ? bdl_f64_out(u.data(), parameters, rank) : bdl_none_out(),
+                                   bdl_f64_out(precision.data(), 1, parameters)));
   for (std::size_t k = 0; k < u.size(); ++k) precision[k / static_cast<std::size_t>(rank)] += u[k] * u[k];
   const double least = *std::min_element(precision.begin(), precision.end());
   const auto learned = std::count_if(precision.begin(), precision.end(),

@@ -63,9 +63,9 @@ void log_likelihoods(const bdl_model* model, const bdl_posterior* q, const datas
   std::vector<std::vector<double>> by_point(static_cast<std::size_t>(count));
   std::vector<double> sums;
   for (int s = 0; s < samples; ++s) {
-    check(bdl_posterior_sample(q, 1, s, bdl_f64(theta.data(), 1, dimension)));
+    check(bdl_posterior_sample(q, 1, s, bdl_f64_out(theta.data(), 1, dimension)));
     check(bdl_model_log_likelihood(model, support::row_of(theta), features(test), target(test),
-                                   bdl_f64(log_density.data(), count, 1)));
+                                   bdl_f64_out(log_density.data(), count, 1)));
     sums.push_back(0);
     for (std::size_t i = 0; i < log_density.size(); ++i) {
       by_point[i].push_back(log_density[i]);
@@ -78,13 +78,14 @@ void log_likelihoods(const bdl_model* model, const bdl_posterior* q, const datas
 
 void predict(const bdl_model* model, const bdl_posterior* q, const dataset& test, int samples, Score& score) {
   std::vector<double> mean(static_cast<std::size_t>(test.rows)), lower(mean), upper(mean);
-  const auto column = [&](std::vector<double>& v) { return bdl_f64(v.data(), test.rows, 1); };
-  check(bdl_predict(model, q, features(test), BDL_MONTE_CARLO, samples, 1, column(mean), bdl_none(),
-                    bdl_none()));
+  const auto column = [&](std::vector<double>& v) { return bdl_f64_out(v.data(), test.rows, 1); };
+  check(bdl_predict(model, q, features(test), BDL_MONTE_CARLO, samples, 1, column(mean), bdl_none_out(),
+                    bdl_none_out()));
   check(bdl_predict_interval(model, q, features(test), BDL_MONTE_CARLO, samples, 1, 0.9, column(lower),
                              column(upper)));
-  check(bdl_metric_rmse(column(mean), target(test), &score.rmse));
-  check(bdl_metric_coverage(column(lower), column(upper), target(test), &score.coverage));
+  check(bdl_metric_rmse(bdl_as_input(column(mean)), target(test), &score.rmse));
+  check(bdl_metric_coverage(bdl_as_input(column(lower)), bdl_as_input(column(upper)), target(test),
+                            &score.coverage));
 }
 
 }  // namespace

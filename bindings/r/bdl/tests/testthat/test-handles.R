@@ -86,6 +86,25 @@ test_that("streams are observed", {
   expect_null(bdl_observe(t$optimizer, t$x[1, , drop = FALSE], NA_real_, score = FALSE))
 })
 
+test_that("models are copied", {
+  model <- bdl_model(c(3, 4, 2))
+  bdl_model_set_noise_precision(model, c(2, 3))
+  copy <- bdl_model_copy(model)
+  bdl_model_set_noise_precision(copy, 7)
+  expect_equal(drop(bdl_model_get_noise_precision(model, c(1, 2))), c(2, 3))
+  expect_equal(drop(bdl_model_get_noise_precision(copy, c(1, 1))), 7)
+  theta <- bdl_model_initialize(model, BDL_INIT_HE, 1, c(1, bdl_model_parameters(model)))
+  values <- bdl_model_evaluate(model, theta, diag(3), c(3, 2))
+  expect_identical(bdl_model_evaluate(copy, theta, diag(3), c(3, 2)), values)
+
+  own <- bdl_user_model(function(parameters, inputs) inputs * parameters, sizes = c(1, 1), parameters = 1)
+  copy <- bdl_model_copy(own)
+  close(own)
+  rm(own)
+  gc()
+  expect_equal(bdl_model_evaluate(copy, 3, matrix(2), c(1, 1)), matrix(6))
+})
+
 test_that("posteriors are read, copied and drawn from", {
   q <- bdl_posterior(3, 1)
   bdl_posterior_set_low_rank(q, c(1, 2, 3), matrix(c(1, 0, 1)), c(2, 2, 4))
@@ -93,7 +112,8 @@ test_that("posteriors are read, copied and drawn from", {
   expect_identical(mean(q), c(1, 2, 3))
   expect_equal(as.matrix(vcov(q)), dense)
   expect_equal(diag(vcov(q)), diag(dense))
-  expect_equal(bdl_posterior_low_rank(q, c(3, 1), c(1, 3)), list(low_rank = matrix(c(1, 0, 1)), diagonal = t(c(2, 2, 4))))
+  expect_equal(bdl_posterior_get_low_rank(q, c(3, 1), c(1, 3)),
+               list(low_rank = matrix(c(1, 0, 1)), diagonal = t(c(2, 2, 4))))
   copy <- bdl_posterior_copy(q)
   expect_identical(bdl_sample(copy, 4, seed = 3), bdl_sample(q, 4, seed = 3))
   expect_equal(bdl_posterior_kl(q, copy), 0)
