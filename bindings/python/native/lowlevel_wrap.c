@@ -2991,27 +2991,29 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_bdl_option_type swig_types[9]
 #define SWIGTYPE_p_bdl_posterior swig_types[10]
 #define SWIGTYPE_p_bdl_predict_method swig_types[11]
-#define SWIGTYPE_p_bdl_scale swig_types[12]
-#define SWIGTYPE_p_bdl_search swig_types[13]
-#define SWIGTYPE_p_bdl_status swig_types[14]
-#define SWIGTYPE_p_char swig_types[15]
-#define SWIGTYPE_p_double swig_types[16]
-#define SWIGTYPE_p_f_p_void__void swig_types[17]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[18]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[19]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[21]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
-#define SWIGTYPE_p_int32_t swig_types[23]
-#define SWIGTYPE_p_int64_t swig_types[24]
-#define SWIGTYPE_p_p_bdl_model swig_types[25]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[26]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[27]
-#define SWIGTYPE_p_p_bdl_search swig_types[28]
-#define SWIGTYPE_p_p_char swig_types[29]
-#define SWIGTYPE_p_uint64_t swig_types[30]
-static swig_type_info *swig_types[32];
-static swig_module_info swig_module = {swig_types, 31, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_predictor swig_types[12]
+#define SWIGTYPE_p_bdl_scale swig_types[13]
+#define SWIGTYPE_p_bdl_search swig_types[14]
+#define SWIGTYPE_p_bdl_status swig_types[15]
+#define SWIGTYPE_p_char swig_types[16]
+#define SWIGTYPE_p_double swig_types[17]
+#define SWIGTYPE_p_f_p_void__void swig_types[18]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[19]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[20]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[21]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[23]
+#define SWIGTYPE_p_int32_t swig_types[24]
+#define SWIGTYPE_p_int64_t swig_types[25]
+#define SWIGTYPE_p_p_bdl_model swig_types[26]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[27]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[28]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[29]
+#define SWIGTYPE_p_p_bdl_search swig_types[30]
+#define SWIGTYPE_p_p_char swig_types[31]
+#define SWIGTYPE_p_uint64_t swig_types[32]
+static swig_type_info *swig_types[34];
+static swig_module_info swig_module = {swig_types, 33, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -10701,6 +10703,692 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_predictor_create(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_predict_method arg3 ;
+  int64_t arg4 ;
+  uint64_t arg5 ;
+  bdl_predictor **arg6 = (bdl_predictor **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  int64_t number3 ;
+  bdl_predictor *handle6 = NULL ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  {
+    arg6 = &handle6; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_create", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_predictor_create: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "bdl_predictor_create: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_predictor_create: method", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_predict_method)number3;
+  }
+  {
+    if (int64_argument(swig_obj[3], "bdl_predictor_create: samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[4], "bdl_predictor_create: seed", &arg5) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_create((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_predictor(*arg6);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_moments(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_moments", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_moments", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_moments: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_moments: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_moments: mean", 1, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_moments: epistemic_variance", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    if (view_argument(swig_obj[4], "bdl_predictor_moments: noise_variance", 1, &view5) < 0) SWIG_fail;
+    arg5 = view5.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_moments(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_quantiles(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_quantiles", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_quantiles", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_quantiles: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_quantiles: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_quantiles: levels", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_quantiles: quantiles", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_quantiles(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_interval(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  double arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_interval", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_interval", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_interval: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_interval: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (double_argument(swig_obj[2], "bdl_predictor_interval: probability", &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_interval: lower", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    if (view_argument(swig_obj[4], "bdl_predictor_interval: upper", 1, &view5) < 0) SWIG_fail;
+    arg5 = view5.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_interval(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_classes(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_classes", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_classes", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_classes: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_classes: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_classes: probabilities", 1, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_classes: entropy", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    if (view_argument(swig_obj[4], "bdl_predictor_classes: mutual_information", 1, &view5) < 0) SWIG_fail;
+    arg5 = view5.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_classes(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_log_density(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_log_density", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_log_density", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_log_density: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_log_density: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_log_density: y", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_log_density: log_density", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_log_density(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_draws(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_draws", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_draws", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_draws: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_draws: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_draws: draws", 1, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_draws(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_output_distribution(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_output_distribution", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_output_distribution", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_output_distribution: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_output_distribution: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_output_distribution: mean", 1, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_output_distribution: covariance", 1, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_output_distribution(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_metric_rmse(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_matrix arg1 ;
@@ -13353,6 +14041,19 @@ static PyMethodDef SwigMethods[] = {
 		":type covariance: bdl_matrix_out\n"
 		":param covariance: receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row\n"
 		""},
+	 { "bdl_predictor_create", _wrap_bdl_predictor_create, METH_VARARGS, "\n"
+		"Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than\n"
+		"there is. Since 0.2.\n"
+		":type predictor: bdl_predictor\n"
+		":param predictor: receives the predictor, to be freed with bdl_predictor_free()\n"
+		""},
+	 { "bdl_predictor_moments", _wrap_bdl_predictor_moments, METH_VARARGS, " As bdl_predict(). Since 0.2."},
+	 { "bdl_predictor_quantiles", _wrap_bdl_predictor_quantiles, METH_VARARGS, " As bdl_predict_quantiles(). Since 0.2."},
+	 { "bdl_predictor_interval", _wrap_bdl_predictor_interval, METH_VARARGS, " As bdl_predict_interval(). Since 0.2."},
+	 { "bdl_predictor_classes", _wrap_bdl_predictor_classes, METH_VARARGS, " As bdl_predict_classes(). Since 0.2."},
+	 { "bdl_predictor_log_density", _wrap_bdl_predictor_log_density, METH_VARARGS, " As bdl_predict_log_density(). Since 0.2."},
+	 { "bdl_predictor_draws", _wrap_bdl_predictor_draws, METH_VARARGS, " As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2."},
+	 { "bdl_predictor_output_distribution", _wrap_bdl_predictor_output_distribution, METH_VARARGS, " As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2."},
 	 { "bdl_metric_rmse", _wrap_bdl_metric_rmse, METH_VARARGS, " Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1."},
 	 { "bdl_metric_log_predictive_density", _wrap_bdl_metric_log_predictive_density, METH_O, "\n"
 		"Mean log predictive density per example, in nats. Since 0.1.\n"
@@ -13609,6 +14310,7 @@ static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimi
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
@@ -13625,6 +14327,7 @@ static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (voi
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_posterior = {"_p_p_bdl_posterior", "bdl_posterior **|struct bdl_posterior **", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_predictor = {"_p_p_bdl_predictor", "bdl_predictor **|struct bdl_predictor **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_search = {"_p_p_bdl_search", "bdl_search **|struct bdl_search **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_char = {"_p_p_char", "char **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_uint64_t = {"_p_uint64_t", "uint64_t *", 0, 0, (void*)0, 0};
@@ -13642,6 +14345,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
+  &_swigt__p_bdl_predictor,
   &_swigt__p_bdl_scale,
   &_swigt__p_bdl_search,
   &_swigt__p_bdl_status,
@@ -13658,6 +14362,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
   &_swigt__p_p_bdl_posterior,
+  &_swigt__p_p_bdl_predictor,
   &_swigt__p_p_bdl_search,
   &_swigt__p_p_char,
   &_swigt__p_uint64_t,
@@ -13675,6 +14380,7 @@ static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
@@ -13691,6 +14397,7 @@ static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0,
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_posterior[] = {  {&_swigt__p_p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_predictor[] = {  {&_swigt__p_p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_search[] = {  {&_swigt__p_p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_char[] = {  {&_swigt__p_p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_uint64_t[] = {  {&_swigt__p_uint64_t, 0, 0, 0},{0, 0, 0, 0}};
@@ -13708,6 +14415,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
+  _swigc__p_bdl_predictor,
   _swigc__p_bdl_scale,
   _swigc__p_bdl_search,
   _swigc__p_bdl_status,
@@ -13724,6 +14432,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
   _swigc__p_p_bdl_posterior,
+  _swigc__p_p_bdl_predictor,
   _swigc__p_p_bdl_search,
   _swigc__p_p_char,
   _swigc__p_uint64_t,

@@ -1178,27 +1178,29 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 #define SWIGTYPE_p_bdl_option_type swig_types[9]
 #define SWIGTYPE_p_bdl_posterior swig_types[10]
 #define SWIGTYPE_p_bdl_predict_method swig_types[11]
-#define SWIGTYPE_p_bdl_scale swig_types[12]
-#define SWIGTYPE_p_bdl_search swig_types[13]
-#define SWIGTYPE_p_bdl_status swig_types[14]
-#define SWIGTYPE_p_char swig_types[15]
-#define SWIGTYPE_p_f_p_void__void swig_types[16]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[17]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[18]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[19]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[21]
-#define SWIGTYPE_p_int32_t swig_types[22]
-#define SWIGTYPE_p_int64_t swig_types[23]
-#define SWIGTYPE_p_p_bdl_model swig_types[24]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[25]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[26]
-#define SWIGTYPE_p_p_bdl_search swig_types[27]
-#define SWIGTYPE_p_p_char swig_types[28]
-#define SWIGTYPE_p_uint64_t swig_types[29]
-#define SWIGTYPE_p_void swig_types[30]
-static swig_type_info *swig_types[32];
-static swig_module_info swig_module = {swig_types, 31, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_predictor swig_types[12]
+#define SWIGTYPE_p_bdl_scale swig_types[13]
+#define SWIGTYPE_p_bdl_search swig_types[14]
+#define SWIGTYPE_p_bdl_status swig_types[15]
+#define SWIGTYPE_p_char swig_types[16]
+#define SWIGTYPE_p_f_p_void__void swig_types[17]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[18]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[19]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[20]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[21]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
+#define SWIGTYPE_p_int32_t swig_types[23]
+#define SWIGTYPE_p_int64_t swig_types[24]
+#define SWIGTYPE_p_p_bdl_model swig_types[25]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[26]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[27]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[28]
+#define SWIGTYPE_p_p_bdl_search swig_types[29]
+#define SWIGTYPE_p_p_char swig_types[30]
+#define SWIGTYPE_p_uint64_t swig_types[31]
+#define SWIGTYPE_p_void swig_types[32]
+static swig_type_info *swig_types[34];
+static swig_module_info swig_module = {swig_types, 33, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -8188,6 +8190,582 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_predictor_create ( SEXP model, SEXP posterior, SEXP method, SEXP samples, SEXP seed, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_predict_method arg3 ;
+  int64_t arg4 ;
+  uint64_t arg5 ;
+  bdl_predictor **arg6 = (bdl_predictor **) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  bdl_predictor *address6 ;
+  SEXP handle6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address6 = NULL;
+    PROTECT(handle6 = bdlr_new_handle(BDLR_PREDICTOR));
+    ++r_nprotect;
+    arg6 = &address6;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_create", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predictor_create", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_create", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predictor_create", "posterior");
+  }
+  {
+    arg3 = (bdl_predict_method)bdlr_int32(method, "bdl_predictor_create", "method");
+  }
+  {
+    arg4 = (int64_t)bdlr_int64(samples, "bdl_predictor_create", "samples");
+  }
+  {
+    arg5 = (uint64_t)bdlr_uint64(seed, "bdl_predictor_create", "seed");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_create((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle6, address6);
+    r_ans = bdlr_output(r_ans, 1, "predictor", handle6);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_moments ( SEXP predictor, SEXP x, SEXP mean, SEXP epistemic_variance, SEXP noise_variance, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_moments", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_moments", "_request_stop"), "bdl_predictor_moments", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_moments", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(mean, &array3, "bdl_predictor_moments", "mean");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(epistemic_variance, &array4, "bdl_predictor_moments", "epistemic_variance");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(noise_variance, &array5, "bdl_predictor_moments", "noise_variance");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_moments(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "mean", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "epistemic_variance", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "noise_variance", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_quantiles ( SEXP predictor, SEXP x, SEXP levels, SEXP quantiles, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_quantiles", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_quantiles", "_request_stop"), "bdl_predictor_quantiles", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_quantiles", "x");
+  }
+  {
+    arg3 = bdlr_matrix(levels, 1, "bdl_predictor_quantiles", "levels");
+  }
+  {
+    arg4 = bdlr_matrix_out(quantiles, &array4, "bdl_predictor_quantiles", "quantiles");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_quantiles(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "quantiles", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_interval ( SEXP predictor, SEXP x, SEXP probability, SEXP lower, SEXP upper, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  double arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_interval", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_interval", "_request_stop"), "bdl_predictor_interval", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_interval", "x");
+  }
+  {
+    arg3 = (double)bdlr_double(probability, "bdl_predictor_interval", "probability");
+  }
+  {
+    arg4 = bdlr_matrix_out(lower, &array4, "bdl_predictor_interval", "lower");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(upper, &array5, "bdl_predictor_interval", "upper");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_interval(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "lower", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "upper", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_classes ( SEXP predictor, SEXP x, SEXP probabilities, SEXP entropy, SEXP mutual_information, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_classes", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_classes", "_request_stop"), "bdl_predictor_classes", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_classes", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(probabilities, &array3, "bdl_predictor_classes", "probabilities");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(entropy, &array4, "bdl_predictor_classes", "entropy");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(mutual_information, &array5, "bdl_predictor_classes", "mutual_information");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_classes(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "probabilities", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "entropy", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "mutual_information", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_log_density ( SEXP predictor, SEXP x, SEXP y, SEXP log_density, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_log_density", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_log_density", "_request_stop"), "bdl_predictor_log_density", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_log_density", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_predictor_log_density", "y");
+  }
+  {
+    arg4 = bdlr_matrix_out(log_density, &array4, "bdl_predictor_log_density", "log_density");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_log_density(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_density", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_draws ( SEXP predictor, SEXP x, SEXP draws, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_draws", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_draws", "_request_stop"), "bdl_predictor_draws", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_draws", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(draws, &array3, "bdl_predictor_draws", "draws");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_draws(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "draws", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_output_distribution ( SEXP predictor, SEXP x, SEXP mean, SEXP covariance, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_output_distribution", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_output_distribution", "_request_stop"), "bdl_predictor_output_distribution", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_output_distribution", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(mean, &array3, "bdl_predictor_output_distribution", "mean");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(covariance, &array4, "bdl_predictor_output_distribution", "covariance");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_output_distribution(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "mean", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "covariance", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_metric_rmse ( SEXP mean, SEXP y, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -9658,6 +10236,7 @@ static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimi
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
@@ -9673,6 +10252,7 @@ static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (voi
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_posterior = {"_p_p_bdl_posterior", "bdl_posterior **|struct bdl_posterior **", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_predictor = {"_p_p_bdl_predictor", "bdl_predictor **|struct bdl_predictor **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_search = {"_p_p_bdl_search", "bdl_search **|struct bdl_search **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_char = {"_p_p_char", "char **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_uint64_t = {"_p_uint64_t", "uint64_t *", 0, 0, (void*)0, 0};
@@ -9691,6 +10271,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
+  &_swigt__p_bdl_predictor,
   &_swigt__p_bdl_scale,
   &_swigt__p_bdl_search,
   &_swigt__p_bdl_status,
@@ -9706,6 +10287,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
   &_swigt__p_p_bdl_posterior,
+  &_swigt__p_p_bdl_predictor,
   &_swigt__p_p_bdl_search,
   &_swigt__p_p_char,
   &_swigt__p_uint64_t,
@@ -9724,6 +10306,7 @@ static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
@@ -9739,6 +10322,7 @@ static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0,
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_posterior[] = {  {&_swigt__p_p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_predictor[] = {  {&_swigt__p_p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_search[] = {  {&_swigt__p_p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_char[] = {  {&_swigt__p_p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_uint64_t[] = {  {&_swigt__p_uint64_t, 0, 0, 0},{0, 0, 0, 0}};
@@ -9757,6 +10341,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
+  _swigc__p_bdl_predictor,
   _swigc__p_bdl_scale,
   _swigc__p_bdl_search,
   _swigc__p_bdl_status,
@@ -9772,6 +10357,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
   _swigc__p_p_bdl_posterior,
+  _swigc__p_p_bdl_predictor,
   _swigc__p_p_bdl_search,
   _swigc__p_p_char,
   _swigc__p_uint64_t,
@@ -10069,6 +10655,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
    {"R_swig_bdl_posterior_create_full_moment", (DL_FUNC) &R_swig_bdl_posterior_create_full_moment, 3},
    {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
+   {"R_swig_bdl_predictor_create", (DL_FUNC) &R_swig_bdl_predictor_create, 6},
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
@@ -10083,6 +10670,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
    {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
+   {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
    {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
@@ -10113,18 +10701,23 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
    {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
+   {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
+   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
+   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
+   {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
+   {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
@@ -10165,6 +10758,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
