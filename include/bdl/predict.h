@@ -163,7 +163,8 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
 /**
  * Predictions of one model and posterior by one method, again and again. It is a snapshot:
  * bdl_predictor_create() copies model and posterior, which may be changed or freed afterwards without
- * changing what the predictor says. After more training, create another one.
+ * changing what the predictor says. After more training, create another one. (Of a model of your own the
+ * handle is copied: the predictor calls the same callbacks, and `destroy` runs when it is gone as well.)
  *
  * It draws once, at its creation, what does not depend on x, and owns the memory that predictions need: a
  * call with no more rows than an earlier call of the same function allocates nothing. (Exceptions: integrals

@@ -27,11 +27,12 @@ void add_entropies(const Likelihood& likelihood, std::span<const double> p, doub
 /// Mutual information of y and theta: H(E p) - E H(p) (Houlsby et al. 2011).
 class ClassCalculator {
  public:
-  ClassCalculator(const Likelihood& likelihood, Buffer<double>& numbers, NormalRule& rule)
-      : likelihood_(likelihood), rule_(rule) {
+  template <class T>
+  ClassCalculator(const Likelihood& likelihood, PredictMemory<T>& memory)
+      : likelihood_(likelihood), one_output_(memory.one_output), rule_(memory.information_rule) {
     const Index outputs = likelihood.outputs();
-    numbers.reserve(3 * outputs);
-    const auto parts = numbers.matrix(outputs, 3);
+    memory.numbers.reserve(3 * outputs);
+    const auto parts = memory.numbers.matrix(outputs, 3);
     p_ = parts.column(0);
     variance_ = parts.column(1);
     expected_entropy_ = parts.column(2);
@@ -67,12 +68,12 @@ class ClassCalculator {
 
   /// H(E p) - E H(p) for the logit f ~ N(m, v).
   double logistic_information(double m, double v) {
-    static const Likelihood one_output(BDL_BERNOULLI, 1);
+    if (!one_output_) one_output_.emplace(BDL_BERNOULLI, 1);
     logistic_rule(m, v, rule_);
     double mean = 0, expected_entropy = 0;
     for (std::size_t k = 0; k < rule_.nodes.size(); ++k) {
       double p, variance;
-      one_output.moments(&rule_.nodes[k], &p, &variance);
+      one_output_->moments(&rule_.nodes[k], &p, &variance);
       mean += rule_.weights[k] * p;
       expected_entropy += rule_.weights[k] * (surprise(p) + surprise(1 - p));
     }
@@ -81,6 +82,7 @@ class ClassCalculator {
   }
 
   const Likelihood& likelihood_;
+  std::optional<Likelihood>& one_output_;
   NormalRule& rule_;
   std::span<double> p_, variance_, expected_entropy_;
 };
@@ -106,7 +108,7 @@ void predict_classes(const Query<T>& query, const Array& probabilities, const Ar
   Result p(memory->results[0], probabilities, rows, likelihood.outputs(), "probabilities");
   Result entropies(memory->results[1], entropy, rows, targets, "entropy");
   Result information(memory->results[2], mutual_information, rows, targets, "mutual_information");
-  ClassCalculator calculate(likelihood, memory->numbers, memory->information_rule);
+  ClassCalculator calculate(likelihood, *memory);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     calculate(mixture, p.row(i), entropies.row(i), information.row(i));
   });

@@ -31,6 +31,7 @@ struct PredictMemory {
   std::optional<LinearizedOutputs<T>> linearized;
   SymmetricRoot root_finder;
   NormalRule rule, information_rule;
+  std::optional<Likelihood> one_output;  ///< of logits one by one
 
   std::array<Buffer<double>, 3> results;
   Buffer<double> numbers, target, random, uniform;  ///< of what is made of a mixture
