@@ -22,18 +22,21 @@ struct FreeHandle {
   void operator()(bdl_model* handle) const { bdl_model_free(handle); }
   void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
   void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
+  void operator()(bdl_predictor* handle) const { bdl_predictor_free(handle); }
 };
 using Model = std::unique_ptr<bdl_model, FreeHandle>;
 using Posterior = std::unique_ptr<bdl_posterior, FreeHandle>;
 using Optimizer = std::unique_ptr<bdl_optimizer, FreeHandle>;
+using Predictor = std::unique_ptr<bdl_predictor, FreeHandle>;
 
 template <class T>
 constexpr bdl_dtype dtype_of = std::is_same_v<T, float> ? BDL_F32 : BDL_F64;
 
-inline Model make_model(bdl_dtype dtype, const std::vector<int64_t>& sizes, bdl_likelihood likelihood) {
+inline Model make_model(bdl_dtype dtype, const std::vector<int64_t>& sizes, bdl_likelihood likelihood,
+                        bdl_activation activation = BDL_RELU) {
   bdl_model* model = nullptr;
-  check(bdl_model_create_mlp(dtype, sizes.data(), static_cast<int32_t>(sizes.size()), BDL_RELU, 1, likelihood,
-                             &model));
+  check(bdl_model_create_mlp(dtype, sizes.data(), static_cast<int32_t>(sizes.size()), activation, 1,
+                             likelihood, &model));
   return Model(model);
 }
 
@@ -41,6 +44,13 @@ inline Posterior make_posterior(bdl_dtype dtype, int64_t dimension, int64_t rank
   bdl_posterior* posterior = nullptr;
   check(bdl_posterior_create_low_rank(dtype, dimension, rank, &posterior));
   return Posterior(posterior);
+}
+
+/// By BDL_MONTE_CARLO.
+inline Predictor make_predictor(const Model& model, const Posterior& posterior, int64_t samples) {
+  bdl_predictor* predictor = nullptr;
+  check(bdl_predictor_create(model.get(), posterior.get(), BDL_MONTE_CARLO, samples, 1, &predictor));
+  return Predictor(predictor);
 }
 
 inline Optimizer make_optimizer(const Model& model, const Posterior& posterior, int64_t data_size) {

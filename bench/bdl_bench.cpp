@@ -61,6 +61,7 @@ std::vector<bench::Record> measure(const bench::Record& parameters) {
   if (name == "sample") return bench::sample(parameters);
   if (name == "solve") return bench::solve(parameters);
   if (name == "predict") return bench::predict(parameters);
+  if (name == "predictor") return bench::predictor(parameters);
   if (name == "online") return bench::online(parameters);
   if (name == "endurance") return bench::endurance(parameters);
   return parameters.has("shape") ? bench::slang(parameters) : bench::rows(parameters);

@@ -27,6 +27,10 @@ std::vector<Record> endurance(const Record& parameters);
 /// Monte-Carlo predictions. Parameters: shape, L, examples, S; limits.
 std::vector<Record> predict(const Record& parameters);
 
+/// Monte-Carlo predictions of one row: by a predictor, and by a call that draws. Parameters: shape,
+/// activation, L, S.
+std::vector<Record> predictor(const Record& parameters);
+
 /// "784-400-10" and its numbers.
 std::vector<std::int64_t> sizes_of(const Record& parameters);
 

@@ -159,6 +159,12 @@ def predictions(runs):
                   for r in runs.all("predict")])
 
 
+def single_predictions(runs):
+    return table(["shape", "activation", "samples", "by a predictor, us", "by bdl_predict(), us", "ratio"],
+                 [[r["shape"], r["activation"], r["S"], f"{r['us_predictor']:.3g}", f"{r['us_predict']:.3g}",
+                   f"{r['ratio']:.1f}"] for r in runs.all("predictor")[:2]])
+
+
 def streams(runs):
     return table(["dtype", "C", "rank", "D", "us an observation", "ns a parameter", "with score, us", "factor MB",
                   "time over reading the factor", "over reading and writing it", "peak MB"],
@@ -253,6 +259,9 @@ The same for tiny models on one thread, in microseconds:
 ## Predictions
 
 {predictions(runs)}
+Of one row, double precision, one thread:
+
+{single_predictions(runs)}
 ## Streams
 
 One observation after the other through a network with 100 inputs and one hidden layer: `bong` with `lin-hess`, low rank

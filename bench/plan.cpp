@@ -48,10 +48,13 @@ std::vector<Record> limit_plan(const std::string& name, const Settings& settings
   return lines;
 }
 
+/// Many examples at once, and one alone.
 std::vector<Record> predict_plan(const Settings& settings) {
   return {line(settings.quick ? "case=predict shape=784-100-10 L=8 examples=1000 S=10 dtype=f32"
                               : "case=predict shape=784-400-400-10 L=8 examples=10000 S=100 dtype=f32",
-               settings.threads)};
+               settings.threads),
+          line("case=predictor shape=13-50-1 activation=relu L=5 S=100 dtype=f64", 1),
+          line("case=predictor shape=13-50-1 activation=tanh L=5 S=100 dtype=f64", 1)};
 }
 
 /// Low-rank (lo-fi) and diagonal filters against D.

@@ -29,6 +29,7 @@
 %ignore bdl_model_free;
 %ignore bdl_posterior_free;
 %ignore bdl_optimizer_free;
+%ignore bdl_predictor_free;
 %ignore bdl_search_free;
 %ignore bdl_set_interrupt;
 #endif

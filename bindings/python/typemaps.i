@@ -133,6 +133,7 @@
 BDL_HANDLE(bdl_model)
 BDL_HANDLE(bdl_posterior)
 BDL_HANDLE(bdl_optimizer)
+BDL_HANDLE(bdl_predictor)
 BDL_HANDLE(bdl_search)
 
 /* Tells an optimizer's handle what its calls change as well. */

@@ -162,6 +162,7 @@ BDLR_INTEGERS(const int64_t *cols, int64_t col_count)
 BDLR_HANDLE(bdl_model, BDLR_MODEL)
 BDLR_HANDLE(bdl_posterior, BDLR_POSTERIOR)
 BDLR_HANDLE(bdl_optimizer, BDLR_OPTIMIZER)
+BDLR_HANDLE(bdl_predictor, BDLR_PREDICTOR)
 BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 
 /* Callbacks. Functions that the library keeps are kept by the handle, once the call has succeeded. */

@@ -48,6 +48,10 @@ void visit_logistic_nodes(double m, double v, Add&& add) {
 
 struct NormalRule {
   std::vector<double> nodes, weights;  // the weights add up to 1
+  void reserve(std::size_t count) {
+    nodes.reserve(count);
+    weights.reserve(count);
+  }
 };
 
 /// The same nodes as a list.

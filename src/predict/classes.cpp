@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
 
 #include "likelihood/linearized_density.hpp"
 #include "likelihood/logistic_rule.hpp"
+#include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -27,16 +27,20 @@ void add_entropies(const Likelihood& likelihood, std::span<const double> p, doub
 /// Mutual information of y and theta: H(E p) - E H(p) (Houlsby et al. 2011).
 class ClassCalculator {
  public:
-  explicit ClassCalculator(const Likelihood& likelihood)
-      : likelihood_(likelihood),
-        p_(static_cast<std::size_t>(likelihood.outputs())),
-        variance_(p_.size()),
-        expected_entropy_(p_.size()) {}
+  template <class T>
+  ClassCalculator(const Likelihood& likelihood, PredictMemory<T>& memory)
+      : likelihood_(likelihood), one_output_(memory.one_output), rule_(memory.information_rule) {
+    const Index outputs = likelihood.outputs();
+    memory.numbers.reserve(3 * outputs);
+    const auto parts = memory.numbers.matrix(outputs, 3);
+    p_ = parts.column(0);
+    variance_ = parts.column(1);
+    expected_entropy_ = parts.column(2);
+  }
 
   void operator()(const Mixture& mixture, std::span<double> probabilities, std::span<double> entropy,
                   std::span<double> information) {
-    for (const auto& row : {probabilities, entropy, std::span(expected_entropy_)})
-      std::ranges::fill(row, 0.0);
+    for (const auto& row : {probabilities, entropy, expected_entropy_}) std::ranges::fill(row, 0.0);
     if (mixture.is_gaussian()) return probit(mixture, probabilities, entropy, information);
     for (Index k = 0; k < mixture.components(); ++k) {
       likelihood_.moments(mixture.f.column_data(k), p_.data(), variance_.data());
@@ -64,11 +68,12 @@ class ClassCalculator {
 
   /// H(E p) - E H(p) for the logit f ~ N(m, v).
   double logistic_information(double m, double v) {
+    if (!one_output_) one_output_.emplace(BDL_BERNOULLI, 1);
     logistic_rule(m, v, rule_);
     double mean = 0, expected_entropy = 0;
     for (std::size_t k = 0; k < rule_.nodes.size(); ++k) {
       double p, variance;
-      one_output_.moments(&rule_.nodes[k], &p, &variance);
+      one_output_->moments(&rule_.nodes[k], &p, &variance);
       mean += rule_.weights[k] * p;
       expected_entropy += rule_.weights[k] * (surprise(p) + surprise(1 - p));
     }
@@ -77,9 +82,9 @@ class ClassCalculator {
   }
 
   const Likelihood& likelihood_;
-  const Likelihood one_output_{BDL_BERNOULLI, 1};
-  NormalRule rule_;
-  std::vector<double> p_, variance_, expected_entropy_;
+  std::optional<Likelihood>& one_output_;
+  NormalRule& rule_;
+  std::span<double> p_, variance_, expected_entropy_;
 };
 
 }  // namespace
@@ -99,10 +104,11 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
         "or method BDL_LINEARIZED_MONTE_CARLO");
   check_query(query);
   const Index rows = query.x.rows, targets = likelihood.targets();
-  Result p(probabilities, rows, likelihood.outputs(), "probabilities");
-  Result entropies(entropy, rows, targets, "entropy");
-  Result information(mutual_information, rows, targets, "mutual_information");
-  ClassCalculator calculate(likelihood);
+  const MemoryOf<T> memory(query);
+  Result p(memory->results[0], probabilities, rows, likelihood.outputs(), "probabilities");
+  Result entropies(memory->results[1], entropy, rows, targets, "entropy");
+  Result information(memory->results[2], mutual_information, rows, targets, "mutual_information");
+  ClassCalculator calculate(likelihood, *memory);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     calculate(mixture, p.row(i), entropies.row(i), information.row(i));
   });

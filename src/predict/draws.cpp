@@ -1,8 +1,8 @@
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "likelihood/linearized_density.hpp"
+#include "predict/memory.hpp"
 #include "predict/mixture_quantile.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -21,13 +21,18 @@ double class_at(ConstSpan<double> probabilities, double u) {
 /// Draws of y given f, each the inverse of a distribution function at its own random number.
 class Drawer {
  public:
-  Drawer(const Likelihood& likelihood, const PredictSpec& spec)
-      : likelihood_(likelihood),
-        seed_(spec.seed),
-        random_(spec.samples * likelihood.targets()),
-        logits_(static_cast<std::size_t>(likelihood.outputs())),
-        mean_(logits_.size()),
-        variance_(logits_.size()) {}
+  template <class T>
+  Drawer(const Likelihood& likelihood, const PredictSpec& spec, PredictMemory<T>& memory)
+      : likelihood_(likelihood), seed_(spec.seed), random_(memory.random), uniform_(memory.uniform) {
+    const Index outputs = likelihood.outputs();
+    random_.reserve(spec.samples * likelihood.targets());
+    if (likelihood.kind() == BDL_STUDENT_T) uniform_.reserve(2 * spec.samples);
+    memory.numbers.reserve(3 * outputs);
+    const auto parts = memory.numbers.matrix(outputs, 3);
+    logits_ = parts.column(0);
+    mean_ = parts.column(1);
+    variance_ = parts.column(2);
+  }
 
   /// Element (k, t) of out is target t of draw k for example i.
   void operator()(Index i, const Mixture& mixture, MatrixView<double> out) {
@@ -45,7 +50,7 @@ class Drawer {
 
  private:
   /// The numbers depend on seed, example, target and draw only.
-  void fill_random(Index i, Index t, std::span<double> out) const {
+  void fill_random(Index i, Index t, std::span<double> out) {
     const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
                         static_cast<std::uint32_t>(t)};
     if (likelihood_.kind() == BDL_STUDENT_T)
@@ -57,10 +62,10 @@ class Drawer {
   }
 
   /// Two uniform numbers each (Bailey 1994): the polar method for the normal distribution, generalised.
-  void fill_student_t(const StreamKey& key, std::span<double> out) const {
+  void fill_student_t(const StreamKey& key, std::span<double> out) {
     const double nu = likelihood_.degrees_of_freedom();
-    std::vector<double> uniform(2 * out.size());
-    fill_uniform(key, 0, std::span(uniform), 0.0, 1.0);
+    const std::span<double> uniform = uniform_.first(2 * std::ssize(out));
+    fill_uniform(key, 0, uniform, 0.0, 1.0);
     for (std::size_t k = 0; k < out.size(); ++k) {
       const double radius = std::sqrt(nu * std::expm1(-2 / nu * std::log1p(-uniform[2 * k])));
       out[k] = radius * std::cos(2 * std::numbers::pi * uniform[2 * k + 1]);
@@ -93,8 +98,8 @@ class Drawer {
 
   const Likelihood& likelihood_;
   std::uint64_t seed_;
-  Buffer<double> random_;
-  std::vector<double> logits_, mean_, variance_;  // the last two: of y given the current f
+  Buffer<double>&random_, &uniform_;
+  std::span<double> logits_, mean_, variance_;  // the last two: of y given the current f
 };
 
 /// The closed forms are the laws of what is drawn by linearised Monte Carlo; only probit approximations are
@@ -116,9 +121,10 @@ void predict_draws(const Query<T>& asked, const OutArray& draws) {
   check_query(query);
   check_samples(query.spec.samples);
   const Index samples = query.spec.samples, targets = likelihood.targets();
-  Result result(draws, query.x.rows, targets * samples, "draws");
+  const MemoryOf<T> memory(query);
+  Result result(memory->results[0], draws, query.x.rows, targets * samples, "draws");
   const Standardization& standardization = asked.model.standardization;
-  Drawer draw(likelihood, query.spec);
+  Drawer draw(likelihood, query.spec, *memory);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MatrixView<double> out(result.row(i).data(), samples, targets);
     draw(i, mixture, out);

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "base/interrupt.hpp"
-#include "likelihood/logistic_rule.hpp"
 #include "linalg/blas/blas.hpp"
-#include "linalg/dense/symmetric_root.hpp"
-#include "posterior/linearized_outputs.hpp"
+#include "predict/memory.hpp"
 #include "predict/sense.hpp"
 
 namespace bdl {
@@ -42,16 +39,18 @@ void require_finite(double value, const char* what, Index example) {
 }
 
 template <class T>
-void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit, const ChunkLimits& limits) {
+void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, GaussianVisitor visit,
+                            const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   const Index rows = 2 * model.parameters() * model.outputs();  // J^T and Sigma J^T of one example
   const Index chunk = fitting(limits.jacobians, rows, std::min(limits.examples, query.x.rows));
-  Buffer<T> x(model.inputs() * chunk);
-  LinearizedOutputs<T> outputs(model);
+  memory.x.reserve(model.inputs() * chunk);
+  if (!memory.linearized) memory.linearized.emplace(model);
+  LinearizedOutputs<T>& outputs = *memory.linearized;
   outputs.reserve(query.posterior, chunk);
   for (Index first = 0; first < query.x.rows; first += chunk) {
     check_interrupt();
-    const auto part = x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
+    const auto part = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, part);
     outputs.compute(query.posterior, part, first);
     check_sense<T, double>(model, part, outputs.mean(), first);
@@ -60,39 +59,50 @@ void visit_gaussian_outputs(const Query<T>& query, const GaussianVisitor& visit,
 }
 
 template <class T>
-void visit_linearized(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+void visit_linearized(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
+                      const ChunkLimits& limits) {
   const auto visit_one = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     check_rates(query.model.likelihood, i, m, s);
     visit(i, one_gaussian(m, s));
   };
-  visit_gaussian_outputs(query, visit_one, limits);
+  visit_gaussian_outputs<T>(query, memory, visit_one, limits);
 }
 
 template <class T>
-void visit_quadrature(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
-  if (query.model.likelihood.kind() != BDL_BERNOULLI) return visit_linearized(query, visit, limits);
-  NormalRule rule;
+void visit_quadrature(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
+                      const ChunkLimits& limits) {
+  if (query.model.likelihood.kind() != BDL_BERNOULLI) return visit_linearized(query, memory, visit, limits);
+  NormalRule& rule = memory.rule;
   const auto visit_logit = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     logistic_rule(m[0], s(0, 0), rule);
     visit(i, {{rule.nodes.data(), 1, static_cast<Index>(rule.nodes.size())}, rule.weights});
   };
-  visit_gaussian_outputs(query, visit_logit, limits);
+  visit_gaussian_outputs<T>(query, memory, visit_logit, limits);
 }
 
 template <class T>
-void visit_linearized_samples(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
+void draw_normals(const Query<T>& query, PredictMemory<T>& memory) {
   const Index outputs = query.model.outputs(), samples = query.spec.samples;
-  const double negligible = static_cast<double>(outputs) * double{std::numeric_limits<T>::epsilon()};
-  Buffer<double> normals(outputs * samples), draws(outputs * samples), square(outputs * outputs);
-  const auto z = normals.matrix(outputs, samples), f = draws.matrix(outputs, samples),
-             root = square.matrix(outputs, outputs);
+  if (memory.normals_drawn == samples) return;
+  memory.normals.reserve(outputs * samples);
   for (Index k = 0; k < samples; ++k)
     fill_normal<double>({query.spec.seed, Stream::prediction, 1, static_cast<std::uint32_t>(k)}, 0,
-                        z.column(k));
-  const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
-  SymmetricRoot finder;
+                        memory.normals.matrix(outputs, samples).column(k));
+  memory.normals_drawn = samples;
+}
+
+template <class T>
+void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
+                              const ChunkLimits& limits) {
+  const Index outputs = query.model.outputs(), samples = query.spec.samples;
+  const double negligible = static_cast<double>(outputs) * double{std::numeric_limits<T>::epsilon()};
+  draw_normals(query, memory);
+  memory.mixture.reserve(outputs * samples);
+  memory.root.reserve(outputs * outputs);
+  const auto z = memory.normals.matrix(outputs, samples), f = memory.mixture.matrix(outputs, samples),
+             root = memory.root.matrix(outputs, outputs);
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-    if (!finder.compute(s, negligible, root))
+    if (!memory.root_finder.compute(s, negligible, root))
       fail(Status::ERROR_DIVERGED, "the covariance of the model's outputs for example %lld has no root",
            static_cast<long long>(i));
     for (Index k = 0; k < samples; ++k) std::ranges::copy(m, f.column_data(k));
@@ -100,16 +110,19 @@ void visit_linearized_samples(const Query<T>& query, const MixtureVisitor& visit
       const Index count = std::min(tile_samples, samples - k);
       gemm(Op::none, Op::none, 1.0, root, z.columns(k, count), 1.0, f.columns(k, count));
     }
-    visit(i, {f, weights});
+    visit(i, {f, equal_weights(samples, memory)});
   };
-  visit_gaussian_outputs(query, visit_draws, limits);
+  visit_gaussian_outputs<T>(query, memory, visit_draws, limits);
 }
 
-#define BDL_INSTANTIATE(T)                                                                           \
-  template void visit_gaussian_outputs(const Query<T>&, const GaussianVisitor&, const ChunkLimits&); \
-  template void visit_quadrature(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);        \
-  template void visit_linearized(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);        \
-  template void visit_linearized_samples(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);
+#define BDL_INSTANTIATE(T)                                                                                \
+  template void draw_normals(const Query<T>&, PredictMemory<T>&);                                         \
+  template void visit_gaussian_outputs(const Query<T>&, PredictMemory<T>&, GaussianVisitor,               \
+                                       const ChunkLimits&);                                               \
+  template void visit_quadrature(const Query<T>&, PredictMemory<T>&, MixtureVisitor, const ChunkLimits&); \
+  template void visit_linearized(const Query<T>&, PredictMemory<T>&, MixtureVisitor, const ChunkLimits&); \
+  template void visit_linearized_samples(const Query<T>&, PredictMemory<T>&, MixtureVisitor,              \
+                                         const ChunkLimits&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

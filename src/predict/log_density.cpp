@@ -1,10 +1,10 @@
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/linearized_density.hpp"
 #include "likelihood/student_t.hpp"
+#include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -56,11 +56,12 @@ double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture,
 
 /// visit(i, mixture, y_i).
 template <class T, class Visit>
-void visit_targets(const Query<T>& query, const Array& y, Visit visit) {
-  std::vector<double> target(static_cast<std::size_t>(y.cols));
+void visit_targets(const Query<T>& query, PredictMemory<T>& memory, const Array& y, Visit visit) {
+  memory.target.reserve(y.cols);
+  const auto target = memory.target.matrix(y.cols, 1);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
-    gather_targets(query.model, y, i, MatrixView<double>(target.data(), y.cols, 1));
-    visit(i, mixture, target.data());
+    gather_targets(query.model, y, i, target);
+    visit(i, mixture, target.data);
   });
 }
 
@@ -72,10 +73,10 @@ void predict_log_density(const Query<T>& query, const Array& y, const OutArray& 
   const Likelihood& likelihood = query.model.likelihood;
   likelihood.check_targets(y, query.x.rows, "y");
   const double log_scale = query.model.standardization.log_scale();
-  Result result(log_density, query.x.rows, 1, "log_density");
-  Buffer<double> scratch;
-  visit_targets(query, y, [&](Index i, const Mixture& mixture, const double* target) {
-    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, scratch) - log_scale;
+  const MemoryOf<T> memory(query);
+  Result result(memory->results[0], log_density, query.x.rows, 1, "log_density");
+  visit_targets(query, *memory, y, [&](Index i, const Mixture& mixture, const double* target) {
+    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, memory->numbers) - log_scale;
   });
   write_results(result);
 }
@@ -87,8 +88,9 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
   if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))
     fail(Status::ERROR_UNSUPPORTED, "the probit approximation has no expected log likelihoods");
   likelihood.check_targets(y, query.x.rows, "y");
+  const MemoryOf<T> memory(query);
   double sum = 0;
-  visit_targets(query, y, [&](Index, const Mixture& mixture, const double* target) {
+  visit_targets(query, *memory, y, [&](Index, const Mixture& mixture, const double* target) {
     sum += mixture_expectation(likelihood, mixture, target);
   });
   sum -= static_cast<double>(query.x.rows) * query.model.standardization.log_scale();

@@ -1,11 +1,11 @@
 #include "predict/mixture.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/interrupt.hpp"
 #include "posterior/dropout/dropout.hpp"
 #include "predict/gaussian_outputs.hpp"
+#include "predict/memory.hpp"
 #include "predict/sense.hpp"
 
 namespace bdl {
@@ -29,37 +29,75 @@ void store(ConstMatrixView<T> f, Index first, Index k, Index samples, T* all) {
   }
 }
 
-/// Components of equal weight, one per parameter vector; fill(k, thetas) writes the vectors k, k + 1, ...
-template <class T, class Fill>
-void visit_samples(const Query<T>& query, Index samples, Fill fill, const MixtureVisitor& visit,
+/// Parameter vectors of equal weight, drawn a group at a time: their last bits depend on its size.
+template <class T>
+class Draws {
+ public:
+  Draws(const Query<T>& query, PredictMemory<T>& memory, const ChunkLimits& limits)
+      : query_(query),
+        memory_(memory),
+        dimension_(query.model.parameters()),
+        samples_(query.spec.method == BDL_PLUG_IN ? 1 : query.spec.samples),
+        group_(fitting(limits.parameters, dimension_, samples_)),
+        held_(memory.keeps_draws ? samples_ : group_) {
+    memory.thetas.reserve(dimension_ * held_);
+  }
+  Index samples() const { return samples_; }
+  /// k goes from 0 to the last, again and again.
+  ConstSpan<T> operator()(Index k) {
+    if (k < memory_.first_draw || k >= memory_.last_draw) draw(k - k % group_);
+    return thetas().column(k % held_);
+  }
+
+ private:
+  MatrixView<T> thetas() { return memory_.thetas.matrix(dimension_, held_); }
+  void draw(Index first) {
+    if (!memory_.keeps_draws) memory_.first_draw = memory_.last_draw = first;  // what was there is lost
+    const Index count = std::min(group_, samples_ - first);
+    const auto out = thetas().columns(first % held_, count);
+    const StreamKey key{query_.spec.seed, Stream::prediction, 0, static_cast<std::uint32_t>(first)};
+    if (query_.spec.method == BDL_PLUG_IN)
+      std::ranges::copy(query_.posterior.mean(), out.data);
+    else
+      sample(query_.posterior, key, out, memory_.posterior);
+    memory_.last_draw = first + count;
+  }
+  const Query<T>& query_;
+  PredictMemory<T>& memory_;
+  Index dimension_, samples_, group_, held_;
+};
+
+/// Components of equal weight, one per parameter vector.
+template <class T>
+void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
                    const ChunkLimits& limits) {
   const Model<T>& model = query.model;
-  const Index outputs = model.outputs(), inputs = model.inputs(), dimension = model.parameters();
+  Draws<T> draws(query, memory, limits);
+  const Index outputs = model.outputs(), inputs = model.inputs(), samples = draws.samples();
   const Index values = samples * outputs;  // of one example
   const Index chunk = fitting(limits.outputs, values, std::min(limits.examples, query.x.rows));
-  const Index tile = std::min(tile_examples, chunk), group = fitting(limits.parameters, dimension, samples);
-  Buffer<T> x(inputs * chunk), thetas(dimension * group), f(outputs * tile), all(values * chunk), scratch;
-  Buffer<double> mixture(values);
-  const std::vector<double> weights(static_cast<std::size_t>(samples), 1 / static_cast<double>(samples));
+  const Index tile = std::min(tile_examples, chunk);
+  memory.x.reserve(inputs * chunk);
+  memory.f.reserve(outputs * tile);
+  memory.all.reserve(values * chunk);
+  memory.mixture.reserve(values);
   for (Index first = 0; first < query.x.rows; first += chunk) {
-    const Index count = std::min(chunk, query.x.rows - first);
-    gather_inputs(model, query.x, first, x.matrix(inputs, count));
+    const auto x = memory.x.matrix(inputs, std::min(chunk, query.x.rows - first));
+    gather_inputs(model, query.x, first, x);
     for (Index k = 0; k < samples; ++k) {
-      const Index member = k % group;
-      const bool still_there = first > 0 && group == samples;
-      if (member == 0 && !still_there) fill(k, thetas.matrix(dimension, std::min(group, samples - k)));
-      for (Index begin = 0; begin < count; begin += tile) {
+      const ConstSpan<T> theta = draws(k);
+      for (Index begin = 0; begin < x.cols; begin += tile) {
         check_interrupt();
-        const auto part = x.matrix(inputs, count).columns(begin, std::min(tile, count - begin));
-        model.forward(thetas.matrix(dimension, group).column(member), part, f.matrix(outputs, part.cols),
-                      scratch);
-        check_sense<T, T>(model, part, std::as_const(f).matrix(outputs, part.cols), first + begin);
-        store<T>(f.matrix(outputs, part.cols), first + begin, k, samples, all.data() + begin * values);
+        const auto part = x.columns(begin, std::min(tile, x.cols - begin));
+        const auto f = memory.f.matrix(outputs, part.cols);
+        model.forward(theta, part, f, memory.passes);
+        check_sense<T, T>(model, part, f, first + begin);
+        store<T>(f, first + begin, k, samples, memory.all.data() + begin * values);
       }
     }
-    for (Index i = 0; i < count; ++i) {
-      std::copy_n(all.data() + i * values, values, mixture.data());
-      visit(first + i, {mixture.matrix(outputs, samples), weights});
+    for (Index i = 0; i < x.cols; ++i) {
+      std::copy_n(memory.all.data() + i * values, values, memory.mixture.data());
+      visit(first + i, {memory.mixture.matrix(outputs, samples), equal_weights(samples, memory)});
     }
   }
 }
@@ -73,47 +111,66 @@ void check_samples(Index samples) {
 }
 
 template <class T>
-void check_query(const Query<T>& query) {
-  const PredictSpec& spec = query.spec;
-  if (spec.method == BDL_QUADRATURE && !query.model.is_single_index())
+ConstSpan<double> equal_weights(Index count, PredictMemory<T>& memory) {
+  if (static_cast<Index>(memory.weights.size()) != count)
+    memory.weights.assign(static_cast<std::size_t>(count), 1 / static_cast<double>(count));
+  return memory.weights;
+}
+
+template <class T>
+void check_spec(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec) {
+  if (spec.method == BDL_QUADRATURE && !model.is_single_index())
     fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
   if (spec.method != BDL_MONTE_CARLO && spec.method != BDL_PLUG_IN)
-    check_gaussian(query.posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
+    check_gaussian(posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
   if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
     check_samples(spec.samples);
+}
+
+template <class T>
+void check_query(const Query<T>& query) {
+  check_spec(query.model, query.posterior, query.spec);
   check_shape(query.x, -1, query.model.inputs(), "x");
   check_finite(query.x, "x", query.model.standardization.inputs());
 }
 
 template <class T>
-void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits) {
-  const Posterior<T>& q = query.posterior;
+void keep_draws(const Query<T>& query) {
+  PredictMemory<T>& memory = *query.memory;
+  memory.keeps_draws = true;
+  if (query.spec.method == BDL_LINEARIZED_MONTE_CARLO) draw_normals(query, memory);
+  if (query.spec.method != BDL_MONTE_CARLO && query.spec.method != BDL_PLUG_IN) return;
+  Draws<T> draws(query, memory, {});
+  for (Index k = 0; k < draws.samples(); ++k) {
+    check_interrupt();
+    draws(k);
+  }
+}
+
+template <class T>
+void visit_mixtures(const Query<T>& query, MixtureVisitor visit, const ChunkLimits& limits) {
+  const MemoryOf<T> memory(query);
   switch (query.spec.method) {
-    case BDL_MONTE_CARLO: {
-      PosteriorScratch<T> scratch;
-      const auto draw = [&](Index k, MatrixView<T> thetas) {
-        sample(q, {query.spec.seed, Stream::prediction, 0, static_cast<std::uint32_t>(k)}, thetas, scratch);
-      };
-      return visit_samples(query, query.spec.samples, draw, visit, limits);
-    }
-    case BDL_PLUG_IN: {
-      const auto copy_mean = [&](Index, MatrixView<T> theta) { std::ranges::copy(q.mean(), theta.data); };
-      return visit_samples(query, 1, copy_mean, visit, limits);
-    }
+    case BDL_MONTE_CARLO:
+    case BDL_PLUG_IN:
+      return visit_samples(query, *memory, visit, limits);
     case BDL_QUADRATURE:
-      return visit_quadrature(query, visit, limits);
+      return visit_quadrature(query, *memory, visit, limits);
     case BDL_LINEARIZED_MONTE_CARLO:
-      return visit_linearized_samples(query, visit, limits);
+      return visit_linearized_samples(query, *memory, visit, limits);
     case BDL_LINEARIZED:
-      return visit_linearized(query, visit, limits);
+      return visit_linearized(query, *memory, visit, limits);
     case BDL_PREDICT_METHOD_FORCE_INT32:
       break;
   }
 }
 
-#define BDL_INSTANTIATE(T)                    \
-  template void check_query(const Query<T>&); \
-  template void visit_mixtures(const Query<T>&, const MixtureVisitor&, const ChunkLimits&);
+#define BDL_INSTANTIATE(T)                                                            \
+  template ConstSpan<double> equal_weights(Index, PredictMemory<T>&);                 \
+  template void check_spec(const Model<T>&, const Posterior<T>&, const PredictSpec&); \
+  template void check_query(const Query<T>&);                                         \
+  template void keep_draws(const Query<T>&);                                          \
+  template void visit_mixtures(const Query<T>&, MixtureVisitor, const ChunkLimits&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "base/array.hpp"
+#include "base/function_ref.hpp"
 #include "bdl/predict.h"
 #include "model/model.hpp"
 #include "posterior/posterior.hpp"
@@ -18,6 +18,9 @@ struct PredictSpec {
   std::uint64_t seed;
 };
 
+template <class T>
+struct PredictMemory;
+
 /// What every prediction is made from, x in the caller's units.
 template <class T>
 struct Query {
@@ -25,6 +28,7 @@ struct Query {
   const Posterior<T>& posterior;
   Array x;
   PredictSpec spec;
+  PredictMemory<T>* memory = nullptr;  ///< kept from one query to the next; null: of this one alone
 };
 
 /// The predictive distribution of one example, of its standardised targets. Where the integral over a
@@ -51,7 +55,7 @@ struct ChunkLimits {
   Index jacobians = Index{1} << 17;
 };
 
-using MixtureVisitor = std::function<void(Index example, const Mixture& mixture)>;
+using MixtureVisitor = FunctionRef<void(Index example, const Mixture& mixture)>;
 
 inline bool has_classes(const Likelihood& likelihood) {
   return likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL;
@@ -60,12 +64,20 @@ inline bool has_classes(const Likelihood& likelihood) {
 /// Fails unless that many draws can be made.
 void check_samples(Index samples);
 
-/// Fails unless x and spec suit the model.
+/// Fails unless the spec suits model and posterior.
+template <class T>
+void check_spec(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec);
+
+/// The same, and fails unless x suits the model.
 template <class T>
 void check_query(const Query<T>& query);
 
+/// The draws of the parameters that the spec asks for, into the memory, which keeps them from now on.
+template <class T>
+void keep_draws(const Query<T>& query);
+
 /// Calls visit for one example after the other. Equal seeds give equal draws of the parameters, whatever x.
 template <class T>
-void visit_mixtures(const Query<T>& query, const MixtureVisitor& visit, const ChunkLimits& limits = {});
+void visit_mixtures(const Query<T>& query, MixtureVisitor visit, const ChunkLimits& limits = {});
 
 }  // namespace bdl

@@ -4,6 +4,7 @@
 
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/linearized_density.hpp"
+#include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -87,13 +88,13 @@ void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray
          "Student-t noise with %g degrees of freedom has no variance: ask for quantiles or intervals",
          likelihood.degrees_of_freedom());
   const Index rows = query.x.rows, outputs = likelihood.means();
-  Result means(mean, rows, outputs, "mean");
-  Result epistemic(epistemic_variance, rows, outputs, "epistemic_variance");
-  Result noise(noise_variance, rows, outputs, "noise_variance");
-  Buffer<double> scratch;
+  const MemoryOf<T> memory(query);
+  Result means(memory->results[0], mean, rows, outputs, "mean");
+  Result epistemic(memory->results[1], epistemic_variance, rows, outputs, "epistemic_variance");
+  Result noise(memory->results[2], noise_variance, rows, outputs, "noise_variance");
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
-    (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, scratch, out);
+    (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, memory->numbers, out);
     to_caller(query.model.standardization, out);
   });
   write_results(means, epistemic, noise);

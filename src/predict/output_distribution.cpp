@@ -1,4 +1,5 @@
 #include "predict/gaussian_outputs.hpp"
+#include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -8,10 +9,11 @@ template <class T>
 void predict_output_distribution(const Query<T>& query, const OutArray& mean, const OutArray& covariance) {
   check_query(query);
   const Index rows = query.x.rows, outputs = query.model.outputs();
-  Result means(mean, rows, outputs, "mean");
-  Result covariances(covariance, rows, outputs * outputs, "covariance");
+  const MemoryOf<T> memory(query);
+  Result means(memory->results[0], mean, rows, outputs, "mean");
+  Result covariances(memory->results[1], covariance, rows, outputs * outputs, "covariance");
   const Standardization& standardization = query.model.standardization;
-  visit_gaussian_outputs<T>(query, [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+  visit_gaussian_outputs<T>(query, *memory, [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     double *mean_out = means.row(i).data(), *covariance_out = covariances.row(i).data();
     for (Index c = 0; c < outputs; ++c) {
       *mean_out++ = standardization.to_caller(c, m[static_cast<std::size_t>(c)]);

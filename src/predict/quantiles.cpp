@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "predict/component_quantile.hpp"
+#include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -21,7 +22,7 @@ void check_probability(double value, const char* name) {
 template <class T>
 class Quantiles {
  public:
-  explicit Quantiles(const Model<T>& model) : model_(model) {}
+  Quantiles(const Model<T>& model, Components& components) : model_(model), components_(components) {}
 
   /// The target of the next calls.
   void assign(const Mixture& mixture, Index c) {
@@ -42,18 +43,18 @@ class Quantiles {
   const Model<T>& model_;
   const Mixture* mixture_ = nullptr;
   Index c_ = 0;
-  Components components_;
+  Components& components_;
 };
 
-std::vector<Tail> checked_tails(const Array& levels) {
+/// Into `tails`.
+void check_levels(const Array& levels, std::vector<Tail>& tails) {
   check_shape(levels, 1, -1, "levels");
   check_finite(levels, "levels");
-  std::vector<Tail> tails;
+  tails.clear();
   for (Index k = 0; k < levels.cols; ++k) {
     check_probability(element(levels, 0, k), "levels");
     tails.push_back(tail_at(element(levels, 0, k)));
   }
-  return tails;
 }
 
 }  // namespace
@@ -63,15 +64,16 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const OutArra
   const Likelihood& likelihood = query.model.likelihood;
   check_kind(likelihood);
   check_query(query);
-  const std::vector<Tail> tails = checked_tails(levels);
+  const MemoryOf<T> memory(query);
+  check_levels(levels, memory->tails);
   const Index outputs = likelihood.means();
-  Quantiles<T> quantile(query.model);
-  Result result(quantiles, query.x.rows, outputs * levels.cols, "quantiles");
+  Quantiles<T> quantile(query.model, memory->components);
+  Result result(memory->results[0], quantiles, query.x.rows, outputs * levels.cols, "quantiles");
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     double* value = result.row(i).data();
     for (Index c = 0; c < outputs; ++c) {
       quantile.assign(mixture, c);
-      for (const Tail tail : tails) *value++ = quantile(tail);
+      for (const Tail tail : memory->tails) *value++ = quantile(tail);
     }
   });
   write_results(result);
@@ -84,9 +86,11 @@ void predict_interval(const Query<T>& query, double probability, const OutArray&
   check_kind(likelihood);
   check_query(query);
   check_probability(probability, "probability");
+  const MemoryOf<T> memory(query);
   const Index outputs = likelihood.means();
-  Quantiles<T> quantile(query.model);
-  Result from(lower, query.x.rows, outputs, "lower"), to(upper, query.x.rows, outputs, "upper");
+  Quantiles<T> quantile(query.model, memory->components);
+  Result from(memory->results[0], lower, query.x.rows, outputs, "lower"),
+      to(memory->results[1], upper, query.x.rows, outputs, "upper");
   const double outside = (1 - probability) / 2;
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     for (Index c = 0; c < outputs; ++c) {

@@ -5,15 +5,17 @@
 
 namespace bdl {
 
-Result::Result(const OutArray& array, Index rows, Index cols, const char* name)
+Result::Result(Buffer<double>& memory, const OutArray& array, Index rows, Index cols, const char* name)
     : array_(array), cols_(cols), name_(name) {
   if (given(array)) check_output(array, rows, cols, name);
-  values_.resize(static_cast<std::size_t>((given(array) ? rows : 1) * cols));
+  const Index size = (given(array) ? rows : 1) * cols;
+  memory.reserve(size);
+  values_ = memory.first(size);
 }
 
 std::span<double> Result::row(Index i) {
   const Index first = given(array_) ? i * cols_ : 0;
-  return std::span(values_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols_));
+  return values_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols_));
 }
 
 void Result::check() const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "base/array.hpp"
 
@@ -11,7 +10,12 @@ namespace bdl {
 class Result {
  public:
   /// Checks the array, unless it is not wanted.
-  Result(const OutArray& array, Index rows, Index cols, const char* name);
+  Result(const OutArray& array, Index rows, Index cols, const char* name)
+      : Result(own_, array, rows, cols, name) {}
+  /// The same in memory that outlives it.
+  Result(Buffer<double>& memory, const OutArray& array, Index rows, Index cols, const char* name);
+  Result(const Result&) = delete;
+  Result& operator=(const Result&) = delete;
 
   /// The values of example i, to be written once, examples in any order.
   std::span<double> row(Index i);
@@ -22,10 +26,11 @@ class Result {
   void write() const;
 
  private:
+  Buffer<double> own_;
   OutArray array_;
   Index cols_;
   const char* name_;
-  std::vector<double> values_;  // of one example if the array is not wanted
+  std::span<double> values_;  // of one example if the array is not wanted
 };
 
 /// Writes all if all are good.

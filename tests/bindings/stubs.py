@@ -48,7 +48,7 @@ def functions_of_headers():
 
 
 outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*"}
-outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", "search")}
+outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", "predictor", "search")}
 # What bdl.i asks for: whether these outputs are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl"}
@@ -56,7 +56,7 @@ wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl"}
 companions = {"size_count", "row_count", "col_count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
-hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in ("model", "posterior", "optimizer", "search")}
+hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in ("model", "posterior", "optimizer", "predictor", "search")}
 
 
 def host_arguments(function):
@@ -105,7 +105,7 @@ def julia_type(c_type):
         return "Ptr{Cvoid}"
     if c_type in ("bdl_matrix*", "bdl_model_callbacks*"):
         return "Ptr{%s}" % c_type[:-1]
-    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|search))(\**)", c_type)
+    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search))(\**)", c_type)
     if handle:
         return "Ptr{" * len(handle[2]) + handle[1] + "}" * len(handle[2])
     return "Ptr{Cint}" if c_type.endswith("*") else "Cint"  # enumerations

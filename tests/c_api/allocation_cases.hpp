@@ -97,6 +97,12 @@ const Case creations[] = {
        return created<bdl_posterior>(bdl_posterior_free,
                                      [&](bdl_posterior** q) { return bdl_posterior_copy(t.posterior, q); });
      }},
+    {"bdl_predictor_create",
+     [](trained& t) {
+       return created<bdl_predictor>(bdl_predictor_free, [&](bdl_predictor** p) {
+         return bdl_predictor_create(t.model, t.posterior, BDL_MONTE_CARLO, 3, 1, p);
+       });
+     }},
     {"bdl_optimizer_create",
      [](trained& t) {
        return created<bdl_optimizer>(bdl_optimizer_free, [&](bdl_optimizer** o) {

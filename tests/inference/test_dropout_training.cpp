@@ -188,7 +188,7 @@ struct Regression {
 
 template <class T>
 Dense trained(const Regression& data, double rate, Options options, std::shared_ptr<DrawSource<T>> draws) {
-  const auto q = start<T>({{3, 1}, true, rate, 0}, 74);
+  const auto q = start<T>(dropout_layout(std::vector<Index>{3, 1}, true, rate, 0), 74);
   Optimizer<T> optimizer(make_network<T>({3, 1}, gaussian(1, {6})), q, find_method("mc-dropout"), 25);
   options.prior_precision = lambda;
   options.total_steps = 2000;
@@ -230,7 +230,7 @@ void random_masks_end_near_it(void**) {
 /// The noise precision that is learned is N / E[sum of squared errors] under masks; prior precisions stay.
 void noise_is_learned_under_the_masks(void**) {
   const Regression data;
-  const auto q = start<double>({{3, 1}, true, 0.5, 0}, 75);
+  const auto q = start<double>(dropout_layout(std::vector<Index>{3, 1}, true, 0.5, 0), 75);
   const auto model = make_network<double>({3, 1}, gaussian(1, {1}));
   Optimizer<double> optimizer(model, q, find_method("mc-dropout"), 25);
   Options options = first_order_options(Rule::map, EstimateKind::mc_reparam, DescentOption::adam);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "predict/predictor.hpp"
 #include "predict_test.hpp"
 
 namespace {
@@ -83,12 +84,35 @@ void one_model_serves_many_threads(void**) {
     }
 }
 
+/// A predictor serves one thread; several of one model and posterior, made at the same time, one each.
+void predictors_serve_a_thread_each(void**) {
+  TableRandom random(2);
+  const auto model = network<double>({3, 5, 2}, BDL_GAUSSIAN);
+  const auto b = belief<double>(Kind::low_rank, model.parameters(), 0.3, random);
+  const Table x = normal_table(random, rows, 3), y(rows, 2);
+  for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO}) {
+    const PredictSpec spec{method, samples, 1};
+    const std::vector<Table> expected = everything(Query<double>{model, *b.q, x.array(), spec}, y);
+    std::atomic<int> equal{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        Predictor<double> predictor(model, *b.q, spec);
+        for (int repetition = 0; repetition < 3; ++repetition)
+          equal += same_bits(everything(predictor.query(x.array()), y), expected);
+      });
+    for (std::thread& thread : threads) thread.join();
+    assert_int_equal(equal, 12);
+  }
+}
+
 }  // namespace
 
 int test_predict_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(one_model_serves_many_threads<float>),
       cmocka_unit_test(one_model_serves_many_threads<double>),
+      cmocka_unit_test(predictors_serve_a_thread_each),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

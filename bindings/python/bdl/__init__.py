@@ -10,7 +10,8 @@
 True
 
 Estimators with scikit-learn's manners are built from three handles that experts can use by themselves: ``Model`` (what is
-learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes).
+learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes). A ``Predictor`` keeps what many small predictions
+need.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -43,6 +44,7 @@ from .posterior import Posterior
 from .predict import (
     ClassPrediction,
     Prediction,
+    Predictor,
     predict,
     predict_classes,
     predict_draws,

@@ -1596,6 +1596,43 @@ def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     """
     return _lowlevel.bdl_predict_output_distribution(model, posterior, x, mean, covariance)
 
+def bdl_predictor_create(model, posterior, method, samples, seed):
+    r"""
+    Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than
+    there is. Since 0.2.
+    :type predictor: bdl_predictor
+    :param predictor: receives the predictor, to be freed with bdl_predictor_free()
+    """
+    return _lowlevel.bdl_predictor_create(model, posterior, method, samples, seed)
+
+def bdl_predictor_moments(predictor, x, mean, epistemic_variance, noise_variance):
+    r""" As bdl_predict(). Since 0.2."""
+    return _lowlevel.bdl_predictor_moments(predictor, x, mean, epistemic_variance, noise_variance)
+
+def bdl_predictor_quantiles(predictor, x, levels, quantiles):
+    r""" As bdl_predict_quantiles(). Since 0.2."""
+    return _lowlevel.bdl_predictor_quantiles(predictor, x, levels, quantiles)
+
+def bdl_predictor_interval(predictor, x, probability, lower, upper):
+    r""" As bdl_predict_interval(). Since 0.2."""
+    return _lowlevel.bdl_predictor_interval(predictor, x, probability, lower, upper)
+
+def bdl_predictor_classes(predictor, x, probabilities, entropy, mutual_information):
+    r""" As bdl_predict_classes(). Since 0.2."""
+    return _lowlevel.bdl_predictor_classes(predictor, x, probabilities, entropy, mutual_information)
+
+def bdl_predictor_log_density(predictor, x, y, log_density):
+    r""" As bdl_predict_log_density(). Since 0.2."""
+    return _lowlevel.bdl_predictor_log_density(predictor, x, y, log_density)
+
+def bdl_predictor_draws(predictor, x, draws):
+    r""" As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2."""
+    return _lowlevel.bdl_predictor_draws(predictor, x, draws)
+
+def bdl_predictor_output_distribution(predictor, x, mean, covariance):
+    r""" As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2."""
+    return _lowlevel.bdl_predictor_output_distribution(predictor, x, mean, covariance)
+
 def bdl_metric_rmse(mean, y):
     r""" Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1."""
     return _lowlevel.bdl_metric_rmse(mean, y)

@@ -1,5 +1,5 @@
 """Predictive distributions of a model under a posterior. All take the data x, a method and, for Monte-Carlo methods, the
-number of samples and their seed (include/bdl/predict.h describes the methods)."""
+number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes those once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import arrays, lowlevel, names
-from .handle import capsule_of
+from .errors import UnsupportedError
+from .handle import Handle, capsule_of
 from .model import Model
 from .posterior import Posterior
 from .tables import defaults
@@ -32,16 +33,145 @@ class ClassPrediction(NamedTuple):
     mutual_information: np.ndarray | None
 
 
-def _inputs(model: Model, posterior: Posterior, x: Any) -> np.ndarray:
-    capsule_of(model, Model, "model")
-    capsule_of(posterior, Posterior, "posterior")
-    return arrays.matrix(x, "x")
+class _Facts(NamedTuple):
+    """What the shapes of predictions go by."""
+
+    means: int
+    outputs: int
+    targets: int
+    likelihood: str
+    has_variance: bool
+
+    @classmethod
+    def of(cls, model: Model) -> _Facts:
+        likelihood = model.likelihood
+        has_variance = likelihood != "student_t" or model.degrees_of_freedom > 2
+        return cls(model.means, model.outputs, model.targets, likelihood, has_variance)
 
 
-def _call(function: Any, model: Model, posterior: Posterior, x: np.ndarray, how: tuple[str, int, int], *rest: Any) -> None:
-    method, samples, seed = how
-    number = names.predict_methods.number(method)
-    function(model._handle, posterior._handle, x, number, samples, seed, *rest)
+class _Predictions:
+    """All predictions of a model by one method, however the library is asked."""
+
+    _facts: _Facts
+    _method: str
+    _samples: int
+
+    def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
+        raise NotImplementedError
+
+    def predict(self, x: Any) -> Prediction:
+        """Mean of y, its variance from not knowing theta, and that of the noise."""
+        x = arrays.matrix(x, "x")
+        result = Prediction(*(arrays.empty(len(x), self._facts.means) for _ in range(3)))
+        mean, epistemic, noise = result
+        self._ask("moments", (x,), mean, epistemic, noise if self._facts.has_variance else None)
+        if not self._facts.has_variance:
+            noise.fill(np.inf)
+        return result
+
+    def predict_quantiles(self, x: Any, levels: Any) -> np.ndarray:
+        """Quantiles of y, of shape (n, C, levels)."""
+        x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
+        quantiles = arrays.empty(len(x), self._facts.means * levels.shape[1])
+        self._ask("quantiles", (x,), levels, quantiles)
+        return quantiles.reshape(len(x), self._facts.means, levels.shape[1])
+
+    def predict_interval(self, x: Any, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits, n x C, between which y is with this probability."""
+        x = arrays.matrix(x, "x")
+        limits = arrays.empty(len(x), self._facts.means), arrays.empty(len(x), self._facts.means)
+        self._ask("interval", (x,), probability, *limits)
+        return limits
+
+    def predict_classes(self, x: Any) -> ClassPrediction:
+        """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
+        x = arrays.matrix(x, "x")
+        categorical = self._facts.likelihood == "categorical"
+        columns = 1 if categorical else self._facts.outputs
+        has_information = not (self._method == "linearized" and categorical)
+        probabilities, entropy = arrays.empty(len(x), self._facts.outputs), arrays.empty(len(x), columns)
+        information = arrays.empty(len(x), columns) if has_information else None
+        self._ask("classes", (x,), probabilities, entropy, information)
+        return ClassPrediction(probabilities, entropy, information)
+
+    def predict_log_density(self, x: Any, y: Any) -> np.ndarray:
+        """log p(y_i | x_i) of each example, in nats."""
+        x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+        result = arrays.empty(len(x), 1)
+        self._ask("log_density", (x, y), result)
+        return result[:, 0]
+
+    def predict_draws(self, x: Any) -> np.ndarray:
+        """Draws of y, of shape (n, targets, samples)."""
+        x = arrays.matrix(x, "x")
+        draws = arrays.empty(len(x), self._facts.targets * self._samples)
+        self._ask("draws", (x,), draws)
+        return draws.reshape(len(x), self._facts.targets, self._samples)
+
+    def predict_output_distribution(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
+        x, outputs = arrays.matrix(x, "x"), self._facts.outputs
+        mean, covariance = arrays.empty(len(x), outputs), arrays.empty(len(x), outputs * outputs)
+        self._ask("output_distribution", (x,), mean, covariance)
+        return mean, covariance.reshape(len(x), outputs, outputs)
+
+
+class _Once(_Predictions):
+    """A single prediction of a model and a posterior as they are."""
+
+    def __init__(self, model: Model, posterior: Posterior, method: str, samples: int, seed: int):
+        self._handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
+        self._facts, self._method, self._samples = _Facts.of(model), method, samples
+        self._how = names.predict_methods.number(method), samples, seed
+
+    def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
+        if what == "moments":
+            lowlevel.bdl_predict(*self._handles, *data, *self._how, *rest)
+        elif what == "draws":
+            lowlevel.bdl_predict_draws_by(*self._handles, *data, *self._how, *rest)
+        elif what == "output_distribution":
+            lowlevel.bdl_predict_output_distribution(*self._handles, *data, *rest)
+        else:
+            getattr(lowlevel, f"bdl_predict_{what}")(*self._handles, *data, *self._how, *rest)
+
+
+class Predictor(Handle, _Predictions):
+    """Predictions of one model and posterior by one method, again and again, a row at a time or many.
+
+    It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is the same as that of the
+    function of the method's name, to the bit. It is a snapshot: training that goes on changes no prediction, only those of the
+    next predictor. Threads take one each.
+
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> predictor = bdl.Predictor(model, q, samples=100)
+    >>> for row in [[1.0, 2.0]], [[0.5, -1.0]]:
+    ...     assert (predictor.predict(row).mean == bdl.predict(model, q, row, samples=100).mean).all()
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        posterior: Posterior,
+        method: str = "monte_carlo",
+        samples: int = _SAMPLES,
+        seed: int = _SEED,
+    ):
+        handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
+        number = names.predict_methods.number(method)
+        self._capsule = lowlevel.bdl_predictor_create(*handles, number, samples, seed)
+        self._facts, self._method, self._samples = _Facts.of(model), method, samples
+
+    def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
+        getattr(lowlevel, f"bdl_predictor_{what}")(self._handle, *data, *rest)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<closed Predictor>"
+        return f"<Predictor {self._method}: samples={self._samples}>"
+
+    def __reduce__(self) -> Any:
+        raise UnsupportedError("a predictor cannot be pickled: model and posterior can")
 
 
 def predict(
@@ -54,15 +184,7 @@ def predict(
     >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
     array([[6.]])
     """
-    x = _inputs(model, posterior, x)
-    result = Prediction(*(arrays.empty(len(x), model.means) for _ in range(3)))
-    infinite = model.likelihood == "student_t" and model.degrees_of_freedom <= 2
-    mean, epistemic, noise = result
-    how = method, samples, seed
-    _call(lowlevel.bdl_predict, model, posterior, x, how, mean, epistemic, None if infinite else noise)
-    if infinite:
-        noise.fill(np.inf)
-    return result
+    return _Once(model, posterior, method, samples, seed).predict(x)
 
 
 def predict_quantiles(
@@ -75,10 +197,7 @@ def predict_quantiles(
     seed: int = _SEED,
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
-    x, levels = _inputs(model, posterior, x), arrays.row(levels, "levels")
-    quantiles = arrays.empty(len(x), model.means * levels.shape[1])
-    _call(lowlevel.bdl_predict_quantiles, model, posterior, x, (method, samples, seed), levels, quantiles)
-    return quantiles.reshape(len(x), model.means, levels.shape[1])
+    return _Once(model, posterior, method, samples, seed).predict_quantiles(x, levels)
 
 
 def predict_interval(
@@ -91,51 +210,30 @@ def predict_interval(
     seed: int = _SEED,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
-    x = _inputs(model, posterior, x)
-    limits = arrays.empty(len(x), model.means), arrays.empty(len(x), model.means)
-    _call(lowlevel.bdl_predict_interval, model, posterior, x, (method, samples, seed), probability, *limits)
-    return limits
+    return _Once(model, posterior, method, samples, seed).predict_interval(x, probability)
 
 
 def predict_classes(
     model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> ClassPrediction:
     """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
-    x = _inputs(model, posterior, x)
-    columns = 1 if model.likelihood == "categorical" else model.outputs
-    has_information = not (method == "linearized" and model.likelihood == "categorical")
-    probabilities, entropy = arrays.empty(len(x), model.outputs), arrays.empty(len(x), columns)
-    information = arrays.empty(len(x), columns) if has_information else None
-    how = method, samples, seed
-    _call(lowlevel.bdl_predict_classes, model, posterior, x, how, probabilities, entropy, information)
-    return ClassPrediction(probabilities, entropy, information)
+    return _Once(model, posterior, method, samples, seed).predict_classes(x)
 
 
 def predict_log_density(
     model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> np.ndarray:
     """log p(y_i | x_i) of each example, in nats."""
-    x, y = _inputs(model, posterior, x), arrays.matrix(y, "y")
-    result = arrays.empty(len(x), 1)
-    number = names.predict_methods.number(method)
-    lowlevel.bdl_predict_log_density(model._handle, posterior._handle, x, y, number, samples, seed, result)
-    return result[:, 0]
+    return _Once(model, posterior, method, samples, seed).predict_log_density(x, y)
 
 
 def predict_draws(
     model: Model, posterior: Posterior, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
 ) -> np.ndarray:
     """Draws of y, of shape (n, targets, samples)."""
-    x = _inputs(model, posterior, x)
-    draws = arrays.empty(len(x), model.targets * samples)
-    _call(lowlevel.bdl_predict_draws_by, model, posterior, x, (method, samples, seed), draws)
-    return draws.reshape(len(x), model.targets, samples)
+    return _Once(model, posterior, method, samples, seed).predict_draws(x)
 
 
 def predict_output_distribution(model: Model, posterior: Posterior, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
-    x = _inputs(model, posterior, x)
-    outputs = model.outputs
-    mean, covariance = arrays.empty(len(x), outputs), arrays.empty(len(x), outputs * outputs)
-    lowlevel.bdl_predict_output_distribution(model._handle, posterior._handle, x, mean, covariance)
-    return mean, covariance.reshape(len(x), outputs, outputs)
+    return _Once(model, posterior, "linearized", 0, 0).predict_output_distribution(x)

@@ -59,6 +59,7 @@ static void handle_release(Argument* argument) {
 BDL_PYTHON_HANDLE(bdl_model)
 BDL_PYTHON_HANDLE(bdl_posterior)
 BDL_PYTHON_HANDLE(bdl_optimizer)
+BDL_PYTHON_HANDLE(bdl_predictor)
 BDL_PYTHON_HANDLE(bdl_search)
 #undef BDL_PYTHON_HANDLE
 

@@ -1,6 +1,7 @@
 """Bad calls: each raises an exception that says what was wrong, and changes nothing."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -228,6 +229,18 @@ calls = {
     "draws: none": lambda: bdl.predict_draws(model(), known(), X, samples=0),
     "draws: plug-in": lambda: bdl.predict_draws(model(), known(), X, method="plug_in"),
     "log density: rows differ": lambda: bdl.predict_log_density(model(), known(), X, Y[:2]),
+    # predictors
+    "predictor: method": lambda: bdl.Predictor(model(), known(), "exact"),
+    "predictor: samples": lambda: bdl.Predictor(model(), known(), samples=0),
+    "predictor: dimensions": lambda: bdl.Predictor(model(), bdl.Posterior.full(4)),
+    "predictor: swapped": lambda: bdl.Predictor(known(), model()),
+    "predictor: NaN": lambda: bdl.Predictor(model(), known()).predict(X * NAN),
+    "predictor: columns": lambda: bdl.Predictor(model(), known()).predict(X[:, :1]),
+    "predictor: level 1": lambda: bdl.Predictor(model(), known()).predict_quantiles(X, [0.5, 1.0]),
+    "predictor: classes": lambda: bdl.Predictor(model(), known()).predict_classes(X),
+    "predictor: draws": lambda: bdl.Predictor(model(), known(), "plug_in").predict_draws(X),
+    "predictor: closed": lambda: closed(bdl.Predictor(model(), known())).predict(X),
+    "predictor: pickled": lambda: pickle.dumps(bdl.Predictor(model(), known())),
     # metrics
     "rmse: rows": lambda: bdl.metrics.rmse(Y, Y[:3]),
     "rmse: empty": lambda: bdl.metrics.rmse([], []),

@@ -101,12 +101,49 @@ void test_changes(void**) {
   fail_all(changes, true);
 }
 
+/// Each allocation of a predictor's first call fails once: the next call answers.
+void test_predictors(void**) {
+  for (const bdl_predict_method method : {BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO, BDL_LINEARIZED}) {
+    trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+    const long live = allocator::live;
+    bdl_status status = BDL_ERROR_INTERNAL;
+    for (long k = 1; status != BDL_OK; ++k) {
+      bdl_predictor* predictor = nullptr;
+      OK(bdl_predictor_create(t.model, t.posterior, method, 3, 1, &predictor));
+      const auto predict = [&] { return bdl_predictor_moments(predictor, in(4, 2), out(4, 2), {}, {}); };
+      allocator::arm(k, k);
+      status = predict();
+      allocator::disarm();
+      if (status != BDL_OK) assert_reported({"bdl_predictor_moments", nullptr}, status);
+      OK(predict());
+      const double got = scratch[7];
+      OK(bdl_predict(t.model, t.posterior, in(4, 2), method, 3, 1, out(4, 2), bdl_none_out(),
+                     bdl_none_out()));
+      assert_true(got == scratch[7]);
+      bdl_predictor_free(predictor);
+      assert_int_equal(allocator::live, live);
+      assert_true(k < 1000);
+    }
+    trained_free(&t);
+  }
+}
+
 /// More than any machine has.
 void test_too_large(void**) {
   bdl_posterior* q = nullptr;
   assert_int_equal(bdl_posterior_create_full(BDL_F64, 1 << 22, &q), BDL_ERROR_OUT_OF_MEMORY);
   assert_int_equal(bdl_posterior_create_low_rank(BDL_F64, 1 << 22, 1 << 22, &q), BDL_ERROR_OUT_OF_MEMORY);
   assert_null(q);
+  const int64_t wide[] = {100, 100, 1};
+  bdl_model* model = nullptr;
+  bdl_predictor* predictor = nullptr;
+  OK(bdl_model_create_mlp(BDL_F64, wide, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 0, &q));
+  assert_int_equal(bdl_predictor_create(model, q, BDL_MONTE_CARLO, INT64_C(1) << 31, 1, &predictor),
+                   BDL_ERROR_OUT_OF_MEMORY);
+  assert_null(predictor);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
 }
 
 int setup(void**) {
@@ -134,6 +171,7 @@ int teardown(void**) {
 
 int test_allocation_failure() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_creations), cmocka_unit_test(test_readings),
-                              cmocka_unit_test(test_changes), cmocka_unit_test(test_too_large)};
+                              cmocka_unit_test(test_changes), cmocka_unit_test(test_predictors),
+                              cmocka_unit_test(test_too_large)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

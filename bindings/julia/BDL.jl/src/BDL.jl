@@ -2,7 +2,8 @@
 Approximate Bayesian deep learning with libbdl.
 
 - Estimators: [`BayesianMLP`](@ref), [`BayesianGLM`](@ref) with `fit`, `predict`, `score`.
-- Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Search`](@ref).
+- Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref),
+  [`Search`](@ref).
 
 Data are matrices with one example per row, in any memory order; strided arrays of `Float64`, `Float32` and `Int32` are
 used where they lie, others are converted once. Draws of parameters are columns, as in Distributions.
@@ -29,7 +30,7 @@ export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initia
     training_methods, describe_method, suggest_method, suggest_training, estimator_default, set_text!, start_noise!,
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
     set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps
-export predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
+export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
 export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
 export Search, vary!, run!, trials, best, apply!, folds
 export save, load
@@ -37,7 +38,8 @@ export BayesianMLP, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vco
 
 include("errors.jl")
 include("LibBDL.jl")
-using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior, bdl_search
+using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior,
+    bdl_predictor, bdl_search
 include("library.jl")
 include("names.jl")
 include("views.jl")

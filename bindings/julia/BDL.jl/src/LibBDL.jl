@@ -59,6 +59,17 @@ mutable struct bdl_posterior <: Handle
     end
 end
 
+"Handle of a `bdl_predictor`; takes over what the pointer points to."
+mutable struct bdl_predictor <: Handle
+    address::Threads.Atomic{UInt}
+    users::Threads.Atomic{Int}
+    keep::Any
+    function bdl_predictor(pointer::Ptr{bdl_predictor}, keep = nothing)
+        handle = new(Threads.Atomic{UInt}(UInt(pointer)), Threads.Atomic{Int}(0), keep)
+        return finalizer(bdl_predictor_free, handle)
+    end
+end
+
 "Handle of a `bdl_search`; takes over what the pointer points to."
 mutable struct bdl_search <: Handle
     address::Threads.Atomic{UInt}
@@ -1992,6 +2003,75 @@ its noise): what filters need. Any likelihood. Since 0.1.
 """
 function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict_output_distribution, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, mean, covariance)
+end
+
+"""
+Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than
+there is. Since 0.2.
+
+# Arguments
+- `predictor`: receives the predictor, to be freed with bdl_predictor_free()
+"""
+function bdl_predictor_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Integer, samples::Integer, seed::Integer, predictor::Union{Ref{Ptr{bdl_predictor}},DenseArray{Ptr{bdl_predictor}},Ptr{Cvoid}})
+    return ccall((:bdl_predictor_create, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Cint, Int64, UInt64, Ptr{Ptr{bdl_predictor}},), model, posterior, method, samples, seed, predictor)
+end
+
+"""
+Frees a predictor; NULL is allowed. Since 0.2.
+"""
+function bdl_predictor_free(handle::bdl_predictor)
+    address = Threads.atomic_xchg!(handle.address, UInt(0))
+    address == 0 || ccall((:bdl_predictor_free, libbdl), Cvoid, (Ptr{bdl_predictor},), Ptr{bdl_predictor}(address))
+    return nothing
+end
+
+"""
+As bdl_predict(). Since 0.2.
+"""
+function bdl_predictor_moments(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix,MatrixView}, epistemic_variance::Union{bdl_matrix,MatrixView}, noise_variance::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_moments, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, mean, epistemic_variance, noise_variance)
+end
+
+"""
+As bdl_predict_quantiles(). Since 0.2.
+"""
+function bdl_predictor_quantiles(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_quantiles, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, levels, quantiles)
+end
+
+"""
+As bdl_predict_interval(). Since 0.2.
+"""
+function bdl_predictor_interval(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probability::Real, lower::Union{bdl_matrix,MatrixView}, upper::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_interval, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cdouble, bdl_matrix, bdl_matrix,), predictor, x, probability, lower, upper)
+end
+
+"""
+As bdl_predict_classes(). Since 0.2.
+"""
+function bdl_predictor_classes(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probabilities::Union{bdl_matrix,MatrixView}, entropy::Union{bdl_matrix,MatrixView}, mutual_information::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_classes, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, probabilities, entropy, mutual_information)
+end
+
+"""
+As bdl_predict_log_density(). Since 0.2.
+"""
+function bdl_predictor_log_density(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_log_density, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, y, log_density)
+end
+
+"""
+As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2.
+"""
+function bdl_predictor_draws(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, draws::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_draws, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix,), predictor, x, draws)
+end
+
+"""
+As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2.
+"""
+function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix,MatrixView}, covariance::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_predictor_output_distribution, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, mean, covariance)
 end
 
 """

@@ -605,6 +605,46 @@ bdl_predict_output_distribution <- function(model, posterior, x, mean, covarianc
   .Call('R_swig_bdl_predict_output_distribution', model, posterior, x, mean, covariance, FALSE, PACKAGE='bdl')
 }
 
+bdl_predictor_create <- function(model, posterior, method, samples, seed)
+{
+  .Call('R_swig_bdl_predictor_create', model, posterior, method, samples, seed, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_moments <- function(predictor, x, mean, epistemic_variance, noise_variance)
+{
+  .Call('R_swig_bdl_predictor_moments', predictor, x, mean, epistemic_variance, noise_variance, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_quantiles <- function(predictor, x, levels, quantiles)
+{
+  .Call('R_swig_bdl_predictor_quantiles', predictor, x, levels, quantiles, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_interval <- function(predictor, x, probability, lower, upper)
+{
+  .Call('R_swig_bdl_predictor_interval', predictor, x, probability, lower, upper, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_classes <- function(predictor, x, probabilities, entropy, mutual_information)
+{
+  .Call('R_swig_bdl_predictor_classes', predictor, x, probabilities, entropy, mutual_information, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_log_density <- function(predictor, x, y, log_density)
+{
+  .Call('R_swig_bdl_predictor_log_density', predictor, x, y, log_density, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_draws <- function(predictor, x, draws)
+{
+  .Call('R_swig_bdl_predictor_draws', predictor, x, draws, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_output_distribution <- function(predictor, x, mean, covariance)
+{
+  .Call('R_swig_bdl_predictor_output_distribution', predictor, x, mean, covariance, FALSE, PACKAGE='bdl')
+}
+
 bdl_metric_rmse <- function(mean, y)
 {
   .Call('R_swig_bdl_metric_rmse', mean, y, FALSE, PACKAGE='bdl')

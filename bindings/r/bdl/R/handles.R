@@ -44,4 +44,9 @@ describe.bdl_optimizer <- function(handle) {
           bdl_optimizer_data_size(handle), progress$step, progress$epoch)
 }
 
+describe.bdl_predictor <- function(handle) {
+  facts <- attr(handle, "facts")
+  sprintf("<bdl_predictor> %s, %.0f samples", facts$method, facts$samples)
+}
+
 describe.bdl_search <- function(handle) sprintf("<bdl_search> %.0f trials", bdl_search_trial_count(handle))

@@ -102,6 +102,7 @@ draws_of <- function(object, x, method, samples, seed) {
   targets <- bdl_model_targets(handles$model)
   draws <- bdl_predict_draws_by(handles$model, handles$posterior, x, method, samples, seed,
                                 c(nrow(x), targets * samples))
+  draws <- by_column(draws, targets, samples)
   shape <- if (targets == 1) c(nrow(x), samples) else c(nrow(x), targets, samples)
   names <- list(rownames(x), if (targets > 1) object$response$names, NULL)
   if (targets == 1) names <- names[-2]

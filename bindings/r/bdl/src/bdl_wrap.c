@@ -1173,32 +1173,34 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 #define SWIGTYPE_p_bdl_initialization swig_types[4]
 #define SWIGTYPE_p_bdl_likelihood swig_types[5]
 #define SWIGTYPE_p_bdl_matrix swig_types[6]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[7]
-#define SWIGTYPE_p_bdl_model swig_types[8]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
-#define SWIGTYPE_p_bdl_optimizer swig_types[10]
-#define SWIGTYPE_p_bdl_option_type swig_types[11]
-#define SWIGTYPE_p_bdl_posterior swig_types[12]
-#define SWIGTYPE_p_bdl_predict_method swig_types[13]
-#define SWIGTYPE_p_bdl_scale swig_types[14]
-#define SWIGTYPE_p_bdl_search swig_types[15]
-#define SWIGTYPE_p_bdl_status swig_types[16]
-#define SWIGTYPE_p_char swig_types[17]
-#define SWIGTYPE_p_f_p_void__void swig_types[18]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[19]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[21]
-#define SWIGTYPE_p_int32_t swig_types[22]
-#define SWIGTYPE_p_int64_t swig_types[23]
-#define SWIGTYPE_p_p_bdl_model swig_types[24]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[25]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[26]
-#define SWIGTYPE_p_p_bdl_search swig_types[27]
-#define SWIGTYPE_p_p_char swig_types[28]
-#define SWIGTYPE_p_uint64_t swig_types[29]
-#define SWIGTYPE_p_void swig_types[30]
-static swig_type_info *swig_types[32];
-static swig_module_info swig_module = {swig_types, 31, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_model swig_types[7]
+#define SWIGTYPE_p_bdl_optimizer swig_types[8]
+#define SWIGTYPE_p_bdl_option_type swig_types[9]
+#define SWIGTYPE_p_bdl_posterior swig_types[10]
+#define SWIGTYPE_p_bdl_predict_method swig_types[11]
+#define SWIGTYPE_p_bdl_predictor swig_types[12]
+#define SWIGTYPE_p_bdl_scale swig_types[13]
+#define SWIGTYPE_p_bdl_search swig_types[14]
+#define SWIGTYPE_p_bdl_status swig_types[15]
+#define SWIGTYPE_p_char swig_types[16]
+#define SWIGTYPE_p_f_p_void__void swig_types[17]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[18]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[19]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[20]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[21]
+#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
+#define SWIGTYPE_p_int32_t swig_types[23]
+#define SWIGTYPE_p_int64_t swig_types[24]
+#define SWIGTYPE_p_p_bdl_model swig_types[25]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[26]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[27]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[28]
+#define SWIGTYPE_p_p_bdl_search swig_types[29]
+#define SWIGTYPE_p_p_char swig_types[30]
+#define SWIGTYPE_p_uint64_t swig_types[31]
+#define SWIGTYPE_p_void swig_types[32]
+static swig_type_info *swig_types[34];
+static swig_module_info swig_module = {swig_types, 33, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -1718,7 +1720,7 @@ R_swig_bdl_model_description ( SEXP model, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP parameters, SEXP likelihood, SEXP callbacks, SEXP s_swig_copy)
+R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP parameters, SEXP likelihood, SEXP outputs_fn, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_dtype arg1 ;
@@ -1726,21 +1728,23 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   int64_t arg3 ;
   int64_t arg4 ;
   bdl_likelihood arg5 ;
-  bdl_model_callbacks *arg6 = (bdl_model_callbacks *) 0 ;
-  bdl_model **arg7 = (bdl_model **) 0 ;
-  bdl_model_callbacks made6 ;
-  bdl_model *address7 ;
-  SEXP handle7 ;
+  bdl_outputs_fn arg6 = (bdl_outputs_fn) 0 ;
+  bdl_gradients_fn arg7 = (bdl_gradients_fn) 0 ;
+  void *arg8 = (void *) 0 ;
+  void (*arg9)(void *) = (void (*)(void *)) 0 ;
+  bdl_model **arg10 = (bdl_model **) 0 ;
+  bdl_model *address10 ;
+  SEXP handle10 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
   SEXP R_OutputValues;
 
   {
-    address7 = NULL;
-    PROTECT(handle7 = bdlr_new_handle(BDLR_MODEL));
+    address10 = NULL;
+    PROTECT(handle10 = bdlr_new_handle(BDLR_MODEL));
     ++r_nprotect;
-    arg7 = &address7;
+    arg10 = &address10;
   }
   {
     arg1 = (bdl_dtype)bdlr_int32(dtype, "bdl_model_create_user", "dtype");
@@ -1758,17 +1762,15 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
     arg5 = (bdl_likelihood)bdlr_int32(likelihood, "bdl_model_create_user", "likelihood");
   }
   {
-    made6.struct_size = sizeof made6;
-    made6.user_data = bdlr_functions(callbacks, "bdl_model_create_user", "callbacks");
-    made6.outputs = bdlr_on_outputs;
-    made6.gradients = VECTOR_ELT(callbacks, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-    made6.destroy = NULL;
-    arg6 = &made6;
+    arg8 = bdlr_functions(outputs_fn, "bdl_model_create_user", "outputs_fn");
+    arg6 = bdlr_on_outputs;
+    arg7 = VECTOR_ELT(outputs_fn, 1) == R_NilValue ? NULL : bdlr_on_gradients;
+    arg9 = NULL;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,(struct bdl_model_callbacks const *)arg6,arg7);
+    result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
     bdlr_call_end(&call);
   }
   {
@@ -1780,70 +1782,11 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
   r_ans = R_OutputValues;
   {
-    R_SetExternalPtrAddr(handle7, address7);
-    r_ans = bdlr_output(r_ans, 1, "model", handle7);
+    R_SetExternalPtrAddr(handle10, address10);
+    r_ans = bdlr_output(r_ans, 1, "model", handle10);
   }
   {
-    bdlr_keep_functions(r_ans, (SEXP)arg6->user_data);
-  }
-  vmaxset(r_vmax);
-  if(r_nprotect)  Rf_unprotect(r_nprotect);
-
-  return r_ans;
-  fail: SWIGUNUSED;
-  {
-    bdlr_keep_functions(r_ans, (SEXP)arg6->user_data);
-  }
-  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
-  return R_NilValue;
-}
-
-
-SWIGEXPORT SEXP
-R_swig_bdl_model_copy ( SEXP model, SEXP s_swig_copy)
-{
-  bdl_status result;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_model **arg2 = (bdl_model **) 0 ;
-  SEXP given1 ;
-  bdl_model *address2 ;
-  SEXP handle2 ;
-  unsigned int r_nprotect = 0;
-  SEXP r_ans = R_NilValue ;
-  VMAXTYPE r_vmax = vmaxget() ;
-  SEXP R_OutputValues;
-
-  {
-    address2 = NULL;
-    PROTECT(handle2 = bdlr_new_handle(BDLR_MODEL));
-    ++r_nprotect;
-    arg2 = &address2;
-  }
-  {
-    given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_copy", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_copy", "model");
-  }
-  {
-    bdlr_call call;
-    bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_copy((struct bdl_model const *)arg1,arg2);
-    bdlr_call_end(&call);
-  }
-  {
-    bdlr_check(result); r_ans = R_NilValue;
-  }
-  Rf_protect(r_ans);
-  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
-  r_nprotect += 2;
-  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
-  r_ans = R_OutputValues;
-  {
-    R_SetExternalPtrAddr(handle2, address2);
-    r_ans = bdlr_output(r_ans, 1, "copy", handle2);
-  }
-  {
-    bdlr_inherit(r_ans, given1);
+    bdlr_keep_functions(r_ans, (SEXP)arg8);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -1851,7 +1794,7 @@ R_swig_bdl_model_copy ( SEXP model, SEXP s_swig_copy)
   return r_ans;
   fail: SWIGUNUSED;
   {
-    bdlr_inherit(r_ans, given1);
+    bdlr_keep_functions(r_ans, (SEXP)arg8);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -4243,7 +4186,7 @@ R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_posterior_get_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SEXP s_swig_copy)
+R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -4259,23 +4202,23 @@ R_swig_bdl_posterior_get_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal
 
   {
     given1 = posterior;
-    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_get_low_rank", "posterior")
-    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_get_low_rank", "posterior");
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_low_rank", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_low_rank", "posterior");
   }
   {
-    arg2 = bdlr_matrix_out(low_rank, &array2, "bdl_posterior_get_low_rank", "low_rank");
+    arg2 = bdlr_matrix_out(low_rank, &array2, "bdl_posterior_low_rank", "low_rank");
     PROTECT(array2);
     ++r_nprotect;
   }
   {
-    arg3 = bdlr_matrix_out(diagonal, &array3, "bdl_posterior_get_low_rank", "diagonal");
+    arg3 = bdlr_matrix_out(diagonal, &array3, "bdl_posterior_low_rank", "diagonal");
     PROTECT(array3);
     ++r_nprotect;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_posterior_get_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
+    result = (bdl_status)bdl_posterior_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
     bdlr_call_end(&call);
   }
   {
@@ -4431,7 +4374,7 @@ R_swig_bdl_posterior_tensor_describe ( SEXP posterior, SEXP index, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_posterior_get_tensor ( SEXP posterior, SEXP index, SEXP values, SEXP s_swig_copy)
+R_swig_bdl_posterior_tensor_get ( SEXP posterior, SEXP index, SEXP values, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -4446,21 +4389,21 @@ R_swig_bdl_posterior_get_tensor ( SEXP posterior, SEXP index, SEXP values, SEXP 
 
   {
     given1 = posterior;
-    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_get_tensor", "posterior")
-    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_get_tensor", "posterior");
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_tensor_get", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_tensor_get", "posterior");
   }
   {
-    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_get_tensor", "index");
+    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_tensor_get", "index");
   }
   {
-    arg3 = bdlr_matrix_out(values, &array3, "bdl_posterior_get_tensor", "values");
+    arg3 = bdlr_matrix_out(values, &array3, "bdl_posterior_tensor_get", "values");
     PROTECT(array3);
     ++r_nprotect;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_posterior_get_tensor((struct bdl_posterior const *)arg1,arg2,arg3);
+    result = (bdl_status)bdl_posterior_tensor_get((struct bdl_posterior const *)arg1,arg2,arg3);
     bdlr_call_end(&call);
   }
   {
@@ -8247,6 +8190,582 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_predictor_create ( SEXP model, SEXP posterior, SEXP method, SEXP samples, SEXP seed, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_predict_method arg3 ;
+  int64_t arg4 ;
+  uint64_t arg5 ;
+  bdl_predictor **arg6 = (bdl_predictor **) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  bdl_predictor *address6 ;
+  SEXP handle6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address6 = NULL;
+    PROTECT(handle6 = bdlr_new_handle(BDLR_PREDICTOR));
+    ++r_nprotect;
+    arg6 = &address6;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_create", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predictor_create", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_create", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predictor_create", "posterior");
+  }
+  {
+    arg3 = (bdl_predict_method)bdlr_int32(method, "bdl_predictor_create", "method");
+  }
+  {
+    arg4 = (int64_t)bdlr_int64(samples, "bdl_predictor_create", "samples");
+  }
+  {
+    arg5 = (uint64_t)bdlr_uint64(seed, "bdl_predictor_create", "seed");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_create((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle6, address6);
+    r_ans = bdlr_output(r_ans, 1, "predictor", handle6);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_moments ( SEXP predictor, SEXP x, SEXP mean, SEXP epistemic_variance, SEXP noise_variance, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_moments", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_moments", "_request_stop"), "bdl_predictor_moments", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_moments", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(mean, &array3, "bdl_predictor_moments", "mean");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(epistemic_variance, &array4, "bdl_predictor_moments", "epistemic_variance");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(noise_variance, &array5, "bdl_predictor_moments", "noise_variance");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_moments(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "mean", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "epistemic_variance", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "noise_variance", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_quantiles ( SEXP predictor, SEXP x, SEXP levels, SEXP quantiles, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_quantiles", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_quantiles", "_request_stop"), "bdl_predictor_quantiles", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_quantiles", "x");
+  }
+  {
+    arg3 = bdlr_matrix(levels, 1, "bdl_predictor_quantiles", "levels");
+  }
+  {
+    arg4 = bdlr_matrix_out(quantiles, &array4, "bdl_predictor_quantiles", "quantiles");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_quantiles(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "quantiles", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_interval ( SEXP predictor, SEXP x, SEXP probability, SEXP lower, SEXP upper, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  double arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_interval", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_interval", "_request_stop"), "bdl_predictor_interval", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_interval", "x");
+  }
+  {
+    arg3 = (double)bdlr_double(probability, "bdl_predictor_interval", "probability");
+  }
+  {
+    arg4 = bdlr_matrix_out(lower, &array4, "bdl_predictor_interval", "lower");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(upper, &array5, "bdl_predictor_interval", "upper");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_interval(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "lower", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "upper", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_classes ( SEXP predictor, SEXP x, SEXP probabilities, SEXP entropy, SEXP mutual_information, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_classes", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_classes", "_request_stop"), "bdl_predictor_classes", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_classes", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(probabilities, &array3, "bdl_predictor_classes", "probabilities");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(entropy, &array4, "bdl_predictor_classes", "entropy");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(mutual_information, &array5, "bdl_predictor_classes", "mutual_information");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_classes(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "probabilities", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "entropy", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "mutual_information", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_log_density ( SEXP predictor, SEXP x, SEXP y, SEXP log_density, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_log_density", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_log_density", "_request_stop"), "bdl_predictor_log_density", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_log_density", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_predictor_log_density", "y");
+  }
+  {
+    arg4 = bdlr_matrix_out(log_density, &array4, "bdl_predictor_log_density", "log_density");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_log_density(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_density", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_draws ( SEXP predictor, SEXP x, SEXP draws, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_draws", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_draws", "_request_stop"), "bdl_predictor_draws", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_draws", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(draws, &array3, "bdl_predictor_draws", "draws");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_draws(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "draws", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_output_distribution ( SEXP predictor, SEXP x, SEXP mean, SEXP covariance, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_output_distribution", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_output_distribution", "_request_stop"), "bdl_predictor_output_distribution", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_output_distribution", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(mean, &array3, "bdl_predictor_output_distribution", "mean");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(covariance, &array4, "bdl_predictor_output_distribution", "covariance");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_output_distribution(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "mean", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "covariance", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_metric_rmse ( SEXP mean, SEXP y, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -8945,7 +9464,7 @@ R_swig_bdl_search_request_stop ( SEXP search)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_search_trial_count ( SEXP search, SEXP s_swig_copy)
+R_swig_bdl_search_count ( SEXP search, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_search *arg1 = (bdl_search *) 0 ;
@@ -8956,13 +9475,13 @@ R_swig_bdl_search_trial_count ( SEXP search, SEXP s_swig_copy)
 
   {
     given1 = search;
-    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_trial_count", "search")
-    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_trial_count", "search");
+    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_count", "search")
+    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_count", "search");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_search_trial_count((struct bdl_search const *)arg1);
+    result = bdl_search_count((struct bdl_search const *)arg1);
     bdlr_call_end(&call);
   }
   {
@@ -9711,27 +10230,29 @@ static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum b
 static swig_type_info _swigt__p_bdl_family = {"_p_bdl_family", "bdl_family *|enum bdl_family *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_initialization = {"_p_bdl_initialization", "bdl_initialization *|enum bdl_initialization *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_likelihood = {"_p_bdl_likelihood", "bdl_likelihood *|enum bdl_likelihood *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|struct bdl_matrix *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|bdl_matrix_out *|struct bdl_matrix *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_outputs_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_gradients_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_posterior = {"_p_p_bdl_posterior", "bdl_posterior **|struct bdl_posterior **", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_predictor = {"_p_p_bdl_predictor", "bdl_predictor **|struct bdl_predictor **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_search = {"_p_p_bdl_search", "bdl_search **|struct bdl_search **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_char = {"_p_p_char", "char **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_uint64_t = {"_p_uint64_t", "uint64_t *", 0, 0, (void*)0, 0};
@@ -9745,26 +10266,28 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_initialization,
   &_swigt__p_bdl_likelihood,
   &_swigt__p_bdl_matrix,
-  &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
-  &_swigt__p_bdl_model_callbacks,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
+  &_swigt__p_bdl_predictor,
   &_swigt__p_bdl_scale,
   &_swigt__p_bdl_search,
   &_swigt__p_bdl_status,
   &_swigt__p_char,
   &_swigt__p_f_p_void__void,
-  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
+  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
   &_swigt__p_p_bdl_posterior,
+  &_swigt__p_p_bdl_predictor,
   &_swigt__p_p_bdl_search,
   &_swigt__p_p_char,
   &_swigt__p_uint64_t,
@@ -9778,26 +10301,28 @@ static swig_cast_info _swigc__p_bdl_family[] = {  {&_swigt__p_bdl_family, 0, 0, 
 static swig_cast_info _swigc__p_bdl_initialization[] = {  {&_swigt__p_bdl_initialization, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_likelihood[] = {  {&_swigt__p_bdl_likelihood, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_posterior[] = {  {&_swigt__p_p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_predictor[] = {  {&_swigt__p_p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_search[] = {  {&_swigt__p_p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_char[] = {  {&_swigt__p_p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_uint64_t[] = {  {&_swigt__p_uint64_t, 0, 0, 0},{0, 0, 0, 0}};
@@ -9811,26 +10336,28 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_initialization,
   _swigc__p_bdl_likelihood,
   _swigc__p_bdl_matrix,
-  _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
-  _swigc__p_bdl_model_callbacks,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
+  _swigc__p_bdl_predictor,
   _swigc__p_bdl_scale,
   _swigc__p_bdl_search,
   _swigc__p_bdl_status,
   _swigc__p_char,
   _swigc__p_f_p_void__void,
-  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
+  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
   _swigc__p_p_bdl_posterior,
+  _swigc__p_p_bdl_predictor,
   _swigc__p_p_bdl_search,
   _swigc__p_p_char,
   _swigc__p_uint64_t,
@@ -10096,6 +10623,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
+   {"R_swig_bdl_posterior_tensor_get", (DL_FUNC) &R_swig_bdl_posterior_tensor_get, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
    {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
@@ -10119,20 +10647,18 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
    {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
-   {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},
    {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
    {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
    {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
-   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
    {"R_swig_bdl_posterior_create_full_moment", (DL_FUNC) &R_swig_bdl_posterior_create_full_moment, 3},
    {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
+   {"R_swig_bdl_predictor_create", (DL_FUNC) &R_swig_bdl_predictor_create, 6},
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
-   {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
@@ -10144,6 +10670,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
    {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
+   {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
    {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
@@ -10163,6 +10690,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
    {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
+   {"R_swig_bdl_search_count", (DL_FUNC) &R_swig_bdl_search_count, 2},
    {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
@@ -10173,19 +10701,25 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
    {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
+   {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
+   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
+   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
+   {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
+   {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
+   {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
    {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
@@ -10195,7 +10729,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
    {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
-   {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
    {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
@@ -10225,6 +10758,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},

@@ -3,7 +3,8 @@
 
 #include "support.h"
 
-static const char* const names[] = {"bdl_model", "bdl_posterior", "bdl_optimizer", "bdl_search"};
+static const char* const names[] = {"bdl_model", "bdl_posterior", "bdl_optimizer", "bdl_predictor",
+                                    "bdl_search"};
 
 static void free_handle(SEXP handle) {
   void* address = R_ExternalPtrAddr(handle);
@@ -13,6 +14,7 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_MODEL])) bdl_model_free(address);
   if (tag == Rf_install(names[BDLR_POSTERIOR])) bdl_posterior_free(address);
   if (tag == Rf_install(names[BDLR_OPTIMIZER])) bdl_optimizer_free(address);
+  if (tag == Rf_install(names[BDLR_PREDICTOR])) bdl_predictor_free(address);
   if (tag == Rf_install(names[BDLR_SEARCH])) bdl_search_free(address);
 }
 

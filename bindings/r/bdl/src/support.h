@@ -30,7 +30,7 @@ double bdlr_current_call(void); /* 0: none */
 int bdlr_protected(SEXP (*body)(void*), void* data);
 
 /* Handles (handles.c). */
-typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_SEARCH } bdlr_kind;
+typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_PREDICTOR, BDLR_SEARCH } bdlr_kind;
 SEXP bdlr_new_handle(bdlr_kind kind);             /* empty, unprotected; freed by R's collector */
 SEXP bdlr_view_posterior(const bdl_posterior* q); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);

@@ -142,6 +142,14 @@ bad_scalars <- alist(
   bdl_error_unsupported = predict_toy(method = 3),
   bdl_error_unsupported = bdl_predict_classes(t$model, t$posterior, t$x, 1, 5, 1, c(40, 1), NULL, NULL),
   bdl_error_invalid_argument = bdl_predict_interval(t$model, t$posterior, t$x, 1, 5, 1, 2, c(40, 1), c(40, 1)),
+  bdl_error_invalid_argument = bdl_predictor_create(t$model, t$posterior, 0, 5, 1),
+  bdl_error_invalid_argument = bdl_predictor_create(t$model, NULL, 1, 5, 1),
+  bdl_error_invalid_argument = bdl_predictor_moments(t$model, t$x, c(40, 1), NULL, NULL),
+  bdl_error_invalid_argument = bdl_predictor(t$model, t$posterior, samples = 0),
+  bdl_error_invalid_argument = bdl_predictor(t$model, t$posterior, "guess"),
+  bdl_error_shape = predict(bdl_predictor(t$model, t$posterior), t$x[, 1]),
+  bdl_error_unsupported = predict(bdl_predictor(t$model, t$posterior), t$x, "prob"),
+  bdl_error_unsupported = predict(bdl_predictor(t$model, t$posterior, "plug_in"), t$x, "draws"),
   bdl_error_invalid_argument = bdl_option_describe(1000),
   bdl_error_invalid_argument = bdl_status_name("a")
 )

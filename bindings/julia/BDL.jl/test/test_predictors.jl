@@ -1,0 +1,55 @@
+# Predictors give the answers of the functions, bit for bit, whatever becomes of model and posterior.
+
+same(a, b) = isequal(a, b)  # also of missing mutual information
+
+for likelihood in (:gaussian, :heteroscedastic, :student_t, :bernoulli, :categorical, :poisson),
+    method in (:monte_carlo, :plug_in, :linearized)
+
+    model = Model((3, 4, 2); likelihood = likelihood)
+    q = set!(Posterior(model; rank = 0); mean = 0.3 .* randn(nparameters(model)), diagonal = fill(20.0, nparameters(model)))
+    how = (method = method, samples = 9, seed = 4)
+    predictor = Predictor(model, q; how...)
+    for rows in (1, 5, 2)
+        x, y = randn(rows, 3), zeros(rows, ntargets(model))
+        @test same(predict(predictor, x), predict(model, q, x; how...))
+        @test same(predict_log_density(predictor, x, y), predict_log_density(model, q, x, y; how...))
+        @test same(predict_outputs(predictor, x), predict_outputs(model, q, x))
+        method === :plug_in || @test same(predict_draws(predictor, x), predict_draws(model, q, x, 9; method = method, seed = 4))
+        if likelihood in (:bernoulli, :categorical)
+            @test same(predict_classes(predictor, x), predict_classes(model, q, x; how...))
+        else
+            @test same(predict_quantiles(predictor, x, (0.1, 0.5)), predict_quantiles(model, q, x, (0.1, 0.5); how...))
+            @test same(predict_interval(predictor, x, 0.8), predict_interval(model, q, x, 0.8; how...))
+        end
+    end
+end
+
+# A snapshot, which outlives model and posterior.
+let model = Model((3, 4, 1)), q = set!(Posterior(model; rank = 0); mean = ones(21), diagonal = ones(21)), x = randn(1, 3)
+    predictor = Predictor(model, q; samples = 9)
+    before = predict(predictor, x)
+    set!(q; mean = zeros(21), diagonal = fill(2.0, 21))
+    set_noise!(model; sd = 3)
+    @test predict(predictor, x) == before != predict(model, q, x; samples = 9)
+    close(model), close(q)
+    @test predict(predictor, x) == before
+    @test sprint(show, predictor) == "Predictor(monte_carlo, 9 samples)"
+    close(predictor)
+    @test sprint(show, predictor) == "Predictor (closed)"
+end
+
+# A model of one's own lives as long as its predictor; one call at a time.
+let refused = Any[], kept = Any[]
+    outputs(theta, x) = begin
+        isempty(kept) || push!(refused, try
+            predict(kept[1], x)
+        catch e
+            e
+        end)
+        x * theta
+    end
+    push!(kept, Predictor(Model(outputs; inputs = 3, parameters = 3), Posterior(3; family = :full); samples = 2))
+    GC.gc()
+    @test all(isfinite, predict(kept[1], randn(4, 3)).mean)
+    @test !isempty(refused) && all(e -> e isa InvalidArgumentError && occursin("in use", e.message), refused)
+end

@@ -1,0 +1,59 @@
+# Predictors: a model and a posterior as they were, for many predictions.
+
+bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bdl_default("samples"),
+                          seed = bdl_default("seed")) {
+  predictor <- bdl_predictor_create(model, posterior, number_of(method, prediction_methods, "method"), samples, seed)
+  likelihood <- word_of(bdl_model_likelihood(model), likelihoods)
+  outputs <- bdl_model_outputs(model)
+  targets <- bdl_model_targets(model)
+  attr(predictor, "facts") <- list(
+    method = method, samples = samples, outputs = outputs, targets = targets,
+    means = if (likelihood == "heteroscedastic") targets else outputs,
+    has_variance = likelihood != "student_t" || bdl_model_get_degrees_of_freedom(model) > 2,
+    has_information = likelihood != "categorical" || method != "linearized"
+  )
+  predictor
+}
+
+predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval", "quantile", "prob", "draws", "outputs"),
+                                  level = 0.95, probs = c(0.025, 0.5, 0.975), ...) {
+  no_more(...)
+  x <- as_inputs(newdata, "newdata")
+  facts <- attr(object, "facts")
+  shape <- c(nrow(x), facts$means)
+  switch(match.arg(type),
+    moments = predicted_moments(object, x, shape),
+    interval = bdl_predictor_interval(object, x, level, shape, shape),
+    quantile = by_column(bdl_predictor_quantiles(object, x, probs, c(nrow(x), facts$means * length(probs))),
+                         facts$means, length(probs)),
+    prob = predicted_classes(object, x),
+    draws = by_column(bdl_predictor_draws(object, x, c(nrow(x), facts$targets * facts$samples)), facts$targets,
+                      facts$samples),
+    outputs = predicted_outputs(object, x)
+  )
+}
+
+predicted_moments <- function(predictor, x, shape) {
+  has_variance <- attr(predictor, "facts")$has_variance
+  moments <- bdl_predictor_moments(predictor, x, shape, shape, if (has_variance) shape)
+  if (!has_variance) moments$noise_variance <- matrix(Inf, shape[1], shape[2])
+  moments
+}
+
+predicted_classes <- function(predictor, x) {
+  facts <- attr(predictor, "facts")
+  shape <- c(nrow(x), facts$targets)
+  bdl_predictor_classes(predictor, x, c(nrow(x), facts$outputs), shape, if (facts$has_information) shape)
+}
+
+# The covariance of one row's outputs is a matrix of its own.
+predicted_outputs <- function(predictor, x) {
+  outputs <- attr(predictor, "facts")$outputs
+  law <- bdl_predictor_output_distribution(predictor, x, c(nrow(x), outputs), c(nrow(x), outputs^2))
+  list(mean = law$mean, covariance = array(law$covariance, c(nrow(x), outputs, outputs)))
+}
+
+# Column c K + k belongs to output c: n x K of one output, else n x outputs x K.
+by_column <- function(values, outputs, count) {
+  if (outputs == 1) values else aperm(array(values, c(nrow(values), count, outputs)), c(1, 3, 2))
+}
