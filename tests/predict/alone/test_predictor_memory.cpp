@@ -16,7 +16,7 @@ void later_predictions_allocate_nothing(void**) {
     for (const Index rows : {6, 1, 6, 3})
       predictions.emplace_back(s, normal_table(random, rows, 3, rows == 3 ? 5 : 1), random);
     predictions.front().predict(predictor.query(predictions.front().x().array()));
-    for (const Everything& later : predictions) {
+    for (Everything& later : predictions) {
       const std::size_t before = counting::calls;
       later.predict(predictor.query(later.x().array()));
       if (counting::calls != before)
