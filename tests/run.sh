@@ -2,7 +2,12 @@
 # Everything that is checked about libbdl, from a fresh clone on a bare Debian 12: packages, build, tests, static
 # checks, fuzzing, installed package, ABI, packages of the other languages, examples, sanitizers. Last line: "N passed, M
 # failed", counting tests and checks.
+#
+# usage: tests/run.sh          everything
+#        tests/run.sh quick    for daily work: release build, tests in C and C++, golden files, bits, format, symbols, ABI
 set -u
+scope=${1:-all}
+case $scope in all | quick) ;; *) echo 'usage: tests/run.sh [quick]' >&2; exit 2 ;; esac
 cd "$(dirname "$0")/.." || exit 1
 jobs=$(nproc)
 work=$(mktemp -d)
@@ -10,10 +15,16 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 export LC_ALL=C CMAKE_GENERATOR=Ninja CMAKE_BUILD_PARALLEL_LEVEL="$jobs"
 export BDL_DATA="${BDL_DATA:-$(pwd)/../shared/data}"
+if command -v ccache >/dev/null; then # compiles again only what has changed, in every clone
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="${CCACHE_BASEDIR:-$(pwd)}"
+  export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+fi
 start=$(date +%s)
-: >"$work/passed" >"$work/failed" # a line for each test or check
+: >"$work/passed" >"$work/failed" >"$work/times" # a line for each test or check
 
-section() { printf '\n=== %s (after %d s)\n' "$1" $(($(date +%s) - start)); }
+elapsed() { echo $(($(date +%s) - start)); }
+
+section() { printf '\n=== %s (after %d s)\n' "$1" "$(elapsed)"; }
 
 fail() {
   printf 'FAILED: %s\n' "$1"
@@ -24,7 +35,9 @@ check() { # what, command ...: one check
   what=$1
   shift
   printf -- '--- %s\n' "$what"
+  began=$(elapsed)
   if "$@"; then echo "$what" >>"$work/passed"; else fail "$what"; return 1; fi
+  printf '%d %s\n' $(($(elapsed) - began)) "$what" >>"$work/times"
 }
 
 build() { # preset
@@ -40,6 +53,7 @@ suite() { # preset [command prefix ...]: builds, then runs the tests, each of wh
   "$@" ctest --preset "$preset" -j "$jobs" 2>&1 | tee "$work/ctest"
   grep -q ' Test  *#[0-9]*:' "$work/ctest" || fail "$preset: no test ran"
   sed -n 's/.* Test  *#[0-9]*: \([^ ]*\) .*  *Passed .*/\1/p' "$work/ctest" >>"$work/passed"
+  sed -n "s/.* Test  *#[0-9]*: \([^ ]*\) .*  *Passed  *\([0-9.]*\) sec.*/\2 $preset: \1/p" "$work/ctest" >>"$work/times"
   for test in $(sed -n '/^The following tests FAILED/,$s/^[\t ]*[0-9]* - \([^ ]*\) .*/\1/p' "$work/ctest"); do
     fail "$preset: $test"
   done
@@ -79,9 +93,7 @@ bindings() { # step ...
 
 documents() {
   section 'golden file, examples, documents'
-  check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
-  check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
-  check 'two threads have the bits of one, every method' bits
+  golden
   check 'examples/run.sh' sh examples/run.sh
   for group in test_examples test_examples_training; do
     check "$group under valgrind" memcheck $release/tests/test_c_api $group
@@ -103,9 +115,24 @@ documents() {
   check 'docs/methods.md is the table' diff "$work/methods.md" docs/methods.md
 }
 
+summary() {
+  section 'summary'
+  echo 'seconds of the slowest:'
+  sort -rn "$work/times" | head -n 20
+  [ -s "$work/failed" ] && { echo 'failed:'; cat "$work/failed"; }
+  printf '%d passed, %d failed\n' "$(wc -l <"$work/passed")" "$(wc -l <"$work/failed")"
+  [ ! -s "$work/failed" ]
+}
+
+golden() {
+  check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
+  check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
+  check 'two threads have the bits of one, every method' bits
+}
+
 section 'packages'
 check 'Debian packages' sh tests/packages.sh
-check 'Julia' sh tests/julia.sh
+[ "$scope" = all ] && check 'Julia' sh tests/julia.sh
 
 suite release
 release=build/release
@@ -113,6 +140,15 @@ release=build/release
 section 'static checks'
 check 'format' sh cmake/format.sh
 check 'include directions' sh tests/abi/includes.sh
+
+if [ "$scope" = quick ]; then
+  section 'golden files, shared library'
+  golden
+  check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
+  check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
+  summary
+  exit
+fi
 
 # One build with Clang serves warnings, address and undefined sanitizers, clang-tidy and fuzzing.
 suite clang
@@ -131,7 +167,4 @@ bindings quickstarts fixtures defaults
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
 
-section 'summary'
-[ -s "$work/failed" ] && { echo 'failed:'; cat "$work/failed"; }
-printf '%d passed, %d failed\n' "$(wc -l <"$work/passed")" "$(wc -l <"$work/failed")"
-[ ! -s "$work/failed" ]
+summary

@@ -252,7 +252,8 @@ bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
   return guard("bdl_optimizer_start_noise", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       model_of(o).likelihood.check_targets(y, y.rows, "y", true);
-      o.start_noises(y);
+      ArrayData targets({}, y);
+      o.start_noises(targets);
     });
   });
 }

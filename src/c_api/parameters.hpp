@@ -2,7 +2,7 @@
 #pragma once
 
 #include "c_api/convert.hpp"
-#include "model/model.hpp"
+#include "model/checked_data.hpp"
 
 namespace bdl {
 
@@ -11,13 +11,6 @@ Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
   check_shape(parameters, 1, model.parameters(), "parameters");
   check_finite<T>(parameters, "parameters");
   return gathered<T>(parameters);
-}
-
-/// Fails unless x is n x inputs and finite.
-template <class T>
-void check_inputs(const Model<T>& model, const Array& x) {
-  check_shape(x, -1, model.inputs(), "x");
-  check_finite<T>(x, "x", model.standardization.inputs());
 }
 
 /// Checked rows as columns of the core, standardised.

@@ -39,20 +39,18 @@ bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
 }
 
 template <class T>
-DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y,
-                      double weight)
+DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight)
     : model_(model),
       estimator_(make_estimator(model)),
       theta_(theta.data(), static_cast<Index>(theta.size()), 1),
-      x_(x),
-      y_(y),
+      data_(data),
       weight_(weight) {
   rows_of_example_ = estimator_->cost(one_example).count;
-  examples_ = examples_of_chunk(model, x.rows);
-  check_row_count(static_cast<double>(x.rows) * static_cast<double>(rows_of_example_));
+  examples_ = examples_of_chunk(model, data.rows());
+  check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example_));
   cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
   const auto parts = static_cast<double>(chunks());
-  cost_.count = x.rows * rows_of_example_;
+  cost_.count = data.rows() * rows_of_example_;
   cost_.product_flops *= parts;
   if (chunks() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
   x_columns_.reserve(model.inputs() * examples_);
@@ -66,10 +64,9 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x,
 template <class T>
 Estimate<T> DataRows<T>::estimate(Index chunk) {
   check_interrupt();
-  const Index first = chunk * examples_, count = std::min(examples_, x_.rows - first);
-  const auto x = x_columns_.matrix(x_.cols, count), y = y_columns_.matrix(y_.cols, count);
-  gather_inputs(model_, x_, first, x);
-  gather_targets(model_, y_, first, y);
+  const Index first = chunk * examples_, count = std::min(examples_, data_.rows() - first);
+  const auto x = x_columns_.matrix(data_.inputs(), count), y = y_columns_.matrix(data_.targets(), count);
+  data_.fetch({first, count}, model_.standardization, x, y);
   return estimator_->estimate(theta_, x, y, {CurvatureKind::gauss_newton, weight_, 0});
 }
 

@@ -2,17 +2,16 @@
 // operation: memory does not grow with the data but for numbers per row.
 #pragma once
 
-#include "base/array.hpp"
 #include "curvature/estimator.hpp"
+#include "data/data_set.hpp"
 
 namespace bdl {
 
 template <class T>
 class DataRows final : public Rows<T> {
  public:
-  /// Everything must outlive it. x: n x inputs, y: n x targets, checked and finite; every example counts
-  /// `weight` times.
-  DataRows(const Model<T>& model, ConstSpan<T> theta, const Array& x, const Array& y, double weight);
+  /// Everything must outlive it. Every example counts `weight` times.
+  DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight);
 
   static bool has_gram(const Model<T>& model, Index examples);
 
@@ -36,7 +35,7 @@ class DataRows final : public Rows<T> {
 
  private:
   class Part;
-  Index chunks() const { return (x_.rows + examples_ - 1) / examples_; }
+  Index chunks() const { return (data_.rows() + examples_ - 1) / examples_; }
   Estimate<T> estimate(Index chunk);
   template <class Visit>
   void for_each_chunk(Visit&& visit);
@@ -44,7 +43,7 @@ class DataRows final : public Rows<T> {
   const Model<T>& model_;
   std::unique_ptr<Estimator<T>> estimator_;
   ConstMatrixView<T> theta_;
-  const Array &x_, &y_;
+  DataSet& data_;
   double weight_;
   Index examples_, rows_of_example_;
   RowsCost cost_;

@@ -20,43 +20,28 @@ std::vector<Index> folds_of_rows(Index rows, Index folds, std::uint64_t seed) {
   return fold;
 }
 
-std::vector<Index> Folds::order_rows(Index folds, std::uint64_t seed) {
-  const std::vector<Index> fold_of = folds_of_rows(rows_, folds, seed);
-  std::vector<Index> order;
-  order.reserve(2 * fold_of.size());
+Folds::Folds(Index rows, Index folds, std::uint64_t seed) : rows_(rows) {
+  const std::vector<Index> fold_of = folds_of_rows(rows, folds, seed);
+  order_.reserve(2 * fold_of.size());
   for (Index fold = 0; fold < folds; ++fold) {
-    starts_.push_back(static_cast<Index>(order.size()));
-    for (Index row = 0; row < rows_; ++row)
-      if (fold_of[static_cast<std::size_t>(row)] == fold) order.push_back(row);
+    starts_.push_back(static_cast<Index>(order_.size()));
+    for (Index row = 0; row < rows; ++row)
+      if (fold_of[static_cast<std::size_t>(row)] == fold) order_.push_back(row);
   }
-  starts_.push_back(rows_);
-  order.resize(2 * fold_of.size());
-  std::copy_n(order.begin(), rows_, order.begin() + rows_);
-  return order;
+  starts_.push_back(rows);
+  order_.resize(2 * fold_of.size());
+  std::copy_n(order_.begin(), rows, order_.begin() + rows);
 }
 
-Folds::Block Folds::test(Index fold) const {
+ConstSpan<Index> Folds::test(Index fold) const {
   const auto k = static_cast<std::size_t>(fold);
-  return {starts_[k], starts_[k + 1] - starts_[k]};
+  return ConstSpan<Index>(order_).subspan(static_cast<std::size_t>(starts_[k]),
+                                          static_cast<std::size_t>(starts_[k + 1] - starts_[k]));
 }
 
-Folds::Block Folds::train(Index fold) const {
-  const Block left_out = test(fold);
-  return {left_out.first + left_out.count, rows_ - left_out.count};
+ConstSpan<Index> Folds::train(Index fold) const {
+  const auto end = static_cast<std::size_t>(starts_[static_cast<std::size_t>(fold) + 1]);
+  return ConstSpan<Index>(order_).subspan(end, static_cast<std::size_t>(rows_) - test(fold).size());
 }
-
-template <class T>
-FoldedData<T>::FoldedData(const Array& x, const Array& y, Index folds, std::uint64_t seed)
-    : Folds(x.rows), x_columns_(2 * x.rows * x.cols), y_columns_(2 * y.rows * y.cols) {
-  const std::vector<Index> order = order_rows(folds, seed);
-  const auto x_all = x_columns_.matrix(x.cols, 2 * x.rows), y_all = y_columns_.matrix(y.cols, 2 * y.rows);
-  gather(x, order, x_all);
-  gather(y, order, y_all);
-  x_ = as_array<T>(x_all);
-  y_ = as_array<T>(y_all);
-}
-
-template class FoldedData<float>;
-template class FoldedData<double>;
 
 }  // namespace bdl

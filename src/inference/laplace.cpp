@@ -29,13 +29,13 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
 
 /// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  check_laplace(optimizer, x.rows);
+void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
+  check_laplace(optimizer, data.rows());
   Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
   const ThreadLimit threads(options.threads);
-  const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(x.rows);
-  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), x, y, weight);
+  const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
+  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), data, weight);
   const auto prior = q.clone(), next = q.clone();
   prior->set_diagonal(optimizer.prior().precision(), {});
   Buffer<T> zeros(q.dimension());
@@ -58,7 +58,7 @@ void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 
 template void check_laplace(const Optimizer<float>&, Index);
 template void check_laplace(const Optimizer<double>&, Index);
-template void take_laplace(Optimizer<float>&, const Array&, const Array&);
-template void take_laplace(Optimizer<double>&, const Array&, const Array&);
+template void take_laplace(Optimizer<float>&, DataSet&);
+template void take_laplace(Optimizer<double>&, DataSet&);
 
 }  // namespace bdl

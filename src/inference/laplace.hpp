@@ -14,6 +14,6 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples);
 /// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. x, y: the
 /// data, checked; they count as N examples. On failure nothing has changed.
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
+void take_laplace(Optimizer<T>& optimizer, DataSet& data);
 
 }  // namespace bdl

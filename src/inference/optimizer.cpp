@@ -171,11 +171,11 @@ void Optimizer<T>::forget_start() noexcept {
 }
 
 template <class T>
-void Optimizer<T>::start_noise(const Array& y) {
+void Optimizer<T>::start_noise(DataSet& data) {
   Likelihood& likelihood = model_->likelihood;
   if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
   const double precision =
-      noise_precision(first_noise_factor(), target_variance(y, model_->standardization.targets()));
+      noise_precision(first_noise_factor(), target_variance(data, model_->standardization));
   likelihood.learn_noise_precision({&precision, 1});
 }
 
@@ -188,13 +188,12 @@ double Optimizer<T>::first_noise_factor() const {
 }
 
 template <class T>
-void Optimizer<T>::start_noises(const Array& y) {
+void Optimizer<T>::start_noises(DataSet& data) {
   Likelihood& likelihood = model_->likelihood;
   if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
   std::vector<double> precision;
-  for (Index c = 0; c < y.cols; ++c)
-    precision.push_back(
-        noise_precision(first_noise_factor(), column_variance(y, c, model_->standardization.targets())));
+  for (const double variance : target_variances(data, model_->standardization))
+    precision.push_back(noise_precision(first_noise_factor(), variance));
   likelihood.set_noise_precision(precision);
 }
 
@@ -208,6 +207,11 @@ template <class T>
 MatrixView<T> Optimizer<T>::y_to_fill(Index examples) {
   work_.y.reserve(examples * model_->likelihood.targets());
   return work_.y.matrix(model_->likelihood.targets(), examples);
+}
+
+template <class T>
+void Optimizer<T>::fill(DataSet& data, const RowNumbers& examples) {
+  data.fetch(examples, model_->standardization, x_to_fill(examples.count()), y_to_fill(examples.count()));
 }
 
 template <class T>

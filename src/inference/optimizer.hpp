@@ -102,10 +102,12 @@ class Optimizer {
   void initialize();
   /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
   /// unless the caller has set it.
-  void start_noise(const Array& y);
+  void start_noise(DataSet& data);
   /// The same for a noise of each target's own, which streams have as well; for Gaussian and Student-t noise.
-  void start_noises(const Array& y);
-  /// One step on the minibatch that the caller has written into x_to_fill(M) and y_to_fill(M), one example
+  void start_noises(DataSet& data);
+  /// Puts these examples where step() and observe() find them.
+  void fill(DataSet& data, const RowNumbers& examples);
+  /// One step on the minibatch that stands in x_to_fill(M) and y_to_fill(M), one example
   /// per column. Taken whole or not at all.
   void step(Index examples);
   MatrixView<T> x_to_fill(Index examples);

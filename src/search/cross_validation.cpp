@@ -20,24 +20,34 @@ struct Task {
   const Optimizer<T>& prototype;
   const Options& options;
   bool reset_prior;
-  const Folds& data;
+  const FoldedData& data;
   const Validation& validation;
   std::atomic<bool>& stop;
 
   /// Mean log density of the rows left out; nothing if stopped.
   std::optional<double> score(Index fold) const {
-    const Array x = data.x_train(fold), y = data.y_train(fold), x_test = data.x_test(fold);
-    const double share = static_cast<double>(x.rows) / static_cast<double>(data.rows());
+    Subset train(data.all, data.folds.train(fold)), test(data.all, data.folds.test(fold));
+    const double share = static_cast<double>(train.rows()) / static_cast<double>(data.all.rows());
     const double data_size = std::max(1.0, std::round(share * static_cast<double>(prototype.data_size())));
     const auto optimizer = blank_copy(prototype, static_cast<Index>(data_size));
     Options each_step = options;
     each_step.progress_every = 1;
     optimizer->set_options(each_step, reset_prior);
-    if (fit(*optimizer, x, y, validation.epochs, {is_stopped, &stop}) == Status::STOPPED) return {};
-    std::vector<double> densities(static_cast<std::size_t>(x_test.rows));
-    predict_log_density(Query<T>{*optimizer->model(), *optimizer->posterior(), x_test, validation.spec},
-                        data.y_test(fold), bdl_f64(densities.data(), x_test.rows, 1));
-    return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(x_test.rows);
+    if (fit(*optimizer, train, validation.epochs, {is_stopped, &stop}) == Status::STOPPED) return {};
+    return mean_log_density(*optimizer, test);
+  }
+
+  /// Of examples in the caller's units.
+  double mean_log_density(const Optimizer<T>& optimizer, DataSet& test) const {
+    const Index rows = test.rows();
+    Buffer<double> x(rows * test.inputs()), y(rows * test.targets());
+    const auto inputs = x.matrix(test.inputs(), rows), targets = y.matrix(test.targets(), rows);
+    test.fetch({0, rows}, {}, inputs, targets);
+    std::vector<double> densities(static_cast<std::size_t>(rows));
+    predict_log_density(
+        Query<T>{*optimizer.model(), *optimizer.posterior(), as_array<double>(inputs), validation.spec},
+        as_array<double>(targets), bdl_f64(densities.data(), rows, 1));
+    return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(rows);
   }
 };
 
@@ -94,7 +104,7 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
 
 template <class T>
 std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const Folds& data, const Validation& validation,
+                                    const FoldedData& data, const Validation& validation,
                                     std::atomic<bool>& stop) {
   const auto outcomes = all_outcomes(Task<T>{prototype, options, reset_prior, data, validation, stop});
   const auto count = static_cast<double>(outcomes.size());
@@ -109,9 +119,9 @@ std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options
   return Score{mean, std::sqrt(square / (count - 1) / count)};
 }
 
-#define BDL_INSTANTIATE(T)                                                                              \
-  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);                        \
-  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, const Folds&, \
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>&, Index);                             \
+  template std::optional<Score> cross_validate(const Optimizer<T>&, const Options&, bool, const FoldedData&, \
                                                const Validation&, std::atomic<bool>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

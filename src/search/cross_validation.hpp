@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 
+#include "data/data_set.hpp"
 #include "data/folds.hpp"
 #include "inference/optimizer.hpp"
 #include "predict/mixture.hpp"
@@ -14,6 +15,12 @@ namespace bdl {
 struct Validation {
   Index folds, epochs;
   PredictSpec spec;  ///< of the held-out densities; its seed also is that of the folds
+};
+
+/// Threads fetch from it at the same time.
+struct FoldedData {
+  DataSet& all;
+  const Folds& folds;
 };
 
 struct Score {
@@ -31,6 +38,7 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
 /// it.
 template <class T>
 std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const Folds& data, const Validation& validation, std::atomic<bool>& stop);
+                                    const FoldedData& data, const Validation& validation,
+                                    std::atomic<bool>& stop);
 
 }  // namespace bdl

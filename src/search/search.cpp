@@ -47,19 +47,10 @@ void Search<T>::check_rows(Index rows) const {
          static_cast<long long>(rows), static_cast<long long>(rows_));
 }
 
-/// In double where the model is yet to standardise them: floats might lose what sets large numbers apart.
-template <class T>
-std::unique_ptr<const Folds> Search<T>::folded(const Array& x, const Array& y) const {
-  const std::uint64_t seed = validation_.spec.seed;
-  if (prototype_->model()->standardization.given())
-    return std::make_unique<FoldedData<double>>(x, y, validation_.folds, seed);
-  return std::make_unique<FoldedData<T>>(x, y, validation_.folds, seed);
-}
-
 /// Scores the trial, or gives it a message; false if it was stopped. Values that were tried before have the
 /// same score again.
 template <class T>
-bool Search<T>::evaluate(const Folds& data, Trial& trial) {
+bool Search<T>::evaluate(DataSet& data, const Folds& folds, Trial& trial) {
   const auto same = std::ranges::find(trials_, trial.point, &Trial::point);
   if (same != trials_.end()) {
     trial = *same;
@@ -69,8 +60,8 @@ bool Search<T>::evaluate(const Folds& data, Trial& trial) {
   Options options = prototype_->options();
   space_.set(trial.values, options);
   try {
-    const auto score =
-        cross_validate(*prototype_, options, space_.has_prior_option(), data, validation_, stop_requested);
+    const auto score = cross_validate(*prototype_, options, space_.has_prior_option(), {data, folds},
+                                      validation_, stop_requested);
     if (!score) return false;
     trial.score = score->mean;
     trial.standard_error = score->standard_error;
@@ -85,15 +76,15 @@ template <class T>
 Status Search<T>::run(const Array& x, const Array& y, Index at_random, Index by_improvement,
                       const Progress& progress) {
   if (space_.size() == 0) fail(Status::ERROR_UNSUPPORTED, "no option has a range to search");
-  check_data(*prototype_->model(), x, y);
+  ArrayData data = checked_data(*prototype_->model(), x, y);
   check_rows(x.rows);
-  const std::unique_ptr<const Folds> data = folded(x, y);
   const std::uint64_t seed = validation_.spec.seed;
+  const Folds folds(x.rows, validation_.folds, seed);
   for (Index k = 0; k < at_random + by_improvement; ++k) {
     const auto number = static_cast<Index>(trials_.size());
     Trial trial;
     trial.point = k < at_random ? random_point(space_, seed, number) : promising_point(space_, trials_, seed);
-    const bool completed = evaluate(*data, trial);
+    const bool completed = evaluate(data, folds, trial);
     if (completed) {
       trials_.push_back(std::move(trial));
       rows_ = x.rows;

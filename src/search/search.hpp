@@ -29,8 +29,7 @@ class Search {
 
  private:
   void check_rows(Index rows) const;
-  std::unique_ptr<const Folds> folded(const Array& x, const Array& y) const;
-  bool evaluate(const Folds& data, Trial& trial);
+  bool evaluate(DataSet& data, const Folds& folds, Trial& trial);
   std::unique_ptr<Optimizer<T>> prototype_;
   Validation validation_;
   Space space_;

@@ -45,7 +45,8 @@ void fitting_steps_on_every_minibatch_in_turn(void**) {
   const auto fitted = make_optimizer(), stepped = make_optimizer();
   assert_true(fit(*fitted, data.inputs(), data.targets(), 3, silent) == Status::OK);
   stepped->initialize();
-  stepped->start_noise(data.targets());
+  ArrayData targets({}, data.targets());
+  stepped->start_noise(targets);
   stepped->state.plan = {0, 15};
   stepped->state.batches = 5;
   Minibatches minibatches(stepped->options(), examples);

@@ -261,9 +261,9 @@ void straight_lines_converge(void**) {
   assert_true(fit(*optimizer, data.inputs_array(), data.targets_array(), 1000, silent) == Status::OK);
   assert_true(optimizer->state.step < 1000);
   assert_near("slope", std::as_const(*optimizer->posterior()).mean()[0], 2, 1e-6);
+  ArrayData targets({}, data.targets_array());
   assert_near("noise precision",
-              optimizer->model()->likelihood.noise_precision(0) * target_variance(data.targets_array(), {}),
-              1e12, 1e-6);
+              optimizer->model()->likelihood.noise_precision(0) * target_variance(targets, {}), 1e12, 1e-6);
 }
 
 /// A likelihood without noise takes no notice of the option, and noise that has a covariance keeps it.

@@ -207,7 +207,8 @@ void noise_starts_from_the_variance_of_the_targets(void**) {
     options.learn_noise = learn;
     options.initial_noise_precision = initial;
     optimizer.set_options(options);
-    optimizer.start_noise(bdl_f64(y.data(), std::ssize(y) / cols, cols));
+    ArrayData targets({}, bdl_f64(y.data(), std::ssize(y) / cols, cols));
+    optimizer.start_noise(targets);
     return model->likelihood.noise_precision(0);
   };
   assert_near("one output", started({1, 3, 1, 3}, 1, false, true), 50, 1e-14);

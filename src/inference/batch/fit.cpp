@@ -39,22 +39,20 @@ void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes
 
 /// The next minibatch's step.
 template <class T>
-void advance(Optimizer<T>& optimizer, const Array& x, const Array& y, Minibatches& minibatches,
-             Undo<T>& undo) {
+void advance(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
   const auto examples = minibatches.batch(state.epoch, state.batch);
   const auto count = static_cast<Index>(examples.size());
-  gather_inputs(*optimizer.model(), x, examples, optimizer.x_to_fill(count));
-  gather_targets(*optimizer.model(), y, examples, optimizer.y_to_fill(count));
+  optimizer.fill(data, examples);
   take_step(optimizer, count, undo, true);
   ++state.batch;
 }
 
 /// After an epoch's last minibatch. Where Laplace's approximation fails, it is what is left to do of the fit.
 template <class T>
-void end_epoch(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+void end_epoch(Optimizer<T>& optimizer, DataSet& data) {
   TrainingState& state = optimizer.state;
-  if (optimizer.options().laplace && state.epoch + 1 == state.fit_end_epoch) take_laplace(optimizer, x, y);
+  if (optimizer.options().laplace && state.epoch + 1 == state.fit_end_epoch) take_laplace(optimizer, data);
   state.batch = 0;
   ++state.epoch;
 }
@@ -62,31 +60,29 @@ void end_epoch(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 }  // namespace
 
 template <class T>
-void check_data(const Model<T>& model, const Array& x, const Array& y) {
-  check_shape(x, -1, model.inputs(), "x");
-  model.likelihood.check_targets(y, x.rows, "y");
-  check_finite<T>(x, "x", model.standardization.inputs());
-  check_finite<T>(y, "y", model.standardization.targets());
+Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
+  optimizer.check_use(Use::fit);
+  ArrayData data = checked_data(*optimizer.model(), x, y);
+  return fit(optimizer, data, epochs, progress);
 }
 
 template <class T>
-Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
+Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
   optimizer.check_use(Use::fit);
-  check_data(*optimizer.model(), x, y);
-  if (optimizer.method().is_exact) return fit_exactly(optimizer, x, y, epochs, progress);
-  if (optimizer.options().laplace) check_laplace(optimizer, x.rows);
-  Minibatches minibatches(optimizer.options(), x.rows);
+  if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
+  if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
+  Minibatches minibatches(optimizer.options(), data.rows());
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
          static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
   Undo undo(optimizer);
-  begin_course(optimizer, epochs, x.rows, minibatches.batches());
-  optimizer.start_noise(y);
+  begin_course(optimizer, epochs, data.rows(), minibatches.batches());
+  optimizer.start_noise(data);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
-    if (state.batch < state.batches) advance(optimizer, x, y, minibatches, undo);
+    if (state.batch < state.batches) advance(optimizer, data, minibatches, undo);
     undo.keep();
-    if (state.batch == state.batches) end_epoch(optimizer, x, y);
+    if (state.batch == state.batches) end_epoch(optimizer, data);
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
   return Status::OK;
@@ -95,27 +91,26 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   optimizer.check_use(Use::step);
-  check_data(*optimizer.model(), x, y);
+  ArrayData data = checked_data(*optimizer.model(), x, y);
   if (x.rows > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
          static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
-  gather_inputs(*optimizer.model(), x, 0, optimizer.x_to_fill(x.rows));
-  gather_targets(*optimizer.model(), y, 0, optimizer.y_to_fill(x.rows));
+  optimizer.fill(data, {0, x.rows});
   Undo undo(optimizer);
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
-  optimizer.start_noise(y);
+  optimizer.start_noise(data);
   take_step(optimizer, x.rows, undo, false);
   undo.keep();
 }
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  check_data(*optimizer.model(), x, y);
+  ArrayData data = checked_data(*optimizer.model(), x, y);
   check_laplace(optimizer, x.rows);
   if (optimizer.posterior()->is_blank())
     fail(Status::ERROR_UNSUPPORTED,
          "the posterior is blank: there is no mean yet to approximate the posterior around");
-  take_laplace(optimizer, x, y);
+  take_laplace(optimizer, data);
 }
 
 template <class T>
@@ -131,7 +126,7 @@ void step_rows(Optimizer<T>& optimizer, const Array& rows) {
 }
 
 #define BDL_INSTANTIATE(T)                                                                \
-  template void check_data(const Model<T>&, const Array&, const Array&);                  \
+  template Status fit(Optimizer<T>&, DataSet&, Index, const Progress&);                   \
   template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
   template void step(Optimizer<T>&, const Array&, const Array&);                          \
   template void laplace(Optimizer<T>&, const Array&, const Array&);                       \

@@ -1,16 +1,14 @@
-// Steps and the training loop on the caller's arrays.
+// Steps and the training loop on data; with arrays, on those, checked.
 #pragma once
 
-#include "base/array.hpp"
 #include "inference/batch/course.hpp"
+#include "model/checked_data.hpp"
 
 namespace bdl {
 
-/// Fails unless x and y are data for the model: shapes, finite values, valid targets.
-template <class T>
-void check_data(const Model<T>& model, const Array& x, const Array& y);
-
 /// Trains; OK or STOPPED. epochs = 0 finishes an interrupted fit.
+template <class T>
+Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress);
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress);
 

@@ -16,36 +16,51 @@ double averaged(double precision, double variance, double weight) {
   return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
 }
 
-}  // namespace
+/// Of a target: about its mean, and about 0.
+struct Squares {
+  double count = 0, mean = 0, variance = 0, square = 0;
+};
 
-double target_variance(const Array& y, const ColumnScales& scales) {
-  double variance = 0, square = 0;
-  const auto n = static_cast<double>(y.rows), count = n * static_cast<double>(y.cols);
-  for (Index c = 0; c < y.cols; ++c) {
-    double mean = 0;
-    for (Index i = 0; i < y.rows; ++i) mean += scales.apply(c, element(y, i, c)) / n;
-    for (Index i = 0; i < y.rows; ++i) {
-      const double value = scales.apply(c, element(y, i, c));
-      variance += std::pow(value - mean, 2) / count;
-      square += std::pow(value, 2) / count;
-    }
-  }
+double variance_of(double variance, double square) {
   return variance > 0 ? variance : square > 0 ? square : 1;
 }
 
-double column_variance(const Array& y, Index c, const ColumnScales& scales) {
-  double count = 0, mean = 0, variance = 0, square = 0;
+/// Each a mean over `values` numbers, or over those that are there.
+std::vector<Squares> squares_of(DataSet& data, const Standardization& units, double values) {
+  std::vector<Squares> all(static_cast<std::size_t>(data.targets()));
   const auto for_values = [&](auto visit) {
-    for (Index i = 0; i < y.rows; ++i)
-      if (const double value = scales.apply(c, element(y, i, c)); !std::isnan(value)) visit(value);
+    for_each_target(data, units, [&](std::span<const double> y) {
+      for (std::size_t c = 0; c < all.size(); ++c)
+        if (!std::isnan(y[c])) visit(all[c], y[c]);
+    });
   };
-  for_values([&](double) { ++count; });
-  for_values([&](double value) { mean += value / count; });
-  for_values([&](double value) {
-    variance += std::pow(value - mean, 2) / count;
-    square += std::pow(value, 2) / count;
+  for_values([](Squares& of, double) { ++of.count; });
+  for_values([](Squares& of, double value) { of.mean += value / of.count; });
+  for_values([=](Squares& of, double value) {
+    const double count = values > 0 ? values : of.count;
+    of.variance += std::pow(value - of.mean, 2) / count;
+    of.square += std::pow(value, 2) / count;
   });
-  return variance > 0 ? variance : square > 0 ? square : 1;
+  return all;
+}
+
+}  // namespace
+
+double target_variance(DataSet& data, const Standardization& units) {
+  double variance = 0, square = 0;
+  const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
+  for (const Squares& of : squares_of(data, units, values)) {
+    variance += of.variance;
+    square += of.square;
+  }
+  return variance_of(variance, square);
+}
+
+std::vector<double> target_variances(DataSet& data, const Standardization& units) {
+  std::vector<double> variances;
+  for (const Squares& of : squares_of(data, units, 0))
+    variances.push_back(variance_of(of.variance, of.square));
+  return variances;
 }
 
 double scale_weight(double rate, Index k) {

@@ -6,14 +6,15 @@
 #include <algorithm>
 
 #include "curvature/seeds.hpp"
+#include "data/data_set.hpp"
 #include "prior/prior.hpp"
 
 namespace bdl {
 
 /// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
-double target_variance(const Array& y, const ColumnScales& scales);
-/// Of one target alone; missing ones (NaN) do not count.
-double column_variance(const Array& y, Index c, const ColumnScales& scales);
+double target_variance(DataSet& data, const Standardization& units);
+/// Of each target alone; missing ones (NaN) do not count.
+std::vector<double> target_variances(DataSet& data, const Standardization& units);
 
 /// Next values, computed before a step is committed.
 struct Scales {

@@ -24,11 +24,11 @@ ExactElbo::ExactElbo(const Model<T>& model, Index examples) : model_(in_double(m
 }
 
 template <class T>
-ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, const Array& x, const Array& y)
-    : ExactElbo(model, x.rows) {
+ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, DataSet& data)
+    : ExactElbo(model, data.rows()) {
   prior_ = std::move(prior);
-  gather_inputs(model, x, 0, x_.matrix(x.cols, x.rows));
-  gather_targets(model, y, 0, y_.matrix(1, y.rows));
+  data.fetch({0, examples_}, model.standardization, x_.matrix(data.inputs(), examples_),
+             y_.matrix(1, examples_));
 }
 
 void ExactElbo::reserve_data() {
@@ -93,7 +93,7 @@ Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index 
 
 template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index, const RowsUse&);
 template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index, const RowsUse&);
-template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, const Array&, const Array&);
-template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, const Array&, const Array&);
+template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, DataSet&);
+template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, DataSet&);
 
 }  // namespace bdl

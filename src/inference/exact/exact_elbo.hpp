@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/array.hpp"
+#include "data/data_set.hpp"
 #include "inference/exact/exact_estimator.hpp"
 #include "model/network.hpp"
 #include "prior/prior.hpp"
@@ -15,7 +16,7 @@ class ExactElbo {
  public:
   /// Copies what it needs. Fails with ERROR_UNSUPPORTED for other models.
   template <class T>
-  ExactElbo(const Model<T>& model, Prior<double> prior, const Array& x, const Array& y);
+  ExactElbo(const Model<T>& model, Prior<double> prior, DataSet& data);
 
   struct Value {
     double log_likelihood = 0, kl = 0;

@@ -90,22 +90,20 @@ SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>&
 }  // namespace
 
 template <class T>
-Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs,
-                   const Progress& progress) {
-  if (x.rows != optimizer.data_size())
+Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
+  if (data.rows() != optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT,
          "x has %lld rows, but method \"%s\" takes the whole data set of %lld",
-         static_cast<long long>(x.rows), optimizer.method().name,
+         static_cast<long long>(data.rows()), optimizer.method().name,
          static_cast<long long>(optimizer.data_size()));
   Undo undo(optimizer);
-  begin_course(optimizer, epochs, x.rows, 1);
-  optimizer.start_noise(y);
+  begin_course(optimizer, epochs, data.rows(), 1);
+  optimizer.start_noise(data);
   const ThreadLimit threads(optimizer.options().threads);
-  ExactElbo elbo(*optimizer.model(), optimizer.prior().widened(optimizer.posterior()->kind()), x, y);
+  ExactElbo elbo(*optimizer.model(), optimizer.prior().widened(optimizer.posterior()->kind()), data);
   const std::unique_ptr<Posterior<double>> q = converted<double>(std::as_const(*optimizer.posterior()));
   Course course(optimizer, undo, progress);
-  const double most_precision =
-      1 / (least_noise * target_variance(y, optimizer.model()->standardization.targets()));
+  const double most_precision = 1 / (least_noise * target_variance(data, optimizer.model()->standardization));
   const SearchEnd end = search_with_noise(
       elbo, *q, optimizer, most_precision,
       [&course](const auto& better, const auto& value) { return course.advance(better, value); });
@@ -138,8 +136,8 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
          (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
 }
 
-#define BDL_INSTANTIATE(T)                                                                        \
-  template Status fit_exactly(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
+#define BDL_INSTANTIATE(T)                                                      \
+  template Status fit_exactly(Optimizer<T>&, DataSet&, Index, const Progress&); \
   template Index exact_fit_bytes(const Optimizer<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -8,8 +8,7 @@ namespace bdl {
 /// fit() for them: at most `epochs` iterations from the present posterior, fewer where the optimum is
 /// reached. x and y are valid data.
 template <class T>
-Status fit_exactly(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs,
-                   const Progress& progress);
+Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress);
 
 /// What it holds beside model, posterior and optimizer while it searches.
 template <class T>

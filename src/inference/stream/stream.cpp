@@ -1,5 +1,6 @@
 #include "inference/stream/stream.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -7,30 +8,22 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "inference/undo.hpp"
+#include "model/checked_data.hpp"
 
 namespace bdl {
 namespace {
 
-/// Rows first, first + 1, ... of a block that have a target (all of them, where outputs are observed
+/// Those of `count` rows from `first` on that have a target (all of them, where outputs are observed
 /// together).
-void find_observed(const Array& y, bool together, Index first, Index count, std::vector<Index>& rows) {
-  rows.clear();
-  for (Index i = first; i < first + count; ++i) {
-    Index observed = 0;
-    for (Index j = 0; j < y.cols; ++j) observed += std::isnan(element(y, i, j)) ? 0 : 1;
-    if (observed == y.cols || (observed > 0 && !together)) rows.push_back(i);
-  }
-}
-
-/// What is finite in double may be infinity in T.
 template <class T>
-void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
-  for (Index i = 0; i < y.rows; ++i)
-    for (Index j = 0; j < y.cols; ++j)
-      if (std::isinf(static_cast<T>(scales.apply(j, element(y, i, j)))))
-        fail(Status::ERROR_NOT_FINITE,
-             "y is %g at row %lld, column %lld (counting from 0): not finite in this precision",
-             element(y, i, j), static_cast<long long>(i), static_cast<long long>(j));
+void find_observed(DataSet& data, const Standardization& units, bool together, Index first, MatrixView<T> y,
+                   std::vector<Index>& rows) {
+  data.fetch({first, y.cols}, units, MatrixView<T>(), y);
+  rows.clear();
+  for (Index i = 0; i < y.cols; ++i) {
+    const Index observed = std::ranges::count_if(y.column(i), [](T value) { return !std::isnan(value); });
+    if (observed == y.rows || (observed > 0 && !together)) rows.push_back(first + i);
+  }
 }
 
 }  // namespace
@@ -39,10 +32,7 @@ template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Array& log_density) {
   optimizer.check_use(Use::stream);
   const Model<T>& model = *optimizer.model();
-  check_shape(x, -1, model.inputs(), "x");
-  model.likelihood.check_targets(y, x.rows, "y", true);
-  check_finite<T>(x, "x", model.standardization.inputs());
-  check_finite_or_missing<T>(y, model.standardization.targets());
+  ArrayData data = checked_data(model, x, y, Missing::allowed);
   if (given(log_density)) check_output(log_density, x.rows, 1, "log_density");
   const Index block = optimizer.options().block > 0 ? std::min(optimizer.options().block, x.rows) : x.rows;
   Buffer<double> all(x.rows), scores(block);
@@ -54,13 +44,13 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const Arra
       model.likelihood.noise_covariance().given() || optimizer.options().curvature == EstimateKind::mc_hess;
   Undo undo(optimizer);
   for (Index first = 0; first < x.rows; first += block) {
-    find_observed(y, together, first, std::min(block, x.rows - first), rows);
+    find_observed(data, model.standardization, together, first,
+                  optimizer.y_to_fill(std::min(block, x.rows - first)), rows);
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
       optimizer.skip();
     } else {
-      gather_inputs(model, x, rows, optimizer.x_to_fill(count));
-      gather_targets(model, y, rows, optimizer.y_to_fill(count));
+      optimizer.fill(data, ConstSpan<Index>(rows));
       optimizer.observe(count, scores.first(count));
     }
     undo.keep();
