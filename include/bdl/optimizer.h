@@ -353,12 +353,16 @@ BDL_API bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matri
 BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* examples);
 
 /**
- * Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
- * anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.
+ * Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on
+ * M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
+ * the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
+ * small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
+ * the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
+ * 0.1.
  * @param optimizer an optimizer
  * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
  *                  hold a copy of them
- * @param bytes     receives the estimate
+ * @param bytes     receives the number
  */
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 

@@ -41,7 +41,16 @@ using ConstMatrixView = MatrixView<const T>;
 template <class T>
 using ConstSpan = std::span<const T>;
 
-/// Grow-only 64-byte aligned memory; its contents are unspecified after reserve() grew it.
+/// Where a MemoryPlan of this thread counts (base/plan.hpp); null: none does.
+inline constinit thread_local Index* planned_bytes = nullptr;
+
+/// Counts as many as there are numbers for.
+inline void add_planned_bytes(Index bytes) {
+  *planned_bytes = bytes < INT64_MAX - *planned_bytes ? *planned_bytes + bytes : INT64_MAX;
+}
+
+/// Grow-only 64-byte aligned memory; its contents are unspecified after reserve() grew it. In a MemoryPlan it
+/// grows without memory.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -61,6 +70,7 @@ class Buffer {
   void reserve(Index size) {
     if (size <= capacity_) return;
     if (size > PTRDIFF_MAX / static_cast<Index>(sizeof(T))) throw std::bad_alloc();
+    if (planned_bytes) return plan(size);
     const auto bytes = static_cast<std::size_t>(size) * sizeof(T);
     T* grown = static_cast<T*>(::operator new(bytes, alignment));
     release();
@@ -70,6 +80,7 @@ class Buffer {
   T* data() { return data_; }
   const T* data() const { return data_; }
   Index capacity() const { return capacity_; }
+  Index bytes() const { return capacity_ * static_cast<Index>(sizeof(T)); }
   std::span<T> first(Index count) { return {data_, static_cast<std::size_t>(count)}; }
   ConstSpan<T> first(Index count) const { return {data_, static_cast<std::size_t>(count)}; }
   MatrixView<T> matrix(Index rows, Index cols) { return {data_, rows, cols}; }
@@ -81,6 +92,10 @@ class Buffer {
 
  private:
   static constexpr std::align_val_t alignment{64};
+  void plan(Index size) {
+    add_planned_bytes((size - capacity_) * static_cast<Index>(sizeof(T)));
+    if (!data_) capacity_ = size;
+  }
   void release() {
     if (data_) ::operator delete(data_, alignment);
     data_ = nullptr;

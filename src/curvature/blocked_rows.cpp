@@ -16,7 +16,7 @@ RowsCost cost_of(const Blocks& blocks, Index examples, Index samples, Index seed
     cost.gram_flops += own.gram_flops;
     cost.product_flops += own.product_flops;
   }
-  return rows_cost<T>(examples * samples * seeds, cost);
+  return rows_cost(examples * samples * seeds, cost);
 }
 
 /// A block's share of vectors of all parameters.
@@ -52,6 +52,13 @@ template <class T>
 void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
   scratch_->folded.reserve(sizes.folded);
   scratch_->inputs.reserve(sizes.inputs);
+}
+
+template <class T>
+void BlockedRows<T>::reserve_use(Index count, const RowsUse& use) {
+  if (use.gram) scratch_->reserve_gram(count);
+  scratch_->rows.reserve(outer_numbers(use.outer, count));
+  scratch_->outer.reserve(outer_numbers(use.outer, count));
 }
 
 template <class T>
@@ -106,7 +113,7 @@ void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
 template <class T>
 void BlockedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   const Index most = std::min(most_outer_rows, count_);
-  scratch_->rows.reserve(dimension_ * most);
+  reserve_use(count_, {false, 0, dimension_});
   for (Index first = 0; first < count_; first += most) {
     const auto rows = scratch_->rows.matrix(dimension_, std::min(most, count_ - first));
     for (Index r = 0; r < rows.cols; ++r) write_row(first + r, 0, rows.column(r));
@@ -174,18 +181,6 @@ NetworkRows<T>::NetworkRows(const Graph<T>& graph) : graph_(graph) {
 }
 
 template <class T>
-Index NetworkRows<T>::bytes(Index examples, Index samples) const {
-  return BlockedRows<T>::bytes(this->scratch_sizes(this->blocks_, examples, samples));
-}
-
-template <class T>
-Index NetworkRows<T>::gradient_bytes(Index count) const {
-  Index numbers = 0;
-  for (const auto& layer : layers_) numbers += layer->gradient_numbers(count);
-  return bytes(count, 1) + numbers * static_cast<Index>(sizeof(T));
-}
-
-template <class T>
 RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const {
   return cost_of<T>(this->blocks_, examples, samples, seeds);
 }
@@ -193,6 +188,12 @@ RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const 
 template <class T>
 void NetworkRows<T>::reserve(Index examples, Index samples) {
   this->reserve_scratch(this->scratch_sizes(this->blocks_, examples, samples));
+}
+
+template <class T>
+void NetworkRows<T>::reserve(Index examples, Index samples, Index seeds, const RowsUse& use) {
+  reserve(examples, samples);
+  this->reserve_use(examples * samples * seeds, use);
 }
 
 template <class T>

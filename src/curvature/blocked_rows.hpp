@@ -10,10 +10,8 @@
 
 namespace bdl {
 
-template <class T>
-RowsCost rows_cost(Index count, const BlockCost& products) {
-  return {count, products.gram_flops, products.product_flops,
-          2 * count * count * static_cast<Index>(sizeof(T))};
+inline RowsCost rows_cost(Index count, const BlockCost& products) {
+  return {count, products.gram_flops, products.product_flops};
 }
 
 template <class T>
@@ -46,10 +44,8 @@ class BlockedRows : public ExampleRows<T> {
   };
   void assign(Index dimension, const Size& size);
   static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, Index examples, Index samples);
-  static Index bytes(const RowsScratchSizes& sizes) {
-    return static_cast<Index>(sizeof(T)) * (sizes.folded + sizes.inputs);
-  }
   void reserve_scratch(const RowsScratchSizes& sizes);
+  void reserve_use(Index count, const RowsUse& use);
 
   std::vector<Block> blocks_;
 
@@ -75,13 +71,11 @@ class NetworkRows final : public BlockedRows<T> {
  public:
   /// The graph must outlive it.
   explicit NetworkRows(const Graph<T>& graph);
-  Index bytes(Index examples, Index samples) const;
-  /// What reserve_gradients(count) takes.
-  Index gradient_bytes(Index count) const;
   RowsCost cost(Index examples, Index samples, Index seeds) const;
   using BlockedRows<T>::cost;
 
   void reserve(Index examples, Index samples);
+  void reserve(Index examples, Index samples, Index seeds, const RowsUse& use);
   /// Points at a tape whose backward pass is done.
   void assign(const Tape<T>& tape, Index seeds);
   /// The same for write_row() alone, which needs no scratch.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/interrupt.hpp"
+#include "base/plan.hpp"
 
 namespace bdl {
 namespace {
@@ -16,9 +17,17 @@ constexpr Index most_bytes_of_chunk = Index{1} << 26;
 constexpr BatchSize one_example{1, 1, CurvatureKind::gauss_newton};
 
 template <class T>
-Index examples_of_chunk(const Estimator<T>& estimator, Index examples) {
-  const Index by_rows = most_rows_of_chunk / estimator.cost(one_example).count,
-              by_bytes = most_bytes_of_chunk / estimator.bytes(one_example);
+Index bytes_of_example(const Model<T>& model) {
+  const MemoryPlan plan;
+  const auto estimator = make_estimator(model);
+  estimator->reserve(one_example, {false, estimator->cost(one_example).count, 0});
+  return plan.bytes();
+}
+
+template <class T>
+Index examples_of_chunk(const Model<T>& model, Index examples) {
+  const Index by_rows = most_rows_of_chunk / make_estimator(model)->cost(one_example).count,
+              by_bytes = most_bytes_of_chunk / bytes_of_example(model);
   return std::clamp<Index>(std::min(by_rows, by_bytes), 1, examples);
 }
 
@@ -26,7 +35,7 @@ Index examples_of_chunk(const Estimator<T>& estimator, Index examples) {
 
 template <class T>
 bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
-  return examples_of_chunk(*make_estimator(model), examples) == examples;
+  return examples_of_chunk(model, examples) == examples;
 }
 
 template <class T>
@@ -37,7 +46,7 @@ DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, 
       data_(data),
       weight_(weight) {
   rows_of_example_ = estimator_->cost(one_example).count;
-  examples_ = examples_of_chunk(*estimator_, data.rows());
+  examples_ = examples_of_chunk(model, data.rows());
   check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example_));
   cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
   const auto parts = static_cast<double>(chunks());

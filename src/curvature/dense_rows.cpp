@@ -15,17 +15,20 @@ constexpr Index most_tall = 64;
 }  // namespace
 
 template <class T>
-Index DenseRows<T>::bytes(Index dimension, Index count) {
-  const Index rows = static_cast<Index>(sizeof(T)) * dimension * count;
-  if (count > most_tall) return rows;
-  return rows +
-         std::max(TallScratch::bytes(dimension, 1, count), TallScratch::bytes(dimension, count, count));
-}
-
-template <class T>
 void DenseRows<T>::reserve(Index dimension, Index count) {
   check_row_count(static_cast<double>(count));
   rows_.reserve(dimension * count);
+}
+
+template <class T>
+void DenseRows<T>::reserve_use(Index dimension, Index count, const RowsUse& use) {
+  if (are_few(count, 1)) scratch_.reserve(dimension, count, 1);
+  if (use.gram) reserve_gram(dimension, count);
+  if (use.vectors > 0 && are_few(count, use.vectors)) {
+    reserve_project(dimension, count, use.vectors);
+    scratch_.reserve(dimension, count, use.vectors);
+  }
+  outer_.reserve(outer_numbers(use.outer, count));
 }
 
 template <class T>
@@ -69,14 +72,28 @@ void DenseRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
 
 /// Few rows: one pass at memory speed, where BLAS is far from it. Many rows: BLAS.
 template <class T>
-bool DenseRows<T>::are_few(Index others) const {
-  return count() <= most_tall && others <= most_tall;
+bool DenseRows<T>::are_few(Index count, Index others) {
+  return count <= most_tall && others <= most_tall;
+}
+
+template <class T>
+void DenseRows<T>::reserve_gram(Index dimension, Index count) {
+  if (are_few(count, 0))
+    scratch_.reserve(dimension, count, 0);
+  else
+    product_.reserve(count * count);
+}
+
+template <class T>
+void DenseRows<T>::reserve_project(Index dimension, Index count, Index vectors) {
+  projected_.reserve(vectors * count);
+  scratch_.reserve(dimension, vectors, count);
 }
 
 template <class T>
 void DenseRows<T>::gram(MatrixView<double> out) {
-  if (are_few(0)) return tall_gram<T>(matrix_, {}, out, scratch_);
-  product_.reserve(count() * count());
+  reserve_gram(dimension(), count());
+  if (are_few(count(), 0)) return tall_gram<T>(matrix_, {}, out, scratch_);
   const auto product = product_.matrix(count(), count());
   syrk(Op::transpose, T(1), matrix_, T(0), product);
   for (Index j = 0; j < count(); ++j)
@@ -85,8 +102,8 @@ void DenseRows<T>::gram(MatrixView<double> out) {
 
 template <class T>
 void DenseRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
-  if (!are_few(u.cols)) return gemm(Op::transpose, Op::none, T(1), u, matrix_, T(0), out);
-  projected_.reserve(u.cols * count());
+  if (!are_few(count(), u.cols)) return gemm(Op::transpose, Op::none, T(1), u, matrix_, T(0), out);
+  reserve_project(dimension(), count(), u.cols);
   const auto product = projected_.matrix(u.cols, count());
   tall_project<T>(u, matrix_, {}, Divide::by_d, product, scratch_);
   for (Index r = 0; r < count(); ++r)
@@ -100,7 +117,7 @@ void DenseRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
 
 template <class T>
 void DenseRows<T>::combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out) {
-  if (are_few(w.cols)) return tall_combine<T>(rows, w, false, out, scratch_);
+  if (are_few(count(), w.cols)) return tall_combine<T>(rows, w, false, out, scratch_);
   gemm(Op::none, Op::none, T(1), rows, w, T(0), out);
 }
 
@@ -132,10 +149,11 @@ void DenseRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<do
 }
 
 template <class T>
-void DenseRows<T>::reserve_gradients(Index count) {
-  gradient_.reserve(dimension());
+void DenseRows<T>::reserve_gradients(Index dimension, Index count) {
+  gradient_.reserve(dimension);
   if (!gradients_) gradients_ = std::make_unique<DenseRows>();
-  gradients_->reserve(dimension(), count);
+  gradients_->reserve(dimension, count);
+  gradients_->reserve_use(dimension, count, {false, most_gradient_vectors, 0});
 }
 
 template <class T>
@@ -158,8 +176,7 @@ Rows<T>& DenseRows<T>::part(Index offset, Index size) {
 template <class T>
 RowsCost DenseRows<T>::cost(Index dimension, Index count) {
   const auto n = static_cast<double>(count), d = static_cast<double>(dimension);
-  const Index scratch = count <= most_tall ? 0 : count * count * static_cast<Index>(sizeof(T));
-  return {count, n * n * d, 2 * n * d, scratch};
+  return {count, n * n * d, 2 * n * d};
 }
 
 template <class T>
@@ -175,7 +192,7 @@ template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
                         Buffer<double>& work) {
   const Index most = std::min(most_outer_rows, columns.cols);
-  work.reserve(columns.rows * most);
+  work.reserve(outer_numbers(columns.rows, columns.cols));
   for (Index first = 0; first < columns.cols; first += most) {
     const Index count = std::min(most, columns.cols - first);
     const auto scaled = work.matrix(columns.rows, count);

@@ -15,8 +15,9 @@ namespace bdl {
 template <class T>
 class DenseRows final : public ExampleRows<T> {
  public:
-  static Index bytes(Index dimension, Index count);
   void reserve(Index dimension, Index count);
+  /// Memory for operations on so many rows, wherever they stand.
+  void reserve_use(Index dimension, Index count, const RowsUse& use);
   /// The matrix to fill, one row b_r per column (D x n).
   MatrixView<T> resize(Index dimension, Index count);
   /// Rows that stay where the caller has them, one per column; they must outlive their use.
@@ -39,13 +40,16 @@ class DenseRows final : public ExampleRows<T> {
   }
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  void reserve_gradients(Index count) override;
+  void reserve_gradients(Index count) override { reserve_gradients(dimension(), count); }
+  void reserve_gradients(Index dimension, Index count);
   Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 
  private:
-  bool are_few(Index others) const;
+  static bool are_few(Index count, Index others);
+  void reserve_gram(Index dimension, Index count);
+  void reserve_project(Index dimension, Index count, Index vectors);
   void write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T> out) const;
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
@@ -64,6 +68,11 @@ void take_rows(const Array& array, DenseRows<T>& rows);
 
 /// Rows that share a product with themselves, in D times as many doubles.
 inline constexpr Index most_outer_rows = 64;
+
+/// Numbers of so many of them.
+inline Index outer_numbers(Index dimension, Index count) {
+  return dimension * std::min(most_outer_rows, count);
+}
 
 /// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix, in double.
 template <class T>

@@ -34,10 +34,6 @@ class BatchEstimator : public Estimator<T> {
     c_.reserve(rows(size));
     w_.reserve(rows(size));
   }
-  Index batch_bytes(const BatchSize& size) const {
-    return static_cast<Index>(sizeof(T)) *
-           (density_.outputs() * size.examples * size.samples + 2 * rows(size));
-  }
   const Likelihood& density_;
   Index columns_ = 0;
   Buffer<T> outputs_, c_, w_;
@@ -49,25 +45,18 @@ class NetworkEstimator final : public BatchEstimator<T> {
   explicit NetworkEstimator(const Model<T>& model)
       : BatchEstimator<T>(model), graph_(*model.graph()), rows_(graph_) {}
 
-  void reserve(const BatchSize& size) override {
+  void reserve(const BatchSize& size, const RowsUse& use) override {
     const Index seeds = seed_count(this->density_, size);
     this->reserve_batch(size);
     graph_.reserve(tape_, size.examples, size.samples, seeds);
     if (merges(size)) {
       ones_.reserve(size.examples);
-      rows_.reserve(size.examples, 1);
+      rows_.reserve(size.examples, 1, 1, use);
     } else {
-      rows_.reserve(size.examples, size.samples);
+      rows_.reserve(size.examples, size.samples, seeds, use);
     }
   }
-  Index bytes(const BatchSize& size) const override {
-    const Index seeds = seed_count(this->density_, size);
-    const Index rows = merges(size)
-                           ? rows_.bytes(size.examples, 1) + size.examples * static_cast<Index>(sizeof(T))
-                           : rows_.bytes(size.examples, size.samples);
-    return this->batch_bytes(size) + graph_.tape_bytes(size.examples, size.samples, seeds) + rows;
-  }
-  Index gradient_bytes(Index count) const override { return rows_.gradient_bytes(count); }
+  void reserve_gradients(Index count) override { rows_.reserve_gradients(count); }
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return rows_.cost(size.examples, 1, 1);
     return rows_.cost(size.examples, size.samples, seed_count(this->density_, size));
@@ -77,7 +66,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
                        const SeedSpec& spec) override {
     const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};
     const Index seeds = seed_count(this->density_, size), count = this->rows(size);
-    reserve(size);
+    reserve(size, {});
     this->columns_ = x.cols * thetas.cols;
     const auto f = this->outputs_.matrix(graph_.outputs(), this->columns_);
     graph_.forward(thetas, x, tape_, f, spec.noise);
@@ -116,18 +105,14 @@ class UserEstimator final : public BatchEstimator<T> {
  public:
   explicit UserEstimator(const Model<T>& model) : BatchEstimator<T>(model), model_(model) {}
 
-  void reserve(const BatchSize& size) override {
+  void reserve(const BatchSize& size, const RowsUse& use) override {
     this->reserve_batch(size);
     seeds_.reserve(model_.outputs() * this->rows(size));
+    scratch_.reserve(model_.scratch_size(size.examples));
     rows_.reserve(model_.parameters(), this->rows(size));
+    rows_.reserve_use(model_.parameters(), this->rows(size), use);
   }
-  Index bytes(const BatchSize& size) const override {
-    return this->batch_bytes(size) + model_.outputs() * this->rows(size) * static_cast<Index>(sizeof(T)) +
-           DenseRows<T>::bytes(model_.parameters(), this->rows(size));
-  }
-  Index gradient_bytes(Index count) const override {
-    return static_cast<Index>(sizeof(T)) * model_.parameters() * (count + 1);
-  }
+  void reserve_gradients(Index count) override { rows_.reserve_gradients(model_.parameters(), count); }
   RowsCost cost(const BatchSize& size) const override {
     return DenseRows<T>::cost(model_.parameters(), this->rows(size));
   }
@@ -136,7 +121,7 @@ class UserEstimator final : public BatchEstimator<T> {
                        const SeedSpec& spec) override {
     const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};
     const Index count = this->rows(size);
-    reserve(size);
+    reserve(size, {});
     this->columns_ = x.cols * thetas.cols;
     const auto f = this->outputs_.matrix(model_.outputs(), this->columns_);
     for (Index s = 0; s < thetas.cols; ++s)

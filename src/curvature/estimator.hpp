@@ -46,10 +46,10 @@ template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  virtual void reserve(const BatchSize& size) = 0;
-  virtual Index bytes(const BatchSize& size) const = 0;
-  /// What reserve_gradients(count) of the rows takes.
-  virtual Index gradient_bytes(Index count) const = 0;
+  /// Memory for estimates of such batches, and for what is made of their rows.
+  virtual void reserve(const BatchSize& size, const RowsUse& use) = 0;
+  /// The same for gradients() of the rows.
+  virtual void reserve_gradients(Index count) = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
   /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the

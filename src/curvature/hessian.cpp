@@ -43,17 +43,6 @@ void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
   if (form == HessianForm::diagonal || form == HessianForm::probes) sums_.reserve(dimension);
 }
 
-template <class T>
-Index HessianEstimator<T>::bytes(Index examples, HessianForm form) const {
-  const Index part = std::min(examples, most_examples), dimension = graph_.parameters();
-  if (form == HessianForm::dense && is_linear()) return linear_.bytes(part);
-  const Index columns = form == HessianForm::dense ? 2 : form == HessianForm::diagonal ? 0 : 1;
-  const bool sums = form == HessianForm::diagonal || form == HessianForm::probes;
-  return products_.bytes(part, directions(part)) +
-         dimension * (columns * directions(part) * static_cast<Index>(sizeof(T)) +
-                      (sums ? static_cast<Index>(sizeof(double)) : 0));
-}
-
 /// Calls visit() with the products assigned to one sample and part of the batch after the other.
 template <class T>
 template <class Visit>

@@ -19,7 +19,6 @@ class HessianEstimator {
   explicit HessianEstimator(const Model<T>& model);
 
   void reserve(Index examples, HessianForm form);
-  Index bytes(Index examples, HessianForm form) const;
 
   /// Lower triangle of out (D x D) = scale times the sum. O(S M D^2) for networks, whose columns are products
   /// with unit vectors; for generalised linear models O(M D^2) at most, see LinearHessian.

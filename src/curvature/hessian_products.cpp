@@ -31,24 +31,6 @@ void HessianProducts<T>::reserve(Index examples, Index directions) {
 }
 
 template <class T>
-Index HessianProducts<T>::bytes(Index examples, Index directions) const {
-  Index of_example = 0, curvatures = 0;
-  for (std::size_t w = 0; w < graph_.wires(); ++w) {
-    const auto& wire = graph_.wire(static_cast<Index>(w));
-    if (wire.is_learned) of_example += wire.size;
-  }
-  for (Index p = 0; p < graph_.places(); ++p) of_example += graph_.place_size(p);
-  for (const Node& node : graph_.nodes())
-    if (node.layer) curvatures += node.layer->kept();
-  const Index values = examples * (of_example * directions + curvatures +
-                                   most([](const DenseShape& shape) { return shape.inputs; }) +
-                                   most([](const DenseShape& shape) { return shape.outputs; })) +
-                       most([](const DenseShape& shape) { return std::max(shape.weights(), shape.outputs); });
-  return graph_.tape_bytes(examples, 1, 1) + values * static_cast<Index>(sizeof(T)) +
-         graph_.outputs() * examples * static_cast<Index>(sizeof(double));
-}
-
-template <class T>
 Index HessianProducts<T>::most(Index (*of)(const DenseShape&)) const {
   Index most = 0;
   for (const DenseShape& shape : graph_.dense()) most = std::max(most, of(shape));

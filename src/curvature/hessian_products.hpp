@@ -16,7 +16,6 @@ class HessianProducts {
 
   /// For batches of at most so many examples and directions.
   void reserve(Index examples, Index directions);
-  Index bytes(Index examples, Index directions) const;
 
   /// Back-propagates at theta (D x 1), which like x (inputs x M) must stay until the products are done. Fails
   /// with ERROR_DIVERGED unless the outputs are finite.

@@ -24,13 +24,6 @@ void LinearHessian<T>::reserve(Index examples) {
   scratch_.reserve(2 * model_.outputs() * examples);
 }
 
-template <class T>
-Index LinearHessian<T>::bytes(Index examples) const {
-  return static_cast<Index>(sizeof(double)) *
-             (examples * (2 * model_.inputs() + pairs()) + model_.outputs()) +
-         static_cast<Index>(sizeof(T)) * 3 * model_.outputs() * examples;
-}
-
 /// Column p: sum over the samples of F(c, k) of each example, for pair number p.
 template <class T>
 void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,

@@ -2,17 +2,28 @@
 // operations"): no D x n matrix is needed.
 #pragma once
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
 
-/// For the cost model that chooses how eigenpairs are found, and for memory estimates.
+/// For the cost model that chooses how eigenpairs are found.
 struct RowsCost {
   Index count = 0;           ///< n
   double gram_flops = 0;     ///< of gram()
   double product_flops = 0;  ///< of one column of project() or combine()
-  Index gram_bytes = 0;      ///< scratch that gram() keeps
+};
+
+/// What a step will ask of its rows, beside sums: rows take the memory for it before.
+struct RowsUse {
+  bool gram = false;
+  Index vectors = 0;  ///< columns of project() and combine() at most
+  Index outer = 0;    ///< parameters of the largest part whose add_outer() is taken
+  RowsUse joined(const RowsUse& with) const {
+    return {gram || with.gram, std::max(vectors, with.vectors), std::max(outer, with.outer)};
+  }
 };
 
 /// Rows a step may have: below what BLAS counts in, and their square fits 64 bits.
@@ -65,6 +76,9 @@ class ExampleRows : public Rows<T> {
   /// gradients() of `count` allocates nothing from now on.
   virtual void reserve_gradients(Index count) = 0;
 };
+
+/// Vectors that gradients are multiplied with at a time.
+inline constexpr Index most_gradient_vectors = 4;
 
 /// Gradients of single examples that are made at a time.
 inline constexpr Index most_gradients = 64;

@@ -31,7 +31,6 @@ EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
 template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
                                 PosteriorScratch<T>& scratch) {
-  thetas_.reserve(dimension_ * samples_);
   draws.parameters(q, place, thetas_.matrix(dimension_, samples_), scratch);
 }
 
@@ -43,14 +42,13 @@ void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& o
   samples_ = is_exact(kind) ? 0 : batch_size(options, 1).samples;
   if (const auto* dropout = find_dropout(q)) return draw_masked(*dropout, draws, place);
   if (is_sampled(kind)) return draw(q, draws, place, scratch);
-  thetas_.reserve(dimension_);
   if (is_linearized(kind)) std::ranges::copy(q.mean(), thetas_.data());
 }
 
 template <class T>
 void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options,
                                   DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch) {
-  reserve_samples(options, x.cols);
+  reserve_samples(q, options, x.cols, scratch);
   samples_ = options.samples;
   draw(q, draws, place, scratch);
   const auto f = sampled_outputs_.matrix(model_.outputs(), x.cols * samples_);
@@ -63,18 +61,58 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, c
 }
 
 template <class T>
-void EvidenceEstimator<T>::reserve_samples(const Options& options, Index examples) {
+void EvidenceEstimator<T>::reserve_samples(const Posterior<T>& q, const Options& options, Index examples,
+                                           PosteriorScratch<T>& scratch) {
   thetas_.reserve(dimension_ * options.samples);
   sampled_outputs_.reserve(model_.outputs() * examples * options.samples);
   forward_scratch_.reserve(model_.scratch_size(examples));
+  q.reserve(options.samples, scratch);
 }
 
 template <class T>
-Index EvidenceEstimator<T>::sample_bytes(const Options& options, Index examples) const {
-  const Index one_theta = dimension_;  // which bytes() has counted
-  return static_cast<Index>(sizeof(T)) *
-         (dimension_ * options.samples - one_theta + model_.outputs() * examples * options.samples +
-          model_.scratch_size(examples));
+void EvidenceEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples,
+                                   const RowsUse& use, PosteriorScratch<T>& scratch) {
+  const EstimateKind kind = options.curvature;
+  const BatchSize size = batch_size(options, examples);
+  const auto* const dropout = find_dropout(q);
+  gradient_.reserve(dimension_);
+  if (is_exact(kind)) {
+    if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
+    return exact_->reserve(q, examples, use);
+  }
+  rows_->reserve(size, use);
+  thetas_.reserve(dimension_ * size.samples);
+  if (dropout)
+    masks_.reserve(dropout->units() * size.samples);
+  else if (is_sampled(kind))
+    q.reserve(size.samples, scratch);
+  if (kind == EstimateKind::mc_reparam) sample_gradient_.reserve(dimension_);
+  if (kind == EstimateKind::mc_reparam && !dropout) diagonal_.reserve(dimension_);
+  if (kind == EstimateKind::mc_hess) reserve_hessian(q, options, examples);
+}
+
+template <class T>
+void EvidenceEstimator<T>::reserve_hessian(const Posterior<T>& q, const Options& options, Index examples) {
+  if (!hessian_) hessian_ = std::make_unique<HessianEstimator<T>>(model_);
+  if (q.takes_matrix()) {
+    matrix_.reserve(dimension_ * dimension_);
+    return hessian_->reserve(examples, HessianForm::dense);
+  }
+  diagonal_.reserve(dimension_);
+  probes_.reserve(dimension_ * options.probes);
+  hessian_->reserve(examples, options.probes > 0 ? HessianForm::probes : HessianForm::diagonal);
+}
+
+template <class T>
+void EvidenceEstimator<T>::reserve_guard(const Posterior<T>& metric, const Options& options, Index examples) {
+  const BatchSize size = batch_size(options, examples);
+  const Index rows = rows_->cost(size).count, pairs = examples * size.samples;
+  guard_.reserve(metric, model_.outputs(), pairs, rows);
+  const Index gradients = std::min({pairs, rows, most_gradients});
+  if (is_exact(options.curvature))
+    exact_->reserve_gradients(gradients);
+  else
+    rows_->reserve_gradients(gradients);
 }
 
 template <class T>
@@ -95,13 +133,13 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
                                           const Options& options, double weight, DrawSource<T>& draws,
                                           DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
+  reserve(q, options, x.cols, {}, scratch);
   choose_thetas(q, options, draws, place, scratch);
   center_ = q.mean();
   if (is_exact(kind)) outputs_ = {};
   estimate_ = estimate(q, x, y, options, weight, place);
   y_ = y;
   weight_ = weight;
-  gradient_.reserve(dimension_);
   if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate_);
   Evidence<T> evidence{{}, {estimate_.rows, estimate_.w, {}, {}}, estimate_.expected_log_likelihood};
   if (kind == EstimateKind::mc_hess)
@@ -120,15 +158,6 @@ ConstSpan<T> EvidenceEstimator<T>::guarded_gradient(const Posterior<T>& metric, 
 }
 
 template <class T>
-Index EvidenceEstimator<T>::guard_bytes(const Options& options, Index examples, const Posterior<T>& q) const {
-  const BatchSize size = batch_size(options, examples);
-  const RowsCost rows = rows_->cost(size);
-  const Index pairs = is_exact(options.curvature) ? examples : examples * size.samples;
-  return LeverageGuard<T>::bytes(q, model_.outputs(), pairs, rows.count) +
-         rows_->gradient_bytes(std::min({pairs, rows.count, most_gradients}));
-}
-
-template <class T>
 Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                            const Options& options, double weight, DrawPlace place) {
   const EstimateKind kind = options.curvature;
@@ -142,7 +171,6 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
     outputs_ = rows_->outputs();
     return estimate;
   }
-  if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
   return exact_->estimate(q, x, y, weight);
 }
 
@@ -150,17 +178,13 @@ template <class T>
 Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                            const Options& options, double scale, DrawSource<T>& draws,
                                            DrawPlace place) {
-  if (!hessian_) hessian_ = std::make_unique<HessianEstimator<T>>(model_);
   if (q.takes_matrix()) {
-    matrix_.reserve(dimension_ * dimension_);
     const auto matrix = matrix_.matrix(dimension_, dimension_);
     hessian_->dense(thetas(), x, y, scale, matrix);
     return {nullptr, {}, matrix, {}};
   }
-  diagonal_.reserve(dimension_);
   const auto diagonal = diagonal_.first(dimension_);
   if (options.probes > 0) {
-    probes_.reserve(dimension_ * options.probes);
     const auto probes = probes_.matrix(dimension_, options.probes);
     draws.probes(q, place, probes);
     hessian_->diagonal_by_probes(thetas(), x, y, scale, probes, diagonal);
@@ -176,26 +200,6 @@ EvidencePoints<T> EvidenceEstimator<T>::points(const Options& options, Index exa
   if (is_exact(kind)) return {{}, center_, exact_->variances(examples), {}};
   if (is_linearized(kind)) return {{}, center_, {}, outputs_};
   return {thetas(), center_, {}, {}};
-}
-
-template <class T>
-Index EvidenceEstimator<T>::bytes(const Options& options, Index examples, const Posterior<T>& q) const {
-  const BatchSize size = batch_size(options, examples);
-  const bool is_full = q.takes_matrix();
-  const Index t = sizeof(T);
-  if (is_exact(options.curvature) && has_exact_expectations(model_))
-    return ExactEstimator<T>(model_).bytes(q, examples) + t * dimension_;
-  const auto* const dropout = find_dropout(q);
-  const Index vectors = !size.apart ? 1 : dropout ? 2 : 3;
-  Index bytes = rows_->bytes(size) + t * dimension_ * (size.samples + vectors);
-  if (dropout) bytes += t * dropout->units() * size.samples;
-  if (options.curvature != EstimateKind::mc_hess) return bytes;
-  const HessianForm form = is_full              ? HessianForm::dense
-                           : options.probes > 0 ? HessianForm::probes
-                                                : HessianForm::diagonal;
-  bytes += HessianEstimator<T>(model_).bytes(examples, form);
-  return bytes + (is_full ? static_cast<Index>(sizeof(double)) * dimension_ * dimension_
-                          : t * dimension_ * (1 + options.probes));
 }
 
 template <class T>

@@ -27,6 +27,11 @@ inline bool is_sampled(EstimateKind kind) {
   return !is_linearized(kind) && !is_exact(kind);
 }
 
+/// As rows, not as a matrix or a diagonal.
+inline bool gives_rows(EstimateKind kind) {
+  return kind != EstimateKind::mc_hess && kind != EstimateKind::mc_reparam;
+}
+
 /// Examples of a step with its samples and seeds.
 BatchSize batch_size(const Options& options, Index examples);
 
@@ -64,14 +69,13 @@ class EvidenceEstimator {
   /// Of what prepare() saw, for a step of the mean by the covariance of `metric`: the gradient as the guard
   /// lets it pass, and whether it held anything back.
   ConstSpan<T> guarded_gradient(const Posterior<T>& metric, double rate, double limit, bool& held);
-  Index guard_bytes(const Options& options, Index examples, const Posterior<T>& q) const;
   /// For estimates without samples: posterior samples, and the outputs at them, in place of those of the last
   /// evidence.
   void sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options, DrawSource<T>& draws,
               DrawPlace place, PosteriorScratch<T>& scratch);
-  void reserve_samples(const Options& options, Index examples);
-  /// What it holds beyond bytes().
-  Index sample_bytes(const Options& options, Index examples) const;
+  /// Memory for sample().
+  void reserve_samples(const Posterior<T>& q, const Options& options, Index examples,
+                       PosteriorScratch<T>& scratch);
   /// Parameters at which the last evidence was computed, one per column, or the last samples; none if it was
   /// exact.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
@@ -79,10 +83,15 @@ class EvidenceEstimator {
   ConstMatrixView<T> outputs() const { return outputs_; }
   /// Of the last evidence; the belief that it was about must still be there.
   EvidencePoints<T> points(const Options& options, Index examples) const;
-  Index bytes(const Options& options, Index examples, const Posterior<T>& q) const;
+  /// Memory for assess() and prepare() of so many examples, and for what is made of the rows.
+  void reserve(const Posterior<T>& q, const Options& options, Index examples, const RowsUse& use,
+               PosteriorScratch<T>& scratch);
+  /// Memory for guarded_gradient().
+  void reserve_guard(const Posterior<T>& metric, const Options& options, Index examples);
   RowsCost cost(const Options& options, Index examples) const;
 
  private:
+  void reserve_hessian(const Posterior<T>& q, const Options& options, Index examples);
   void draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
   void choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);

@@ -8,8 +8,6 @@ namespace bdl {
 
 template <class T>
 void EvidenceEstimator<T>::draw_masked(const DropoutPosterior<T>& q, DrawSource<T>& draws, DrawPlace place) {
-  thetas_.reserve(dimension_ * samples_);
-  masks_.reserve(q.units() * samples_);
   const auto masks = masks_.matrix(q.units(), samples_);
   draws.masks(q, place, masks);
   for (Index s = 0; s < samples_; ++s)
@@ -21,9 +19,7 @@ void EvidenceEstimator<T>::draw_masked(const DropoutPosterior<T>& q, DrawSource<
 template <class T>
 Evidence<T> EvidenceEstimator<T>::reparametrized(const Posterior<T>& q, const Estimate<T>& estimate) {
   const StageTimer timer(Stage::sums);
-  sample_gradient_.reserve(dimension_);
   if (const auto* dropout = find_dropout(q)) return masked(*dropout, estimate);
-  diagonal_.reserve(dimension_);
   const auto part = sample_gradient_.first(dimension_);
   const T *mean = q.mean().data(), *g = part.data();
   T *sum = gradient_.data(), *h = diagonal_.data();

@@ -7,7 +7,6 @@
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/methods/suggestion.hpp"
-#include "linalg/tall/woodbury.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 
@@ -45,18 +44,14 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
       posterior_(std::move(posterior)),
       method_(method),
       data_size_(data_size),
-      context_(context_of(model_.get(), data_size)) {
+      context_(context_of(model_.get(), data_size)),
+      work_(model_.get()) {
   method.set_defaults(options_, context_);
   check_options(options_);
   if (model_) check_masks_fit(*model_, *posterior_);
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
-  if (model_) {
-    evidence_ = std::make_unique<EvidenceEstimator<T>>(*model_);
-    prequential_ = std::make_unique<Prequential<T>>(*model_);
-    stream_guard_ = std::make_unique<StreamGuard<T>>(*model_);
-  }
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
@@ -78,6 +73,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
+  reserved_for_ = 0;
 }
 
 /// Of a posterior as prior, the method's steps use all they can, or refuse it here.
@@ -94,6 +90,7 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> belief) {
   check_prior(prior, options_);
   if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
   prior_ = std::move(prior);
+  reserved_for_ = 0;
   forget_good_state();
 }
 
@@ -127,8 +124,8 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
     posterior_->swap(*belief);
     return;
   }
-  slope_.reserve(posterior_->dimension());
-  const auto precision = slope_.first(posterior_->dimension());
+  Buffer<T> values(posterior_->dimension());
+  const auto precision = values.first(posterior_->dimension());
   std::ranges::copy(prior.precision(), precision.begin());
   if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
   const bool plain = descent_of(options_.rule) == Descent::plain;
@@ -141,8 +138,8 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
 
 template <class T>
 void Optimizer<T>::initialize() {
-  gradient_.reserve(posterior_->dimension());
-  const auto mean = gradient_.first(posterior_->dimension());
+  Buffer<T> start(posterior_->dimension());
+  const auto mean = start.first(posterior_->dimension());
   std::ranges::fill(mean, T(0));
   if (prior_.belief())
     std::ranges::copy(prior_.belief()->mean(), mean.begin());
@@ -153,13 +150,14 @@ void Optimizer<T>::initialize() {
   start_precision(prior ? *prior : prior_);
   // From here on nothing can fail.
   if (prior) prior_ = std::move(*prior);
+  reserved_for_ = 0;
   std::ranges::copy(mean, posterior_->mean().begin());
   std::ranges::copy(mean, initial_mean_.data());
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
-  first_order_.forget();
+  work_.first_order.forget();
   forget_good_state();
   state = {};
   state.plan = {0, options_.total_steps};
@@ -201,14 +199,14 @@ void Optimizer<T>::start_noises(DataSet& data) {
 
 template <class T>
 MatrixView<T> Optimizer<T>::x_to_fill(Index examples) {
-  x_.reserve(examples * model_->inputs());
-  return x_.matrix(model_->inputs(), examples);
+  work_.x.reserve(examples * model_->inputs());
+  return work_.x.matrix(model_->inputs(), examples);
 }
 
 template <class T>
 MatrixView<T> Optimizer<T>::y_to_fill(Index examples) {
-  y_.reserve(examples * model_->likelihood.targets());
-  return y_.matrix(model_->likelihood.targets(), examples);
+  work_.y.reserve(examples * model_->likelihood.targets());
+  return work_.y.matrix(model_->likelihood.targets(), examples);
 }
 
 template <class T>
@@ -227,39 +225,6 @@ template <class T>
 DrawSource<T>& Optimizer<T>::draws() {
   streams_.set_seed(static_cast<std::uint64_t>(options_.seed));
   return caller_draws_ ? *caller_draws_ : streams_;
-}
-
-template <class T>
-Index Optimizer<T>::workspace_bytes(Index examples) const {
-  const Index dimension = posterior_->dimension(), t = sizeof(T), rank = posterior_->rank();
-  const bool for_scales = evidence_ && !method_.is_online && samples_for_scales();
-  const Index drawn = for_scales ? options_.samples : evidence_ ? batch_size(options_, examples).samples : 1;
-  const RowsCost cost = prior_.entered(evidence_ ? evidence_->cost(options_, examples)
-                                                 : DenseRows<T>::cost(dimension, examples));
-  const Index batch = evidence_ ? evidence_->bytes(options_, examples, *posterior_) +
-                                      t * examples * (model_->inputs() + model_->likelihood.targets()) +
-                                      (for_scales ? evidence_->sample_bytes(options_, examples) : 0)
-                                : DenseRows<T>::bytes(dimension, examples) + t * dimension;
-  const Index samples =
-      posterior_->family() == Family::low_rank ? Woodbury<T>::scratch_bytes(dimension, rank, drawn) : 0;
-  const Index vectors = t * dimension * 5 + prior_.bytes(cost.count, rank);
-  if (is_first_order() && !method_.is_online)
-    return posterior_->bytes() + vectors - t * dimension + batch + samples +
-           FirstOrder<T>::bytes(dimension, rule() == Rule::bbb, options_) +
-           (rule() == Rule::bbb ? posterior_->bytes() : 0);
-  if (method_.is_online)
-    return vectors + batch + samples + filter_.bytes(*posterior_, cost, options_) +
-           (evidence_ && options_.score == ScoreKind::linearized ? prequential_->bytes(*posterior_, examples)
-                                                                 : 0) +
-           (evidence_ && options_.guard > 0 ? stream_guard_->bytes(examples, is_sampled(options_.curvature))
-                                            : 0);
-  const Index averaged =  // eigenvectors of the minibatch beside U
-      options_.low_rank_update == LowRankUpdate::moving_average ? t * dimension * rank : 0;
-  const Index guard = evidence_ && is_guarded() ? evidence_->guard_bytes(options_, examples, *posterior_) : 0;
-  const Index kept = evidence_ ? posterior_->bytes() : 0;  // the last good state
-  return guard + kept + averaged + posterior_->bytes() +
-         posterior_->update_bytes(cost, projection_options(options_)) + batch + vectors + t * cost.count +
-         samples;
 }
 
 template <class T>

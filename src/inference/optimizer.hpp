@@ -120,8 +120,8 @@ class Optimizer {
   void forecast(Index steps);
   /// Time has passed as for an observation, but nothing was seen.
   void skip();
-  Filter<T>& filter() { return filter_; }
-  const Filter<T>& filter() const { return filter_; }
+  Filter<T>& filter() { return work_.filter; }
+  const Filter<T>& filter() const { return work_.filter; }
   /// Null: the optimizer's own streams.
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
   /// After a failed step: if training has run away, the belief and the scales are as in the last good state.
@@ -133,17 +133,18 @@ class Optimizer {
   bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
   /// One step on the rows that the caller has put into rows().
   void step_rows();
-  DenseRows<T>& rows() { return caller_rows_; }
-  MatrixView<T> rows_to_fill(Index count) { return caller_rows_.resize(posterior_->dimension(), count); }
+  DenseRows<T>& rows() { return work_.rows; }
+  MatrixView<T> rows_to_fill(Index count) { return work_.rows.resize(posterior_->dimension(), count); }
 
+  /// Bytes of numbers that it holds once it has stepped on so many examples (rows, without a model).
   Index workspace_bytes(Index examples) const;
   double kl() const;
   /// Posterior moments at the start, for the diagnostic.
   ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
   ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
   ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
-  FirstOrder<T>& first_order() { return first_order_; }
-  const FirstOrder<T>& first_order() const { return first_order_; }
+  FirstOrder<T>& first_order() { return work_.first_order; }
+  const FirstOrder<T>& first_order() const { return work_.first_order; }
 
   TrainingState state;
   std::atomic<bool> stop_requested{false};
@@ -156,6 +157,22 @@ class Optimizer {
   void forget_start() noexcept;
 
  private:
+  /// What steps hold beside model, belief, prior and averages of gradients. A new one, reserved in a plan,
+  /// tells how much that is.
+  struct Workspace {
+    explicit Workspace(const Model<T>* model);
+    std::unique_ptr<EvidenceEstimator<T>> evidence;  // this and the next two: null without a model
+    std::unique_ptr<Prequential<T>> prequential;
+    std::unique_ptr<StreamGuard<T>> stream_guard;
+    Filter<T> filter;
+    FirstOrder<T> first_order;
+    std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
+    UpdateWorkspace<T> update;
+    PosteriorScratch<T> scratch;
+    DenseRows<T> rows;  // the caller's
+    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c;
+  };
+
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior);
@@ -181,6 +198,16 @@ class Optimizer {
   void commit();
   void commit_averages();
 
+  // optimizer_memory.cpp
+  using PriorScratch = typename Prior<T>::Scratch;
+  void reserve(Use use, Index examples);
+  void reserve(Use use, Index examples, Workspace& work, PriorScratch& of_prior) const;
+  void reserve_rows(Index count, Workspace& work, PriorScratch& of_prior) const;
+  void reserve_batch(Index examples, Workspace& work, PriorScratch& of_prior) const;
+  void reserve_descent(Workspace& work, PriorScratch& of_prior) const;
+  RowsUse reserve_step(bool has_rows, const RowsCost& rows, Workspace& work, PriorScratch& of_prior) const;
+  void reserve_stream(Index examples, Workspace& work) const;
+
   std::shared_ptr<Model<T>> model_;
   std::shared_ptr<Posterior<T>> posterior_;
   const Method& method_;
@@ -190,17 +217,11 @@ class Optimizer {
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block when there is no model
 
-  std::unique_ptr<EvidenceEstimator<T>> evidence_;
-  Filter<T> filter_;
-  std::unique_ptr<Prequential<T>> prequential_;
-  std::unique_ptr<StreamGuard<T>> stream_guard_;
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
-  std::unique_ptr<Posterior<T>> next_;  // the step's result until it is committed
   Watch next_watch_;
   struct GoodState {
     bool is_known = false;
-    std::unique_ptr<Posterior<T>> posterior;
     std::vector<double> prior;
     std::optional<Likelihood> likelihood;
     Watch watch;
@@ -208,13 +229,11 @@ class Optimizer {
   } good_;
   double part_ = 1;    // of the step that was taken
   bool held_ = false;  // was anything of its gradient held back?
-  FirstOrder<T> first_order_;
-  DenseRows<T> caller_rows_;
-  UpdateWorkspace<T> workspace_;
-  PosteriorScratch<T> scratch_;
   Scales scales_;
-  Buffer<T> x_, y_, zeros_, gradient_, slope_, momentum_, next_momentum_, c_, initial_mean_,
-      initial_precision_;
+  Buffer<T> momentum_, initial_mean_, initial_precision_;
+  Index reserved_for_ = 0;  // examples (rows); 0: not for these options
+  Use reserved_use_ = Use::fit;
+  Workspace work_;
 };
 
 }  // namespace bdl

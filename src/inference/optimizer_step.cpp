@@ -49,20 +49,18 @@ void Optimizer<T>::step(Index examples) {
   const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
-  if (samples_for_scales()) {
-    evidence_->reserve_samples(options_, examples);
-    posterior_->reserve(options_.samples, scratch_);
-  }
   const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
   const Index learning_step = state.learning_step;
   FreedLogPrecision freed(model_->likelihood);
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
+  reserve(Use::step, examples);
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
-  const Evidence<T> evidence =
-      guarded ? evidence_->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_)
-              : evidence_->assess(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, scratch_);
+  const Evidence<T> evidence = guarded ? work_.evidence->prepare(*posterior_, x, y, options_, 1 / part,
+                                                                 draws(), {state.step, 0}, work_.scratch)
+                                       : work_.evidence->assess(*posterior_, x, y, options_, 1 / part,
+                                                                draws(), {state.step, 0}, work_.scratch);
   watch(y, epoch_steps);
   if (guarded)
     take_guarded(evidence);
@@ -86,10 +84,9 @@ void Optimizer<T>::step_rows() {
   check_use(Use::rows);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
-  const Index count = caller_rows_.count(), dimension = posterior_->dimension();
-  c_.reserve(count);
-  gradient_.reserve(dimension);
-  const auto c = c_.first(count);
+  const Index count = work_.rows.count(), dimension = posterior_->dimension();
+  reserve(Use::rows, count);
+  const auto c = work_.c.first(count);
   std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
   scales_.noise.clear();
@@ -97,9 +94,9 @@ void Optimizer<T>::step_rows() {
   scales_.degrees = 0;
   {
     const StageTimer timer(Stage::sums);
-    caller_rows_.sum(c, gradient_.first(dimension));
+    work_.rows.sum(c, work_.gradient.first(dimension));
   }
-  take({gradient_.first(dimension), {&caller_rows_, c, {}, {}}});
+  take({work_.gradient.first(dimension), {&work_.rows, c, {}, {}}});
   commit();
   forget_good_state();
 }
@@ -111,8 +108,8 @@ void Optimizer<T>::take(const Evidence<T>& evidence) {
   if (is_first_order()) return descend(evidence);
   PosteriorStep<T> step = begin_batch_step(evidence);
   step.m = slope(evidence.gradient);
-  part_ = next_->take(step, workspace_);
-  check_mean_finite(*next_, "step", state.step + 1);
+  part_ = work_.next->take(step, work_.update);
+  check_mean_finite(*work_.next, "step", state.step + 1);
 }
 
 /// The covariance first: the guard asks how far it lets each example's gradient move the example's outputs.
@@ -121,24 +118,22 @@ void Optimizer<T>::take_guarded(const Evidence<T>& evidence) {
   PosteriorStep<T> step = begin_batch_step(evidence);
   const bool together = step.mean_update == MeanUpdate::unprojected;  // mean and covariance move at once
   if (together) {
-    slope_.reserve(posterior_->dimension());
-    std::ranges::fill(slope_.first(posterior_->dimension()), T(0));
-    step.m = slope_.first(posterior_->dimension());
+    std::ranges::fill(work_.slope.first(posterior_->dimension()), T(0));
+    step.m = work_.slope.first(posterior_->dimension());
   }
-  part_ = next_->take(step, workspace_);
-  const Posterior<T>& metric = next_->moves_by_former_covariance() ? *posterior_ : *next_;
-  step.m = slope(evidence_->guarded_gradient(metric, part_ * step.mean_rate, options_.guard, held_));
+  part_ = work_.next->take(step, work_.update);
+  const Posterior<T>& metric = work_.next->moves_by_former_covariance() ? *posterior_ : *work_.next;
+  step.m = slope(work_.evidence->guarded_gradient(metric, part_ * step.mean_rate, options_.guard, held_));
   if (together)
-    part_ = next_->take(step, workspace_);
+    part_ = work_.next->take(step, work_.update);
   else
-    next_->move_mean_by(*posterior_, metric, part_ * step.mean_rate, step.m, workspace_.scratch);
-  check_mean_finite(*next_, "step", state.step + 1);
+    work_.next->move_mean_by(*posterior_, metric, part_ * step.mean_rate, step.m, work_.update.scratch);
+  check_mean_finite(*work_.next, "step", state.step + 1);
 }
 
 /// All but m.
 template <class T>
 PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
-  if (!next_) next_ = posterior_->clone();
   const double factor = rate_factor(options_, state.plan, state.step + 1);
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
                          static_cast<std::uint64_t>(state.step), 0};
@@ -161,18 +156,16 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
                             state.step + 1};
   part_ = 1;
   if (rule() == Rule::map) {
-    first_order_.move_mean(step, options_);
+    work_.first_order.move_mean(step, options_);
     return;
   }
-  if (!next_) next_ = posterior_->clone();
-  first_order_.move_diagonal(step, evidence.curvature, options_, *next_);
+  work_.first_order.move_diagonal(step, evidence.curvature, options_, *work_.next);
 }
 
 /// With that of minus the expected log prior.
 template <class T>
 ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient) {
-  slope_.reserve(posterior_->dimension());
-  const auto slope = slope_.first(posterior_->dimension());
+  const auto slope = work_.slope.first(posterior_->dimension());
   ConstSpan<T> diagonal = prior_.precision();
   if (const auto* const dropout = find_dropout(*posterior_)) {
     dropout->weigh_prior(diagonal, slope);
@@ -186,18 +179,16 @@ ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient) {
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const Index dimension = posterior_->dimension();
-  slope_.reserve(dimension);
-  next_momentum_.reserve(dimension);
   const double gamma = options_.momentum,
                unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
   const double kept = state.momentum_steps > 0 ? gamma : 0;
   const T *old = momentum_.data(), *from = gradient.data();
-  T* const next = next_momentum_.data();
+  T* const next = work_.next_momentum.data();
   const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { next[i] = keep * old[i] + add * from[i]; });
-  prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(unbias), next_momentum_.first(dimension),
-               slope_.first(dimension));
-  return slope_.first(dimension);
+  prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(unbias),
+               work_.next_momentum.first(dimension), work_.slope.first(dimension));
+  return work_.slope.first(dimension);
 }
 
 template <class T>
@@ -208,21 +199,22 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Inde
   if (!is_due(options_.learn_from, epoch_steps) || !(learns_prior() || learns_noise())) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (samples_for_scales()) evidence_->sample(*posterior_, x, options_, draws(), {state.step, 0}, scratch_);
-  if (learns_prior()) learn_prior<T>(prior_, evidence_->thetas(), weight, scales_);
-  if (learns_noise()) learn_noise<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
+  if (samples_for_scales())
+    work_.evidence->sample(*posterior_, x, options_, draws(), {state.step, 0}, work_.scratch);
+  if (learns_prior()) learn_prior<T>(prior_, work_.evidence->thetas(), weight, scales_);
+  if (learns_noise()) learn_noise<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
   if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
       is_due(options_.heteroscedastic_from, epoch_steps))  // once the scale fits
-    learn_degrees<T>(model_->likelihood, evidence_->outputs(), y, weight, scales_);
+    learn_degrees<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
   state.learning_step = first;
 }
 
 template <class T>
 void Optimizer<T>::commit() {
   if (rule() == Rule::map)
-    std::ranges::copy(first_order_.mean(), posterior_->mean().begin());
+    std::ranges::copy(work_.first_order.mean(), posterior_->mean().begin());
   else
-    posterior_->swap(*next_);
+    posterior_->swap(*work_.next);
   posterior_->set_blank(false);
   commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
@@ -239,12 +231,12 @@ void Optimizer<T>::commit() {
 template <class T>
 void Optimizer<T>::commit_averages() {
   if (is_first_order()) {
-    first_order_.commit();
+    work_.first_order.commit();
     state.momentum_steps = 0;
     return;
   }
-  first_order_.forget();
-  momentum_.swap(next_momentum_);
+  work_.first_order.forget();
+  momentum_.swap(work_.next_momentum);
   ++state.momentum_steps;
   const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) *
                       planned_curvature_rate(options_, state.plan);

@@ -13,14 +13,16 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   FreedLogPrecision freed(model_->likelihood);
   freed.free();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
-  Posterior<T>& prior = filter_.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
-  const PrequentialSums sums = prequential_->score(prior, x, y, options_.score, scores);
+  reserve(Use::stream, examples);
+  Posterior<T>& prior = work_.filter.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
+  const PrequentialSums sums = work_.prequential->score(prior, x, y, options_.score, scores);
   Index shortened = state.shortened_steps;
   const auto kept = caller_draws_;
-  Posterior<T>& next = filter_.update(prior, x, y, options_, *evidence_, draws(), state.step, shortened);
-  const bool held_back =
-      options_.guard > 0 &&
-      stream_guard_->hold_back(prior, x, y, evidence_->points(options_, examples), next, filter_.scratch());
+  Posterior<T>& next =
+      work_.filter.update(prior, x, y, options_, *work_.evidence, draws(), state.step, shortened);
+  const bool held_back = options_.guard > 0 && work_.stream_guard->hold_back(
+                                                   prior, x, y, work_.evidence->points(options_, examples),
+                                                   next, work_.filter.scratch());
   posterior_->swap(next);
   freed.keep();
   forget_good_state();
@@ -37,7 +39,7 @@ void Optimizer<T>::forecast(Index steps) {
   check_use(Use::stream);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
-  Posterior<T>& later = filter_.predict(*posterior_, steps, options_);
+  Posterior<T>& later = work_.filter.predict(*posterior_, steps, options_);
   if (&later != posterior_.get()) posterior_->swap(later);
   state.is_ahead = true;
 }

@@ -39,14 +39,13 @@ void Arrival::add(double value) {
 /// noise.
 template <class T>
 void Optimizer<T>::watch(ConstMatrixView<T> y, Index epoch_steps) {
-  const ConstMatrixView<T> f = evidence_->outputs();
+  const ConstMatrixView<T> f = work_.evidence->outputs();
   next_watch_ = state.watch;
   if (f.cols == 0) return;  // expectations
-  zeros_.reserve(f.rows);
-  std::fill_n(zeros_.data(), f.rows, T(0));
+  std::fill_n(work_.zeros.data(), f.rows, T(0));
   const Likelihood& likelihood = model_->likelihood;
   double baseline = 0;
-  for (Index i = 0; i < y.cols; ++i) baseline += likelihood.misfit(zeros_.data(), y.column_data(i));
+  for (Index i = 0; i < y.cols; ++i) baseline += likelihood.misfit(work_.zeros.data(), y.column_data(i));
   baseline /= static_cast<double>(y.cols);
   Watch& watch = next_watch_;
   const Index window = std::max(epoch_steps, least_window);
@@ -80,10 +79,7 @@ void Optimizer<T>::forget_older_good_state() {
 
 template <class T>
 void Optimizer<T>::remember_good_state() {
-  if (!good_.posterior)
-    good_.posterior = posterior_->clone();
-  else
-    good_.posterior->assign(*posterior_);
+  work_.good->assign(*posterior_);
   good_.is_known = true;
   good_.prior.assign(prior_.groups().begin(), prior_.groups().end());
   good_.likelihood = model_->likelihood;
@@ -96,11 +92,11 @@ void Optimizer<T>::remember_good_state() {
 template <class T>
 bool Optimizer<T>::go_back() {
   if (!good_.is_known || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
-  posterior_->assign(*good_.posterior);
+  posterior_->assign(*work_.good);
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
   model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
-  first_order_.forget();
+  work_.first_order.forget();
   state.momentum_steps = 0;
   state.running_log_likelihood = good_.running_log_likelihood;
   state.start_weight = good_.start_weight;

@@ -66,7 +66,7 @@ template <class T>
 double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
                               ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
   const Index outputs = likelihood.outputs();
-  scratch.reserve(outputs * (outputs + 2));
+  scratch.reserve(linearized_density_scratch(outputs));
   double *const target = scratch.data(), *const other = target + outputs;
   std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
   if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {

@@ -14,6 +14,8 @@ template <class T>
 struct RowsScratch {
   Buffer<T> folded, inputs, product, rows;
   Buffer<double> outer;
+  /// For Gram matrices of n rows.
+  void reserve_gram(Index count) { product.reserve(2 * count * count); }
 };
 
 /// Of a minibatch, in numbers of type T.
@@ -66,8 +68,6 @@ class BlockRows {
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
   /// gradients() of `count` allocates nothing from now on.
   virtual BlockRows& reserve_gradients(Index count) = 0;
-  /// Numbers of type T that these take.
-  virtual Index gradient_numbers(Index count) const = 0;
 };
 
 }  // namespace bdl

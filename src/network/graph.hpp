@@ -71,7 +71,6 @@ class Graph {
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
   /// From now on forward() keeps second derivatives as well.
   void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
-  Index tape_bytes(Index examples, Index samples, Index seeds) const;
   /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
   /// not.
   void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,

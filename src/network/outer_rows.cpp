@@ -134,7 +134,7 @@ void OuterRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>&
 template <class T>
 void OuterRows<T>::gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
   const Index inputs = rows_.a.cols, count = rows_.e.cols;
-  scratch.product.reserve(2 * count * count);
+  scratch.reserve_gram(count);
   const auto ee = scratch.product.matrix(count, count);
   const MatrixView<T> aa(scratch.product.data() + count * count, inputs, inputs);
   syrk(Op::transpose, T(1), rows_.e, T(0), ee);

@@ -28,7 +28,6 @@ class OuterRows final : public BlockRows<T> {
                         RowsScratch<T>& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   BlockRows<T>& reserve_gradients(Index count) override;
-  Index gradient_numbers(Index count) const override { return (layer_.inputs + layer_.outputs) * count; }
 
  private:
   /// Inputs and sensitivities, or what an operation takes in their place.

@@ -73,21 +73,6 @@ void Graph<T>::reserve_curvatures(Tape<T>& tape, Index examples, Index samples) 
 }
 
 template <class T>
-Index Graph<T>::tape_bytes(Index examples, Index samples, Index seeds) const {
-  std::vector<Index> numbers(place_sizes_.size());
-  for (const Wire& w : wires_)
-    if (!w.is_data)
-      numbers[at(w.place)] =
-          std::max(numbers[at(w.place)],
-                   w.size * ((w.is_learned ? seeds : 0) + (w.place != wire(output_).place ? 1 : 0)));
-  Index total = 0;
-  for (const Index of_place : numbers) total += of_place;
-  for (const Node& node : nodes_)
-    if (node.layer) total += node.layer->kept();
-  return total * examples * samples * static_cast<Index>(sizeof(T));
-}
-
-template <class T>
 MatrixView<T> Graph<T>::sensitivities(Tape<T>& tape, Index w, Index columns) const {
   return tape.sensitivities[at(wire(w).place)].matrix(wire(w).size, columns);
 }
@@ -184,7 +169,6 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
   template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&) const; \
   template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
   template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                           \
-  template Index Graph<T>::tape_bytes(Index, Index, Index) const;                                     \
   template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
   template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
   template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \

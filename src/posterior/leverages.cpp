@@ -29,14 +29,7 @@ void Posterior<T>::reserve_leverages(Index n, LeverageScratch<T>& scratch) const
   const Index together = std::min(n, most_gradients);
   scratch.columns.reserve(dimension_ * together);
   scratch.small.reserve(together);
-  reserve(together, scratch.solve);
-}
-
-template <class T>
-Index Posterior<T>::leverage_bytes(Index n) const {
-  const Index together = std::min(n, most_gradients), f64 = sizeof(double);
-  return static_cast<Index>(sizeof(T)) * dimension_ * together + f64 * together +
-         2 * f64 * dimension_ * std::min(together, most_dense_columns);
+  reserve_variances(together, scratch.solve);
 }
 
 template <class T>
@@ -46,8 +39,7 @@ void Posterior<T>::leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Ind
   for (std::size_t first = 0; first < which.size(); first += most_gradients) {
     const auto some = which.subspan(first, std::min<std::size_t>(most_gradients, which.size() - first));
     const ExampleRows<T>& gradients = rows.gradients(z, some, n);
-    scratch.columns.reserve(dimension_ * gradients.count());
-    scratch.small.reserve(gradients.count());
+    reserve_leverages(gradients.count(), scratch);
     const auto columns = scratch.columns.matrix(dimension_, gradients.count());
     for (Index m = 0; m < columns.cols; ++m) gradients.write_row(m, 0, columns.column(m));
     variances(columns, scratch.small.first(columns.cols), scratch.solve);
@@ -62,7 +54,6 @@ void Posterior<T>::leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Ind
   template bool Posterior<T>::bound_leverages(ExampleRows<T>&, ConstSpan<T>, std::span<double>,             \
                                               LeverageScratch<T>&) const;                                   \
   template void Posterior<T>::reserve_leverages(Index, LeverageScratch<T>&) const;                          \
-  template Index Posterior<T>::leverage_bytes(Index) const;                                                 \
   template void Posterior<T>::leverages(ExampleRows<T>&, ConstSpan<T>, ConstSpan<Index>, std::span<double>, \
                                         LeverageScratch<T>&) const;
 BDL_INSTANTIATE(float)

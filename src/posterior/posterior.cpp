@@ -74,9 +74,25 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
 }
 
 template <class T>
+StepSize size_of(const PosteriorStep<T>& step) {
+  StepSize size;
+  size.has_rows = step.curvature.rows != nullptr;
+  if (size.has_rows) size.rows = step.curvature.rows->cost();
+  size.descent = step.descent;
+  size.mean_update = step.mean_update;
+  size.low_rank_update = step.low_rank_update;
+  size.leaves_prior = step.leaves_prior();
+  size.has_prior = step.prior != nullptr;
+  size.prior_rank = step.prior ? step.prior->rank() : 0;
+  size.most_rate = step.curvature_rate;
+  size.unsymmetric = step.unsymmetric;
+  size.projection = step.projection;
+  return size;
+}
+
+template <class T>
 ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const Index count = step.curvature.rows->count();
-  workspace.weights.reserve(count);
   const T rate = static_cast<T>(step.curvature_rate);
   std::ranges::transform(step.curvature.w, workspace.weights.data(), [rate](T w) { return rate * w; });
   return workspace.weights.first(count);
@@ -85,8 +101,6 @@ ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& wo
 template <class T>
 MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
   const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
-  workspace.mixing.reserve(count * std::min(count, most_columns_together));
-  workspace.factor.reserve(dimension * count);
   const auto columns = workspace.factor.matrix(dimension, count);
   for (Index first = 0; first < count; first += most_columns_together) {
     const Index some = std::min(most_columns_together, count - first);
@@ -154,6 +168,7 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   template class Posterior<T>;                                                                \
   template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
   template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
+  template StepSize size_of(const PosteriorStep<T>&);                                         \
   template ConstSpan<T> scaled_weights(const PosteriorStep<T>&, UpdateWorkspace<T>&);         \
   template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \
   template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \

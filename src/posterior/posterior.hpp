@@ -2,9 +2,11 @@
 // family.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "base/plan.hpp"
 #include "curvature/curvature.hpp"
 #include "linalg/dense/positive_matrix.hpp"
 #include "linalg/tall/low_rank_projection.hpp"
@@ -63,6 +65,23 @@ struct PosteriorStep {
   bool leaves_prior() const { return has_kl() && !at_prior(); }
 };
 
+/// As much of a step as its memory depends on.
+struct StepSize {
+  RowsCost rows;         ///< of a curvature given by rows
+  bool has_rows = true;  ///< it is not a matrix or a diagonal
+  Descent descent = Descent::natural;
+  MeanUpdate mean_update = MeanUpdate::projected;
+  LowRankUpdate low_rank_update = LowRankUpdate::projected;
+  bool leaves_prior = false, has_prior = false;  ///< has_prior: Lambda_0 is a posterior's, of this rank
+  Index prior_rank = 0;
+  double most_rate = 1;  ///< of the curvature
+  bool unsymmetric = false;
+  ProjectionOptions projection{};
+};
+
+template <class T>
+StepSize size_of(const PosteriorStep<T>& step);
+
 /// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
 /// inflation is transition^2 over the forgetting factor, an empty noise 0 (docs/mathematics/streams.md, "The
 /// passage of time").
@@ -95,6 +114,13 @@ struct LeverageScratch {
 
 /// Columns that curvature_columns() makes at a time, by n weights each.
 inline constexpr Index most_columns_together = 32;
+
+/// Memory for the two functions below.
+template <class T>
+void reserve_columns(Index dimension, Index count, UpdateWorkspace<T>& workspace) {
+  workspace.mixing.reserve(count * std::min(count, most_columns_together));
+  workspace.factor.reserve(dimension * count);
+}
 
 /// rate w_r for each row, in workspace.weights.
 template <class T>
@@ -136,7 +162,10 @@ class Posterior {
   virtual void assign(const Posterior& other) = 0;
   /// Exchanges contents with a posterior of the same family and sizes.
   virtual void swap(Posterior& other) = 0;
-  virtual Index bytes() const = 0;
+  /// Of its numbers.
+  virtual Index bytes() const { return mean_.bytes(); }
+  /// By which they grow in such steps, from or to here.
+  virtual Index bytes_to_grow(const StepSize&) const { return 0; }
 
   /// Visits the belief's numbers, the mean first, in an order that depends on the kind only. What is written
   /// through it counts after accept_tensors(): write_tensors() does both.
@@ -175,15 +204,25 @@ class Posterior {
                          LeverageScratch<T>& scratch) const;
   /// Memory for both, for n gradients: they allocate nothing then.
   virtual void reserve_leverages(Index n, LeverageScratch<T>& scratch) const;
-  virtual Index leverage_bytes(Index n) const;
 
   /// This posterior becomes `from` after the passage of time, exactly.
   virtual void drift(const Posterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) = 0;
-  /// Scratch of take() for a factor of this cost.
-  virtual Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const = 0;
+  /// Memory for steps like that, which take() reserves first: it allocates nothing then.
+  virtual void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const = 0;
+  /// What such a step asks of rows.
+  virtual RowsUse use_of_rows(const StepSize& step) const = 0;
+  /// Memory for drift().
+  virtual void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const = 0;
 
-  /// Memory for solve() and color() of this many columns: they cannot fail then.
+  /// Memory for solve() and color() of this many columns, and for products with the precision: they cannot
+  /// fail then.
   virtual void reserve(Index columns, PosteriorScratch<T>& scratch) const = 0;
+  /// The same for variances().
+  virtual void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
+    reserve(columns, scratch);
+  }
+  /// The same for marginal_variance().
+  virtual void reserve_marginals(PosteriorScratch<T>& scratch) const = 0;
   /// X = Sigma X.
   virtual void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const = 0;
   /// Columns of N(0, I) become columns of N(mean, Sigma); an empty mean is 0.
@@ -214,6 +253,14 @@ class Posterior {
   T* mean_at_;
   bool blank_ = true;
 };
+
+/// `copy` becomes one of q, unless it is there.
+template <class T>
+void reserve_copy(const Posterior<T>& q, std::unique_ptr<Posterior<T>>& copy) {
+  if (copy) return;
+  if (MemoryPlan::is_active()) return MemoryPlan::add(q.bytes());
+  copy = q.clone();
+}
 
 /// A step that would leave less than `least_kept` of the former precision (of the covariance, in moment
 /// families) in some direction is shortened so that it leaves half of it there: what the natural step of the

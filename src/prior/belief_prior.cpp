@@ -51,19 +51,19 @@ void Prior<T>::fix(std::shared_ptr<const Posterior<T>> belief, const PosteriorKi
 template <class T>
 void Prior<T>::fix(const Prior& other) {
   if (!other.belief_) return fix(other.precision());
-  take_belief(other.belief_, other.in_family_, other.joined_ || !other.enters_);
+  take_belief(other.belief_, other.in_family_, other.is_joined_ || !other.enters_);
 }
 
 template <class T>
 void Prior<T>::take_belief(std::shared_ptr<const Posterior<T>> belief,
                            std::shared_ptr<const Posterior<T>> in_family, bool is_low_rank) {
   const bool has_columns = is_low_rank && belief->family() == Family::low_rank && belief->rank() > 0;
-  auto joined = has_columns ? std::make_unique<JoinedRows<T>>() : nullptr;
-  if (joined) joined->set_columns(as_low_rank(*belief).u());
   belief->precision_diagonal(precision_.first(dimension_));
   belief_ = std::move(belief);
   in_family_ = std::move(in_family);
-  joined_ = std::move(joined);
+  is_joined_ = has_columns;
+  scratch_ = {};
+  if (is_joined_) scratch_.joined.set_columns(as_low_rank(*belief_).u());
   enters_ = !is_low_rank || has_columns || belief_->is_diagonal();
   fixed_ = true;
 }
@@ -89,44 +89,63 @@ void Prior<T>::enter(PosteriorStep<T>& step) {
     step.prior = in_family_.get();
     return;
   }
-  step.prior_precision = joined_ ? as_low_rank(*belief_).d() : precision();
-  if (!joined_ || !step.curvature.rows) return;
-  joined_->set_rows(*step.curvature.rows);
-  weights_.reserve(joined_->count());
-  std::ranges::copy(step.curvature.w, weights_.data());
-  std::fill(weights_.data() + step.curvature.w.size(), weights_.data() + joined_->count(), T(1));
-  step.curvature.rows = joined_.get();
-  step.curvature.w = weights_.first(joined_->count());
+  step.prior_precision = is_joined_ ? as_low_rank(*belief_).d() : precision();
+  if (!is_joined_ || !step.curvature.rows) return;
+  JoinedRows<T>& joined = scratch_.joined;
+  joined.set_rows(*step.curvature.rows);
+  scratch_.weights.reserve(joined.count());
+  T* const weights = scratch_.weights.data();
+  std::ranges::copy(step.curvature.w, weights);
+  std::fill(weights + step.curvature.w.size(), weights + joined.count(), T(1));
+  step.curvature.rows = &joined;
+  step.curvature.w = scratch_.weights.first(joined.count());
 }
 
 template <class T>
-RowsCost Prior<T>::entered(const RowsCost& cost) const {
-  return joined_ ? JoinedRows<T>::joined(cost, dimension_, belief_->rank()) : cost;
+void Prior<T>::enter(StepSize& step) const {
+  step.leaves_prior = true;
+  step.has_prior = in_family_ != nullptr;
+  step.prior_rank = in_family_ ? in_family_->rank() : 0;
+  if (is_joined_) step.rows = JoinedRows<T>::joined(step.rows, dimension_, belief_->rank());
 }
 
 template <class T>
-Index Prior<T>::bytes(Index rows, Index rank) const {
-  if (!belief_) return 0;
-  const bool has_factor = belief_->family() == Family::low_rank && belief_->rank() > 0;
-  const Index products = has_factor ? TallScratch::bytes(dimension_, belief_->rank(), 1) : 0,
-              joined = joined_ ? JoinedRows<T>::bytes(dimension_, belief_->rank(), rows, rank) : 0,
-              vectors = 2 * dimension_ * static_cast<Index>(sizeof(T));
-  return belief_->bytes() + (in_family_ && in_family_ != belief_ ? in_family_->bytes() : 0) + products +
-         joined + vectors;
+Index Prior<T>::bytes() const {
+  Index sum = precision_.bytes();
+  if (belief_) sum += belief_->bytes();
+  if (in_family_ && in_family_ != belief_) sum += in_family_->bytes();
+  return sum;
+}
+
+template <class T>
+void Prior<T>::reserve(Scratch& scratch) const {
+  if (!belief_) return;
+  scratch.shift.reserve(dimension_);
+  scratch.product.reserve(dimension_);
+  belief_->reserve(1, scratch.posterior);
+}
+
+template <class T>
+void Prior<T>::reserve_step(const StepSize& step, const RowsUse& use, Scratch& scratch) const {
+  reserve(scratch);
+  if (!is_joined_ || !step.has_rows) return;
+  const Index columns = belief_->rank();
+  scratch.weights.reserve(step.rows.count);
+  scratch.joined.reserve(dimension_, columns, step.rows.count - columns, use);
 }
 
 template <class T>
 ConstSpan<T> Prior<T>::shift_from_mean(ConstSpan<T> mean) {
-  shift_.reserve(dimension_);
-  std::ranges::transform(mean, belief_->mean(), shift_.data(), std::minus<>());
-  return shift_.first(dimension_);
+  reserve(scratch_);
+  std::ranges::transform(mean, belief_->mean(), scratch_.shift.data(), std::minus<>());
+  return scratch_.shift.first(dimension_);
 }
 
 template <class T>
 ConstSpan<T> Prior<T>::product(ConstSpan<T> shift) {
-  product_.reserve(dimension_);
-  belief_->multiply_precision(shift, product_.first(dimension_), scratch_);
-  return product_.first(dimension_);
+  reserve(scratch_);
+  belief_->multiply_precision(shift, scratch_.product.first(dimension_), scratch_.posterior);
+  return scratch_.product.first(dimension_);
 }
 
 template <class T>
@@ -181,8 +200,10 @@ double Prior<T>::kl(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
   template Prior<double> Prior<T>::widened(const PosteriorKind&) const;                   \
   template void Prior<T>::check_enters() const;                                           \
   template void Prior<T>::enter(PosteriorStep<T>&);                                       \
-  template RowsCost Prior<T>::entered(const RowsCost&) const;                             \
-  template Index Prior<T>::bytes(Index, Index) const;                                     \
+  template void Prior<T>::enter(StepSize&) const;                                         \
+  template Index Prior<T>::bytes() const;                                                 \
+  template void Prior<T>::reserve(Scratch&) const;                                        \
+  template void Prior<T>::reserve_step(const StepSize&, const RowsUse&, Scratch&) const;  \
   template void Prior<T>::slope(ConstSpan<T>, T, ConstSpan<T>, std::span<T>);             \
   template void Prior<T>::slope(ConstSpan<T>, ConstSpan<T>, ConstSpan<T>, std::span<T>);  \
   template void Prior<T>::add_slope(ConstSpan<T>, std::span<T>);                          \

@@ -6,6 +6,13 @@
 
 namespace bdl {
 
+template <class T>
+void JoinedRows<T>::reserve(Index dimension, Index columns, Index n, const RowsUse& use) {
+  part_.reserve(dimension * std::max<Index>(use.vectors, 1));
+  if (use.gram) cross_.reserve(columns * n);
+  columns_.reserve_use(dimension, columns, use);
+}
+
 /// out += what part_ holds.
 template <class T>
 void JoinedRows<T>::add(MatrixView<T> out) {
@@ -81,12 +88,6 @@ RowsCost JoinedRows<T>::joined(RowsCost rows, Index dimension, Index columns) {
   rows.product_flops += 2 * k * d;
   rows.count += columns;
   return rows;
-}
-
-template <class T>
-Index JoinedRows<T>::bytes(Index dimension, Index columns, Index n, Index vectors) {
-  return static_cast<Index>(sizeof(T)) * (dimension * vectors + columns * n + n + columns) +
-         TallScratch::bytes(dimension, vectors, columns);
 }
 
 template class JoinedRows<float>;

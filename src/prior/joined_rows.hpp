@@ -26,8 +26,8 @@ class JoinedRows final : public Rows<T> {
   RowsCost cost() const override { return joined(rows_->cost(), columns_.dimension(), columns_.count()); }
   /// Of `columns` columns after rows of that cost.
   static RowsCost joined(RowsCost rows, Index dimension, Index columns);
-  /// Scratch beside that of the n rows, for products with this many vectors.
-  static Index bytes(Index dimension, Index columns, Index n, Index vectors);
+  /// Memory for so many columns after n rows.
+  void reserve(Index dimension, Index columns, Index n, const RowsUse& use);
 
  private:
   void add(MatrixView<T> out);

@@ -57,7 +57,8 @@ void Prior<T>::fix(ConstSpan<T> precision) {
   fixed_ = enters_ = true;
   belief_.reset();
   in_family_.reset();
-  joined_.reset();
+  is_joined_ = false;
+  scratch_ = {};
   std::ranges::copy(precision, precision_.data());
 }
 

@@ -53,10 +53,20 @@ class Prior {
   /// The step's loss has the KL to this prior: completes what has the curvature of the data. What it points
   /// at lives until the next call.
   void enter(PosteriorStep<T>& step);
-  RowsCost entered(const RowsCost& cost) const;
+  void enter(StepSize& step) const;
   double kl(const Posterior<T>& q, PosteriorScratch<T>& scratch) const;
-  /// Of what a posterior as prior holds, with steps of so many rows, of posteriors of this rank.
-  Index bytes(Index rows, Index rank) const;
+  /// Of its precisions.
+  Index bytes() const;
+  struct Scratch {
+    Buffer<T> weights, shift, product;
+    PosteriorScratch<T> posterior;
+    JoinedRows<T> joined;
+  };
+  /// Memory for products with a posterior's precision. Other priors take none.
+  void reserve(Scratch& scratch) const;
+  /// The same for steps, which enter() has completed, that make this use of the rows.
+  void reserve_step(const StepSize& step, const RowsUse& use, Scratch& scratch) const;
+  Scratch& scratch() { return scratch_; }
 
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
@@ -85,10 +95,8 @@ class Prior {
   // Of a posterior as prior, and how it gets into steps: as a posterior of their family, by its columns after
   // the curvature's rows, by its diagonal if there is neither, or not at all.
   std::shared_ptr<const Posterior<T>> belief_, in_family_;
-  std::unique_ptr<JoinedRows<T>> joined_;
-  bool enters_ = true;
-  Buffer<T> weights_, shift_, product_;
-  PosteriorScratch<T> scratch_;
+  bool is_joined_ = false, enters_ = true;
+  Scratch scratch_;
 };
 
 /// A posterior of the kind with the precision of `belief`, of which families of blocks and diagonals have

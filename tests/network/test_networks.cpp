@@ -1,5 +1,6 @@
 // Networks of depth 0 to 3: outputs against plain loops, back-propagated gradients against finite differences
 // for every activation, the layout of theta, and initial weights.
+#include "base/plan.hpp"
 #include "model/network.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"
@@ -135,7 +136,7 @@ void gradients_are_the_finite_differences(void**) {
 }
 
 template <class T>
-void memory_of_the_tape_is_stated(void**) {
+void memory_of_the_tape_is_planned(void**) {
   const std::vector<Index> sizes{3, 5, 2};
   const Network<T> network(sizes, BDL_TANH, true, Likelihood(BDL_GAUSSIAN, 2));
   Tape<T> tape;
@@ -143,7 +144,10 @@ void memory_of_the_tape_is_stated(void**) {
   Index bytes = 0;
   for (const auto* part : {&tape.values, &tape.slopes, &tape.sensitivities})
     for (const Buffer<T>& buffer : *part) bytes += buffer.capacity() * static_cast<Index>(sizeof(T));
-  assert_int_equal(network.graph()->tape_bytes(7, 4, 2), bytes);
+  const MemoryPlan plan;
+  Tape<T> planned;
+  network.graph()->reserve(planned, 7, 4, 2);
+  assert_int_equal(plan.bytes(), bytes);
 }
 
 /// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors
@@ -192,8 +196,8 @@ int test_networks() {
       cmocka_unit_test(outputs_are_those_of_plain_loops<float>),
       cmocka_unit_test(outputs_are_those_of_plain_loops<double>),
       cmocka_unit_test(gradients_are_the_finite_differences),
-      cmocka_unit_test(memory_of_the_tape_is_stated<float>),
-      cmocka_unit_test(memory_of_the_tape_is_stated<double>),
+      cmocka_unit_test(memory_of_the_tape_is_planned<float>),
+      cmocka_unit_test(memory_of_the_tape_is_planned<double>),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<float>),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<double>),
       cmocka_unit_test(outputs_that_are_not_finite_are_named),

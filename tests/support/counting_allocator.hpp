@@ -12,6 +12,8 @@
 namespace counting {
 
 inline std::size_t live_bytes = 0, calls = 0;
+inline std::size_t buffer_bytes = 0;  // live ones of class Buffer, which alone asks for this alignment
+inline constexpr std::size_t of_buffers = 64;
 
 // The size stands in front of the memory, as far in front as the alignment asks.
 inline void* allocate(std::size_t size, std::size_t alignment) {
@@ -20,6 +22,7 @@ inline void* allocate(std::size_t size, std::size_t alignment) {
   if (!block) throw std::bad_alloc();
   *reinterpret_cast<std::size_t*>(block) = size;
   live_bytes += size;
+  if (alignment == of_buffers) buffer_bytes += size;
   ++calls;
   return block + alignment;
 }
@@ -27,11 +30,26 @@ inline void* allocate(std::size_t size, std::size_t alignment) {
 inline void release(void* memory, std::size_t alignment) {
   if (!memory) return;
   char* const block = static_cast<char*>(memory) - alignment;
-  live_bytes -= *reinterpret_cast<std::size_t*>(block);
+  const std::size_t size = *reinterpret_cast<std::size_t*>(block);
+  live_bytes -= size;
+  if (alignment == of_buffers) buffer_bytes -= size;
   std::free(block);
 }
 
 inline constexpr std::size_t plain = 16;
+
+/// Memory that is held: numbers, which an optimizer states to the byte, and the small objects around them.
+struct Held {
+  Held() = default;
+  static Held now() { return {buffer_bytes, live_bytes - buffer_bytes}; }
+  Held since(const Held& before) const {
+    return {numbers - before.numbers, small_objects - before.small_objects};
+  }
+  std::size_t numbers = 0, small_objects = 0;
+
+ private:
+  Held(std::size_t of_numbers, std::size_t of_objects) : numbers(of_numbers), small_objects(of_objects) {}
+};
 
 }  // namespace counting
 

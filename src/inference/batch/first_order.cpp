@@ -74,6 +74,23 @@ struct FirstOrder<T>::Averages {
   }
 };
 
+/// Steps by turns write the averages `next` and commit them.
+template <class T>
+void FirstOrder<T>::reserve(Index dimension, bool moves_scales, const Options& options) {
+  const Index size = moves_scales ? 2 * dimension : dimension;
+  for (Moments<T>* moments : {&now_, &next_}) {
+    const bool holds = moments == &now_ && moments->steps > 0;  // which a larger one would lose
+    if (!holds) moments->first.reserve(size);
+    if (!holds && is_adam(options)) moments->second.reserve(size);
+  }
+  if (moves_scales) {
+    precision_.reserve(dimension);
+    old_precision_.reserve(dimension);
+  } else {
+    mean_buffer_.reserve(dimension);
+  }
+}
+
 template <class T>
 typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentStep<T>& step,
                                                       const Options& options) {
@@ -82,8 +99,6 @@ typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentS
   next_.size = size;
   next_.has_second = adam;
   next_.steps = goes_on ? now_.steps + 1 : 1;
-  next_.first.reserve(size);
-  if (adam) next_.second.reserve(size);
   const auto t = static_cast<double>(next_.steps);
   const double beta = options.momentum, beta2 = options.adam_beta2;
   return {goes_on ? now_.first.data() : nullptr,
@@ -131,7 +146,7 @@ void FirstOrder<T>::step_scales(const DescentStep<T>& step, const Averages& aver
 template <class T>
 ConstSpan<T> FirstOrder<T>::move_mean(const DescentStep<T>& step, const Options& options) {
   const Index dimension = step.from.dimension();
-  mean_buffer_.reserve(dimension);
+  reserve(dimension, false, options);
   const auto mean = mean_buffer_.first(dimension);
   const Averages averages = begin(dimension, step, options);
   is_adam(options) ? step_mean<true>(step, averages, mean) : step_mean<false>(step, averages, mean);
@@ -144,8 +159,7 @@ template <class T>
 void FirstOrder<T>::move_diagonal(const DescentStep<T>& step, const Curvature<T>& curvature,
                                   const Options& options, Posterior<T>& to) {
   const Index dimension = step.from.dimension();
-  precision_.reserve(dimension);
-  old_precision_.reserve(dimension);
+  reserve(dimension, true, options);
   const auto precision = precision_.first(dimension);
   curvature_diagonal(curvature, precision);
   step.from.precision_diagonal(old_precision_.first(dimension));
@@ -175,12 +189,6 @@ void FirstOrder<T>::check(const char* what, ConstSpan<T> values, T lowest, Index
   check_range(what, values, lowest);
   check_range("gradient's average", next_.first.first(next_.size), std::numeric_limits<T>::lowest());
   if (next_.has_second) check_range("squared gradient's average", next_.second.first(next_.size), T(0));
-}
-
-template <class T>
-Index FirstOrder<T>::bytes(Index dimension, bool moves_scales, const Options& options) {
-  const Index vectors = moves_scales ? 2 : 1, averages = is_adam(options) ? 2 : 1;
-  return static_cast<Index>(sizeof(T)) * dimension * (2 * vectors * averages + (moves_scales ? 2 : 1));
 }
 
 template class FirstOrder<float>;

@@ -41,7 +41,8 @@ class FirstOrder {
   ConstSpan<T> mean() const { return mean_; }
   const Moments<T>& moments() const { return now_; }
   void restore(Moments<T>&& moments) { now_ = std::move(moments); }
-  static Index bytes(Index dimension, bool moves_scales, const Options& options);
+  /// Memory for steps of the mean, or of the mean and the scales.
+  void reserve(Index dimension, bool moves_scales, const Options& options);
 
  private:
   struct Averages;

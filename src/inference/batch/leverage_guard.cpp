@@ -76,26 +76,17 @@ double kept_part(const Likelihood& likelihood, const double* f, const double* y,
   return part;
 }
 
+/// Samples and seeds may share a row, or the samples may have rows of their own.
 template <class T>
-void LeverageGuard<T>::reserve(const ExampleLosses<T>& losses, const Posterior<T>& metric) {
-  const Index gradients = gradient_count(losses), pairs = pair_count(losses),
-              rows = losses.estimate.rows->count();
+void LeverageGuard<T>::reserve(const Posterior<T>& metric, Index outputs, Index pairs, Index rows) {
+  const Index gradients = std::min(pairs, rows);
   z_.reserve(rows);
   c_.reserve(rows);
   leverages_.reserve(gradients);
   parts_.reserve(pairs);
   which_.reserve(gradients);
-  work_.reserve(4 * losses.likelihood.outputs() * pairs);
+  work_.reserve(4 * outputs * pairs);
   metric.reserve_leverages(gradients, scratch_);
-  losses.estimate.rows->reserve_gradients(std::min(gradients, most_gradients));
-}
-
-template <class T>
-Index LeverageGuard<T>::bytes(const Posterior<T>& metric, Index outputs, Index pairs, Index rows) {
-  const Index t = sizeof(T), f64 = sizeof(double);
-  const Index gradients = std::min(pairs, rows);
-  return 2 * t * rows + (f64 + static_cast<Index>(sizeof(Index))) * gradients +
-         f64 * pairs * (1 + 4 * outputs) + metric.leverage_bytes(gradients);
 }
 
 /// By the bounds of the leverages first: an example that they let pass would pass by its leverage, too.
@@ -103,9 +94,10 @@ template <class T>
 ConstSpan<T> LeverageGuard<T>::scale(const ExampleLosses<T>& losses, const Posterior<T>& metric, double rate,
                                      double limit) {
   const StageTimer timer(Stage::guard);
-  reserve(losses, metric);
   const Estimate<T>& estimate = losses.estimate;
   const Index gradients = gradient_count(losses), rows = estimate.rows->count();
+  reserve(metric, losses.likelihood.outputs(), pair_count(losses), rows);
+  estimate.rows->reserve_gradients(std::min(gradients, most_gradients));
   const ConstSpan<T> z = is_by_inputs(losses) ? ConstSpan<T>(z_.first(rows)) : estimate.c;
   if (is_by_inputs(losses)) std::ranges::fill(z_.first(rows), T(1));
   const auto leverages = leverages_.first(gradients);

@@ -31,10 +31,10 @@ class LeverageGuard {
   ConstSpan<T> scale(const ExampleLosses<T>& losses, const Posterior<T>& metric, double rate, double limit);
   /// Of the last call: were any scaled?
   bool has_held() const { return held_; }
-  static Index bytes(const Posterior<T>& metric, Index outputs, Index gradients, Index rows);
+  /// Memory for so many pairs of example and sample, and rows.
+  void reserve(const Posterior<T>& metric, Index outputs, Index pairs, Index rows);
 
  private:
-  void reserve(const ExampleLosses<T>& losses, const Posterior<T>& metric);
   void find_parts(const ExampleLosses<T>& losses, double rate, double limit);
   void find_part(const ExampleLosses<T>& losses, Index j, double rate, double limit);
   void collect_held(Index gradients, Index pairs);

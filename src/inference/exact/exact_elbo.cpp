@@ -18,14 +18,28 @@ std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
 }  // namespace
 
 template <class T>
+ExactElbo::ExactElbo(const Model<T>& model, Index examples) : model_(in_double(model)), examples_(examples) {
+  reserve_data();
+  estimator_.emplace(*model_);
+}
+
+template <class T>
 ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, DataSet& data)
-    : model_(in_double(model)), examples_(data.rows()), prior_(std::move(prior)) {
-  slope_.reserve(dimension());
-  x_.reserve(examples_ * data.inputs());
-  y_.reserve(examples_);
+    : ExactElbo(model, data.rows()) {
+  prior_ = std::move(prior);
   data.fetch({0, examples_}, model.standardization, x_.matrix(data.inputs(), examples_),
              y_.matrix(1, examples_));
-  estimator_.emplace(*model_);
+}
+
+void ExactElbo::reserve_data() {
+  slope_.reserve(dimension());
+  x_.reserve(model_->inputs() * examples_);
+  y_.reserve(examples_);
+}
+
+void ExactElbo::reserve(const Posterior<double>& q, const RowsUse& use) {
+  estimator_->reserve(q, examples_, use);
+  q.reserve_marginals(scratch_);
 }
 
 double ExactElbo::Value::rounding() const {
@@ -33,6 +47,7 @@ double ExactElbo::Value::rounding() const {
 }
 
 ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
+  reserve(q, {});
   estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_->inputs(), examples_),
                                    std::as_const(y_).matrix(1, examples_), 1);
   const Value value{estimate_.expected_log_likelihood, prior_.kl(q, scratch_)};
@@ -69,15 +84,15 @@ std::vector<double> ExactElbo::typical_precision() const {
 }
 
 template <class T>
-Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index examples) {
-  const Index vectors = 2 * q.dimension(), data = examples * (model.inputs() + 1);
-  return static_cast<Index>(sizeof(double)) * (vectors + data) +
-         ExactEstimator<double>(*in_double(model)).bytes(q, examples) +
-         (q.family() == Family::low_rank ? TallScratch::bytes(q.dimension(), q.rank(), 0) : 0);
+Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index examples,
+                       const RowsUse& use) {
+  const MemoryPlan plan;
+  ExactElbo(model, examples).reserve(q, use);
+  return plan.bytes();
 }
 
-template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index);
-template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index);
+template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index, const RowsUse&);
+template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index, const RowsUse&);
 template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, DataSet&);
 template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, DataSet&);
 

@@ -43,10 +43,16 @@ class ExactElbo {
   std::vector<double> typical_precision() const;
   Index dimension() const { return model_->parameters(); }
   Index examples() const { return examples_; }
+  /// Of one for so many examples, and posteriors like q, whose steps make this use of the rows; but for the
+  /// prior's.
   template <class T>
-  static Index bytes(const Model<T>& model, const Posterior<double>& q, Index examples);
+  static Index bytes(const Model<T>& model, const Posterior<double>& q, Index examples, const RowsUse& use);
 
  private:
+  template <class T>
+  ExactElbo(const Model<T>& model, Index examples);
+  void reserve_data();
+  void reserve(const Posterior<double>& q, const RowsUse& use);
   std::unique_ptr<Network<double>> model_;
   Index examples_;
   Prior<double> prior_;

@@ -43,12 +43,22 @@ Index ExactEstimator<T>::examples_together(Index examples) const {
 }
 
 template <class T>
+void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const RowsUse& use) {
+  const Index most = examples_together(examples);
+  for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
+  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
+  scratch_.reserve(model_.scratch_size(examples));
+  rows_.reserve(examples, 1, 1, use);
+  inputs_.reserve(q.dimension() * most);
+  q.reserve_variances(most, posterior_scratch_);
+}
+
+template <class T>
 Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                         double weight) {
   const Index examples = x.cols;
   check_row_count(static_cast<double>(examples));
-  for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
-  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
+  reserve(q, examples, {});
   model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
@@ -64,7 +74,6 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
 template <class T>
 void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
   const Index most = examples_together(x.cols);
-  inputs_.reserve(q.dimension() * most);
   for (Index first = 0; first < x.cols; first += most) {
     const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
     for (Index i = 0; i < rows.cols; ++i) {
@@ -91,17 +100,6 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
     if (!std::isfinite(losses_.data()[i]) || !std::isfinite(c_.data()[i]) || !std::isfinite(w_.data()[i]))
       fail(Status::ERROR_DIVERGED, "the expected log likelihood of example %lld is not finite",
            static_cast<long long>(i));
-}
-
-template <class T>
-Index ExactEstimator<T>::bytes(const Posterior<T>& q, Index examples) const {
-  const Index t = sizeof(T), f64 = sizeof(double), most = examples_together(examples);
-  const bool full = q.takes_matrix();
-  const Index scratch = q.family() == Family::low_rank
-                            ? Woodbury<T>::scratch_bytes(q.dimension(), q.rank(), most)
-                        : full ? 2 * f64 * q.dimension() * std::min(most, most_dense_columns)
-                               : 0;
-  return rows_.bytes(examples, 1) + examples * (4 * t + 2 * f64) + t * q.dimension() * most + scratch;
 }
 
 template class ExactEstimator<float>;

@@ -27,7 +27,9 @@ class ExactEstimator {
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
   /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
-  Index bytes(const Posterior<T>& q, Index examples) const;
+  /// Memory for so many examples and posteriors like q, and for what is made of the rows.
+  void reserve(const Posterior<T>& q, Index examples, const RowsUse& use);
+  void reserve_gradients(Index count) { rows_.reserve_gradients(count); }
 
  private:
   Index examples_together(Index examples) const;

@@ -112,15 +112,27 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const P
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }
 
+/// What a prior will hold, widened.
+template <class T>
+Index bytes_in_double(const Prior<T>& prior) {
+  const auto wider = static_cast<Index>(sizeof(double) / sizeof(T));
+  const MemoryPlan plan;
+  typename Prior<T>::Scratch scratch;
+  prior.reserve(scratch);
+  return wider * (prior.bytes() + plan.bytes());
+}
+
 template <class T>
 Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const Index examples = optimizer.data_size();
   check_row_count(static_cast<double>(examples));
   const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
-  const Index course = optimizer.posterior()->bytes(), beliefs = 2 * q->bytes();
-  return course + beliefs + optimizer.prior().bytes(examples, q->rank()) +
-         ExactElbo::bytes(*optimizer.model(), *q, examples) +
-         FixedPoint::bytes(*q, examples, projection_options(optimizer.options())) +
+  const StepSize step = FixedPoint::step_size(*q, examples, projection_options(optimizer.options()));
+  RowsUse use = q->use_of_rows(step);
+  if (!q->takes_matrix()) use.vectors = std::max(use.vectors, q->rank());
+  const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
+  return course + beliefs + bytes_in_double(optimizer.prior()) +
+         ExactElbo::bytes(*optimizer.model(), *q, examples, use) + FixedPoint::bytes(*q, step) +
          (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank(), examples));
 }
 

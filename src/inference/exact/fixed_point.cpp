@@ -9,14 +9,28 @@
 namespace bdl {
 
 FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
-    : elbo_(elbo), q_(q), next_(q.clone()), projection_(projection), value_(elbo.evaluate(q)) {
-  for (Buffer<double>* buffer : {&shift_, &old_diagonal_, &new_diagonal_}) buffer->reserve(q.dimension());
+    : elbo_(elbo), q_(q), projection_(projection), value_(elbo.evaluate(q)) {
+  memory_.reserve(q, step_size(q, elbo.examples(), projection));
 }
 
-Index FixedPoint::bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection) {
+void FixedPoint::Memory::reserve(const Posterior<double>& q, const StepSize& step) {
+  reserve_copy(q, next);
+  for (Buffer<double>* buffer : {&shift, &old_diagonal, &new_diagonal}) buffer->reserve(q.dimension());
+  q.reserve_step(step, workspace);
+}
+
+StepSize FixedPoint::step_size(const Posterior<double>& q, Index examples,
+                               const ProjectionOptions& projection) {
   const DenseShape layer{q.dimension(), 1, 0, -1, true};
-  const RowsCost cost = rows_cost<double>(examples, OuterRows<double>(layer).cost(examples, 1, 1));
-  return 3 * static_cast<Index>(sizeof(double)) * q.dimension() + q.update_bytes(cost, projection);
+  StepSize size;
+  size.rows = rows_cost(examples, OuterRows<double>(layer).cost(examples, 1, 1));
+  size.leaves_prior = true;
+  size.projection = projection;
+  return size;
+}
+
+Index FixedPoint::bytes(const Posterior<double>& q, const StepSize& step) {
+  return bytes_to_reserve<Memory>(q, step);
 }
 
 bool FixedPoint::step(double part, double least_gain) {
@@ -26,7 +40,7 @@ bool FixedPoint::step(double part, double least_gain) {
     return false;
   }
   measure(part);
-  q_.swap(*next_);
+  q_.swap(*memory_.next);
   value_ = next_value;
   return true;
 }
@@ -39,8 +53,8 @@ bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next
   elbo_.prior().enter(step);
   step.projection = projection_;
   try {
-    next_->take(step, workspace_);
-    next_value = elbo_.evaluate(*next_);
+    memory_.next->take(step, memory_.workspace);
+    next_value = elbo_.evaluate(*memory_.next);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
     return false;  // too long
@@ -50,13 +64,13 @@ bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next
 
 void FixedPoint::measure(double part) {
   const Index dimension = q_.dimension();
-  const auto shift = shift_.first(dimension), before = old_diagonal_.first(dimension),
-             after = new_diagonal_.first(dimension);
-  std::ranges::transform(std::as_const(*next_).mean(), std::as_const(q_).mean(), shift.begin(),
+  const auto shift = memory_.shift.first(dimension), before = memory_.old_diagonal.first(dimension),
+             after = memory_.new_diagonal.first(dimension);
+  std::ranges::transform(std::as_const(*memory_.next).mean(), std::as_const(q_).mean(), shift.begin(),
                          std::minus<>());
   q_.precision_diagonal(before);
-  next_->precision_diagonal(after);
-  length_ = std::sqrt(next_->quadratic(shift, workspace_.scratch)) / part;
+  memory_.next->precision_diagonal(after);
+  length_ = std::sqrt(memory_.next->quadratic(shift, memory_.workspace.scratch)) / part;
   for (std::size_t i = 0; i < before.size(); ++i)
     length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
 }

@@ -30,20 +30,27 @@ class FixedPoint {
   /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
   double length() const { return length_; }
   const ExactElbo::Value& value() const { return value_; }
-  /// Beside ELBO, q and its like.
-  static Index bytes(const Posterior<double>& q, Index examples, const ProjectionOptions& projection);
+  /// Of one, beside ELBO and q.
+  static Index bytes(const Posterior<double>& q, const StepSize& step);
+  /// Its steps from so many examples.
+  static StepSize step_size(const Posterior<double>& q, Index examples, const ProjectionOptions& projection);
 
  private:
   bool try_step(double part, double least_gain, ExactElbo::Value& next_value);
   void measure(double part);
   ExactElbo& elbo_;
   Posterior<double>& q_;
-  std::unique_ptr<Posterior<double>> next_;
+  struct Memory {
+    std::unique_ptr<Posterior<double>> next;
+    UpdateWorkspace<double> workspace;
+    Buffer<double> shift, old_diagonal, new_diagonal;
+    /// For steps by q.
+    void reserve(const Posterior<double>& q, const StepSize& step);
+  };
+  Memory memory_;
   ProjectionOptions projection_;
   ExactElbo::Value value_;
   double length_ = 0;
-  UpdateWorkspace<double> workspace_;
-  Buffer<double> shift_, old_diagonal_, new_diagonal_;
 };
 
 /// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Fails with

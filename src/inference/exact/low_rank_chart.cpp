@@ -8,29 +8,20 @@
 namespace bdl {
 
 LowRankChart::LowRankChart(Index rank, ConstSpan<double> least)
-    : dimension_(static_cast<Index>(least.size())),
-      rank_(rank),
-      least_(dimension_),
-      mean_(dimension_),
-      u_(dimension_ * rank),
-      root_d_(dimension_),
-      v_(dimension_ * rank),
-      start_(dimension_),
-      unit_(dimension_),
-      s_(dimension_),
-      gram_(rank * rank),
-      values_(rank),
-      vectors_(rank * rank),
-      inverse_root_(rank * rank),
-      root_(rank * rank),
-      products_(2 * rank * std::max<Index>(rank, 1)),
-      point_(dimension_ * (rank + 2)) {
+    : dimension_(static_cast<Index>(least.size())), rank_(rank) {
+  reserve(dimension_, rank);
   std::ranges::copy(least, least_.data());
 }
 
-Index LowRankChart::bytes(Index dimension, Index rank) {
-  return static_cast<Index>(sizeof(double)) * (dimension * (3 * rank + 8) + 7 * rank * rank) +
-         TallScratch::bytes(dimension, rank, 0);
+void LowRankChart::reserve(Index dimension, Index rank) {
+  for (Buffer<double>* buffer : {&least_, &mean_, &root_d_, &start_, &unit_, &s_}) buffer->reserve(dimension);
+  for (Buffer<double>* buffer : {&u_, &v_}) buffer->reserve(dimension * rank);
+  for (Buffer<double>* buffer : {&gram_, &vectors_, &inverse_root_, &root_}) buffer->reserve(rank * rank);
+  values_.reserve(rank);
+  products_.reserve(2 * rank * std::max<Index>(rank, 1));
+  point_.reserve(dimension * (rank + 2));
+  eigen_.reserve(rank, rank);
+  scratch_.tall.reserve(dimension, rank, 0);
 }
 
 /// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2): M = R diag(1 / (1 + r)) R^T for the square root,

@@ -14,9 +14,10 @@ class LowRankChart {
   /// least: bounds of d. As in factor analysis (Heywood cases), the ELBO may be highest at d_j = 0, where the
   /// arithmetic ends; through the square, such a bound is an ordinary stationary point.
   LowRankChart(Index rank, ConstSpan<double> least);
+  LowRankChart() = default;
+  void reserve(Index dimension, Index rank);
   /// Coordinates: e, E column by column, f.
   Index size() const { return dimension_ * (rank_ + 2); }
-  static Index bytes(Index dimension, Index rank);
   /// Where d is below its bound, it counts as being there.
   void center(const LowRankPosterior<double>& q);
   /// q becomes the point with coordinates scale z. Fails with ERROR_DIVERGED if it is none.
@@ -28,7 +29,7 @@ class LowRankChart {
  private:
   void transform(ConstMatrixView<double> middle, MatrixView<double> x);
   MatrixView<double> square(Buffer<double>& buffer) { return buffer.matrix(rank_, rank_); }
-  Index dimension_, rank_;
+  Index dimension_ = 0, rank_ = 0;
   Buffer<double> least_, mean_, u_, root_d_, v_, start_, unit_, s_;
   Buffer<double> gram_, values_, vectors_, inverse_root_, root_;  // (I + V V^T)^+-1/2 = I + V M V^T
   Buffer<double> products_, point_;

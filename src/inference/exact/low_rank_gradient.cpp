@@ -12,7 +12,7 @@ namespace bdl {
 /// Without U, Sigma is diag(1 / d).
 void LowRankGradient::compute(ExactElbo& elbo, const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension();
-  diagonal_.reserve(2 * dimension);
+  reserve(dimension, q.rank(), elbo.examples());
   const auto g = diagonal_.first(dimension);
   const Curvature<double> h = elbo.curvature();
   h.rows->sum_squares(h.w, g);
@@ -26,9 +26,12 @@ void LowRankGradient::compute(ExactElbo& elbo, const LowRankPosterior<double>& q
   if (q.rank() > 0) add_factor(elbo, q);
 }
 
-Index LowRankGradient::bytes(Index dimension, Index rank, Index examples) {
-  return static_cast<Index>(sizeof(double)) *
-         (dimension * (2 + 3 * rank) + 2 * rank * examples + 2 * rank * rank);
+void LowRankGradient::reserve(Index dimension, Index rank, Index examples) {
+  diagonal_.reserve(2 * dimension);
+  for (Buffer<double>* buffer : {&solved_, &curved_, &mixed_}) buffer->reserve(dimension * rank);
+  projected_.reserve(rank * examples);
+  weights_.reserve(rank * examples);
+  small_.reserve(2 * rank * rank);
 }
 
 /// With K = U / d, M = I + U^T K, Y = Sigma U = K M^-1, A = G Y and C = Y^T A: diag(d) Sigma = I - U Y^T, so
@@ -36,10 +39,6 @@ Index LowRankGradient::bytes(Index dimension, Index rank, Index examples) {
 /// which loses less to cancellation than products with Sigma do where U U^T dominates d.
 void LowRankGradient::add_factor(ExactElbo& elbo, const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension(), rank = q.rank(), examples = elbo.examples();
-  for (Buffer<double>* buffer : {&solved_, &curved_, &mixed_}) buffer->reserve(dimension * rank);
-  projected_.reserve(rank * examples);
-  weights_.reserve(rank * examples);
-  small_.reserve(2 * rank * rank);
   const auto y = solved_.matrix(dimension, rank), a = curved_.matrix(dimension, rank),
              uc = mixed_.matrix(dimension, rank);
   const MatrixView<double> m(small_.data(), rank, rank), c(m.data + rank * rank, rank, rank);

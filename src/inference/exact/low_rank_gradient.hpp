@@ -14,7 +14,7 @@ class LowRankGradient {
   ConstSpan<double> mean() const { return mean_; }
   ConstMatrixView<double> u() const { return u_; }
   ConstSpan<double> d() const { return d_; }
-  static Index bytes(Index dimension, Index rank, Index examples);
+  void reserve(Index dimension, Index rank, Index examples);
 
  private:
   void add_factor(ExactElbo& elbo, const LowRankPosterior<double>& q);

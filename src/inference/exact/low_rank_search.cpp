@@ -54,14 +54,17 @@ LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, doubl
                              const Iterated& iterated)
     : elbo_(elbo), q_(q), tolerance_(tolerance), iterated_(iterated), chart_(q.rank(), least_diagonal(elbo)) {
   leave_saddle(q, elbo.typical_precision());
-  for (std::vector<double>* vector : {&z_, &here_, &gradient_here_})
-    vector->resize(static_cast<std::size_t>(chart_.size()));
+  points_.reserve(chart_.size());
+  z_ = points_.memory.first(chart_.size());
+  here_ = {z_.data() + z_.size(), z_.size()};
+  gradient_here_ = {here_.data() + z_.size(), z_.size()};
+  std::fill_n(z_.data(), 3 * z_.size(), 0.0);
 }
 
 Index LowRankSearch::bytes(Index dimension, Index rank, Index examples) {
-  const Index coordinates = dimension * (rank + 2), own = 3 * coordinates;
-  return static_cast<Index>(sizeof(double)) * own + LowRankChart::bytes(dimension, rank) +
-         LowRankGradient::bytes(dimension, rank, examples) + minimization_bytes(coordinates);
+  const Index coordinates = dimension * (rank + 2);
+  return bytes_to_reserve<Points>(coordinates) + bytes_to_reserve<LowRankChart>(dimension, rank) +
+         bytes_to_reserve<LowRankGradient>(dimension, rank, examples) + minimization_bytes(coordinates);
 }
 
 /// One descent after the other, each in the chart of where the last one ended.

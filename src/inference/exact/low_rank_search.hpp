@@ -13,7 +13,7 @@ class LowRankSearch {
   LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated);
   /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
   SearchEnd run();
-  /// Beside ELBO and q.
+  /// Of one, beside ELBO and q, with what libLBFGS is known to take.
   static Index bytes(Index dimension, Index rank, Index examples);
 
  private:
@@ -41,7 +41,11 @@ class LowRankSearch {
   // length 1.
   double scale_ = 0, noise_ = 0, enough_ = 0;
   Values values_ = Values::computed;
-  std::vector<double> z_, here_, gradient_here_;  // here: at the last iteration
+  struct Points {
+    Buffer<double> memory;
+    void reserve(Index coordinates) { memory.reserve(3 * coordinates); }
+  } points_;
+  std::span<double> z_, here_, gradient_here_;  // points; here: at the last iteration
   double value_here_ = 0, lowest_ = 0, shortest_ = 0;
   int waiting_ = 0;
 };

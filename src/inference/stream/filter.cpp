@@ -21,6 +21,11 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool onlin
   return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
 
+/// Inner iterations after the first leave the prior.
+bool takes_several(const Options& options) {
+  return has_kl(options.rule) && options.iterations > 1;
+}
+
 }  // namespace
 
 template <class T>
@@ -135,7 +140,6 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   ConstSpan<T> slope = evidence.gradient;
   if (away) {
     const Index dimension = prior.dimension();
-    slope_.reserve(2 * dimension);
     const std::span<T> shift = slope_.first(dimension), m{slope_.data() + dimension, shift.size()};
     std::ranges::transform(from.mean(), prior.mean(), shift.begin(), std::minus<>());
     prior.multiply_precision(shift, m, workspace_.scratch);
@@ -151,20 +155,37 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
 }
 
 template <class T>
-Index Filter<T>::bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const {
-  const auto rule = options.rule;
-  const bool several = has_kl(rule) && options.iterations > 1;
-  const Index beliefs = (is_static(options) ? 0 : 1) + (several ? 2 : 1), t = sizeof(T);
-  const bool is_diagonal = q.rank() == 0 && mean_update(options, q, true) == MeanUpdate::projected;
-  Index columns = is_diagonal ? 0 : 2 * cost.count;  // diagonals take sums of the rows only
-  if (q.family() == Family::low_rank && descent_of(rule) == Descent::plain)
-    columns += (several ? 4 : 2) * q.rank();
-  const bool dense_steps =
-      several || (descent_of(rule) == Descent::natural && options.curvature == EstimateKind::mc_hess);
-  const bool squares = q.family() == Family::full_moment && dense_steps;
-  return beliefs * q.bytes() + t * q.dimension() * (3 + columns) +
-         t * cost.count * std::min(cost.count, most_columns_together) +
-         (squares ? q.update_bytes(cost, {}) : 0);
+StepSize Filter<T>::step_size(const Posterior<T>& q, const RowsCost& cost, const Options& options,
+                              bool leaves) const {
+  PosteriorStep<T> step = begin_step(q, options, true, {});
+  step.prior = has_kl(options.rule) ? &q : nullptr;
+  StepSize size = size_of(step);
+  size.has_rows = gives_rows(options.curvature);
+  if (size.has_rows) size.rows = cost;
+  size.leaves_prior = leaves;
+  if (leaves) size.most_rate = options.learning_rate;
+  return size;
+}
+
+template <class T>
+RowsUse Filter<T>::use_of_rows(const Posterior<T>& q, const RowsCost& cost, const Options& options) const {
+  const RowsUse first = q.use_of_rows(step_size(q, cost, options, false));
+  return takes_several(options) ? first.joined(q.use_of_rows(step_size(q, cost, options, true))) : first;
+}
+
+template <class T>
+void Filter<T>::reserve(const Posterior<T>& q, const RowsCost& cost, const Options& options, Passage time) {
+  const bool several = takes_several(options);
+  const int beliefs = (time.changes ? 1 : 0) + (several ? 2 : 1);
+  for (int k = 0; k < beliefs; ++k) reserve_copy(q, beliefs_[k]);
+  if (time.has_noise) noise_.reserve(q.dimension());
+  if (time.changes) q.reserve_drift(time.has_noise, workspace_);
+  const StepSize step = step_size(q, cost, options, false);
+  if (MemoryPlan::is_active()) MemoryPlan::add((1 + beliefs) * q.bytes_to_grow(step));  // q's as well
+  q.reserve_step(step, workspace_);
+  if (!several) return;
+  slope_.reserve(2 * q.dimension());
+  q.reserve_step(step_size(q, cost, options, true), workspace_);
 }
 
 #define BDL_INSTANTIATE(T)                                                  \

@@ -22,8 +22,17 @@ class Filter {
                        const Options& options, EvidenceEstimator<T>& evidence, DrawSource<T>& draws,
                        Index step, Index& shortened);
   PosteriorScratch<T>& scratch() { return workspace_.scratch; }
-  /// Of beliefs and scratch, for observations of this cost.
-  Index bytes(const Posterior<T>& q, const RowsCost& cost, const Options& options) const;
+  /// What time does.
+  struct Passage {
+    bool changes, has_noise;
+  };
+  Passage passage(const Options& options) const { return {!is_static(options), is_noisy(options)}; }
+  /// The first step of an observation, by rows of this cost, and those that leave the prior.
+  StepSize step_size(const Posterior<T>& q, const RowsCost& cost, const Options& options, bool leaves) const;
+  /// What they ask of rows.
+  RowsUse use_of_rows(const Posterior<T>& q, const RowsCost& cost, const Options& options) const;
+  /// Memory for observations of this cost, and for time that passes so.
+  void reserve(const Posterior<T>& q, const RowsCost& cost, const Options& options, Passage time);
 
  private:
   double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,

@@ -16,18 +16,30 @@ PrequentialSums& PrequentialSums::operator+=(const PrequentialSums& other) {
   return *this;
 }
 
+template <class T>
+void Prequential<T>::reserve(const Posterior<T>& q, Index examples, ScoreKind kind) {
+  const Index outputs = model_.outputs(), count = outputs * examples;
+  if (kind == ScoreKind::none) return;
+  f_.reserve(count);
+  mean_.reserve(2 * outputs);
+  if (kind == ScoreKind::linearized) {
+    density_scratch_.reserve(linearized_density_scratch(outputs));
+    return linearized_.reserve(q, examples);
+  }
+  density_scratch_.reserve(outputs);
+  outputs_.reserve(count);
+  scratch_.reserve(model_.scratch_size(examples));
+}
+
 /// Outputs at the mean, in double, and their covariances if they are wanted.
 template <class T>
 void Prequential<T>::evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * x.cols;
-  f_.reserve(count);
-  mean_.reserve(2 * outputs);
   if (kind == ScoreKind::linearized) {
     linearized_.compute(q, x);
     std::copy_n(linearized_.mean().data, count, f_.data());
     return;
   }
-  outputs_.reserve(count);
   const auto f = outputs_.matrix(outputs, x.cols);
   model_.forward(q.mean(), x, f, scratch_);
   check_outputs_finite<T>(f);
@@ -62,6 +74,7 @@ PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> 
   PrequentialSums sums;
   std::ranges::fill(scores, std::numeric_limits<double>::quiet_NaN());
   if (kind == ScoreKind::none) return sums;
+  reserve(q, x.cols, kind);
   evaluate(q, x, kind);
   const Index outputs = model_.outputs();
   for (Index i = 0; i < x.cols; ++i) {
@@ -71,7 +84,6 @@ PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> 
       score = linearized_log_density<T>(model_.likelihood, {f, static_cast<std::size_t>(outputs)},
                                         linearized_.covariance(i), y.column_data(i), density_scratch_);
     } else {
-      density_scratch_.reserve(outputs);
       std::ranges::transform(y.column(i), density_scratch_.data(),
                              [](T value) { return static_cast<double>(value); });
       score = model_.likelihood.log_density(f, std::as_const(density_scratch_).data());
@@ -82,12 +94,6 @@ PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> 
     add_error(f, y.column_data(i), sums);
   }
   return sums;
-}
-
-template <class T>
-Index Prequential<T>::bytes(const Posterior<T>& q, Index examples) const {
-  const Index outputs = model_.outputs();
-  return 2 * static_cast<Index>(sizeof(T)) * q.dimension() * outputs * examples;
 }
 
 template class Prequential<float>;

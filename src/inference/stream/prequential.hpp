@@ -23,7 +23,8 @@ class Prequential {
   /// each, NaN without.
   PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
                         std::span<double> scores);
-  Index bytes(const Posterior<T>& q, Index examples) const;
+  /// Memory for scores of so many examples.
+  void reserve(const Posterior<T>& q, Index examples, ScoreKind kind);
 
  private:
   void evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind);

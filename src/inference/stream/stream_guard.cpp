@@ -16,8 +16,18 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 }  // namespace
 
 template <class T>
+void StreamGuard<T>::reserve(const Posterior<T>& prior, Index examples, bool sampled,
+                             PosteriorScratch<T>& scratch) {
+  shift_.reserve(model_.parameters());
+  if (sampled) theta_.reserve(model_.parameters());
+  outputs_.reserve(model_.outputs() * examples);
+  slope_.reserve(model_.outputs());
+  forward_scratch_.reserve(model_.scratch_size(examples));
+  prior.reserve(1, scratch);
+}
+
+template <class T>
 ConstMatrixView<T> StreamGuard<T>::outputs(ConstSpan<T> theta, ConstMatrixView<T> x) {
-  outputs_.reserve(model_.outputs() * x.cols);
   const auto f = outputs_.matrix(model_.outputs(), x.cols);
   model_.forward(theta, x, f, forward_scratch_);
   return f;
@@ -27,7 +37,6 @@ ConstMatrixView<T> StreamGuard<T>::outputs(ConstSpan<T> theta, ConstMatrixView<T
 template <class T>
 void StreamGuard<T>::add(ConstMatrixView<T> f, ConstMatrixView<T> y, ConstSpan<double> variances, Loss& sum) {
   const Likelihood& likelihood = model_.likelihood;
-  slope_.reserve(f.rows);
   for (Index i = 0; i < f.cols; ++i) {
     const T *const output = f.column_data(i), *const target = y.column_data(i);
     const bool finite = std::all_of(output, output + f.rows, [](T value) { return std::isfinite(value); });
@@ -55,7 +64,6 @@ auto StreamGuard<T>::loss(ConstSpan<T> mean, ConstMatrixView<T> x, ConstMatrixVi
     add(known ? points.outputs : outputs(mean, x), y, points.variances, sum);
   }
   for (Index s = 0; s < points.thetas.cols; ++s) {
-    theta_.reserve(model_.parameters());
     const auto theta = theta_.first(model_.parameters());
     const T* const sample = points.thetas.column_data(s);
     for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = mean[i] + (sample[i] - points.center[i]);
@@ -73,7 +81,7 @@ bool StreamGuard<T>::hold_back(const Posterior<T>& prior, ConstMatrixView<T> x, 
                                const EvidencePoints<T>& points, Posterior<T>& next,
                                PosteriorScratch<T>& scratch) {
   const Index dimension = prior.dimension();
-  shift_.reserve(dimension);
+  reserve(prior, x.cols, points.thetas.cols > 0, scratch);
   const auto shift = shift_.first(dimension), mean = next.mean();
   std::ranges::transform(mean, prior.mean(), shift.begin(), std::minus<>());
   const double distance = prior.quadratic(shift, scratch) / 2;
@@ -92,12 +100,6 @@ bool StreamGuard<T>::hold_back(const Posterior<T>& prior, ConstMatrixView<T> x, 
   }
   std::ranges::copy(prior.mean(), mean.begin());
   return true;
-}
-
-template <class T>
-Index StreamGuard<T>::bytes(Index examples, bool sampled) const {
-  return static_cast<Index>(sizeof(T)) * (model_.parameters() * (sampled ? 2 : 1) +
-                                          model_.outputs() * (examples + 1) + model_.scratch_size(examples));
 }
 
 template class StreamGuard<float>;

@@ -20,8 +20,8 @@ class StreamGuard {
   /// `prior`. Examples are columns, missing targets NaN. Says whether s < 1.
   bool hold_back(const Posterior<T>& prior, ConstMatrixView<T> x, ConstMatrixView<T> y,
                  const EvidencePoints<T>& points, Posterior<T>& next, PosteriorScratch<T>& scratch);
-  /// With evidence at samples, or not.
-  Index bytes(Index examples, bool sampled) const;
+  /// Memory for hold_back() of so many examples, with evidence at samples or not.
+  void reserve(const Posterior<T>& prior, Index examples, bool sampled, PosteriorScratch<T>& scratch);
 
  private:
   struct Loss {

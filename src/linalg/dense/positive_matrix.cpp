@@ -104,10 +104,9 @@ double PositiveMatrix::inverse_quadratic(double* x) const {
 /// A^-1 = C^-T C^-1, and columns of C^-1 are zero above the diagonal.
 template <class T>
 void PositiveMatrix::inverse_diagonal(std::span<T> out, Buffer<double>& work) const {
-  constexpr Index together = 32;
-  work.reserve(size_ * std::min(together, size_));
-  for (Index first = 0; first < size_; first += together) {
-    const Index count = std::min(together, size_ - first), left = size_ - first;
+  reserve_inverse_diagonal(work);
+  for (Index first = 0; first < size_; first += columns_together) {
+    const Index count = std::min(columns_together, size_ - first), left = size_ - first;
     const auto columns = work.matrix(left, count);
     std::fill_n(columns.data, columns.size(), 0.0);
     for (Index k = 0; k < count; ++k) columns(k, k) = 1;
@@ -123,9 +122,14 @@ void PositiveMatrix::inverse_diagonal(std::span<T> out, Buffer<double>& work) co
 template void PositiveMatrix::inverse_diagonal(std::span<float>, Buffer<double>&) const;
 template void PositiveMatrix::inverse_diagonal(std::span<double>, Buffer<double>&) const;
 
+void reserve_eigenvalue(Index size, DenseScratch& scratch) {
+  scratch.vector.reserve(size);
+  scratch.eigen.reserve(size, 1);
+}
+
 double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch) {
   double value = 0;
-  scratch.vector.reserve(a.rows);
+  reserve_eigenvalue(a.rows, scratch);
   return scratch.eigen.compute(a, &value, scratch.vector.matrix(a.rows, 1))
              ? value
              : std::numeric_limits<double>::quiet_NaN();
@@ -140,14 +144,21 @@ double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<do
   return -largest_eigenvalue(b, scratch);
 }
 
+namespace {
+constexpr Index inversion_block = 64;
+}
+
+void reserve_inverse(Index size, DenseScratch& scratch) {
+  scratch.pivots.reserve(size);
+  scratch.product.reserve(inversion_block * size);
+}
+
 bool invert_general(MatrixView<double> a, DenseScratch& scratch) {
   const auto n = static_cast<lapack_int>(a.rows), ld = static_cast<lapack_int>(a.ld);
-  constexpr Index block = 64;
-  scratch.pivots.reserve(a.rows);
-  scratch.product.reserve(block * a.rows);
+  reserve_inverse(a.rows, scratch);
   return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a.data, ld, scratch.pivots.data()) == 0 &&
          LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, a.data, ld, scratch.pivots.data(), scratch.product.data(),
-                             static_cast<lapack_int>(block * a.rows)) == 0;
+                             static_cast<lapack_int>(inversion_block * a.rows)) == 0;
 }
 
 }  // namespace bdl

@@ -2,6 +2,8 @@
 // families, and what they compute with it.
 #pragma once
 
+#include <algorithm>
+
 #include "linalg/eigen/direct_eigen.hpp"
 
 namespace bdl {
@@ -15,7 +17,7 @@ class PositiveMatrix {
   ConstMatrixView<double> matrix() const { return matrix_.matrix(size_, size_); }
   ConstMatrixView<double> lower() const { return lower_.matrix(size_, size_); }
   double log_det() const { return log_det_; }
-  Index bytes() const { return 2 * size_ * size_ * static_cast<Index>(sizeof(double)); }
+  Index bytes() const { return matrix_.bytes() + lower_.bytes(); }
 
   /// To be written, and then made valid by factorize() or accept_factor().
   MatrixView<double> matrix() { return matrix_.matrix(size_, size_); }
@@ -46,8 +48,12 @@ class PositiveMatrix {
   /// diag(A^-1), a few columns at a time in `work`.
   template <class T>
   void inverse_diagonal(std::span<T> out, Buffer<double>& work) const;
+  void reserve_inverse_diagonal(Buffer<double>& work) const {
+    work.reserve(size_ * std::min(columns_together, size_));
+  }
 
  private:
+  static constexpr Index columns_together = 32;
   Index size_;
   Buffer<double> matrix_, lower_;
   double log_det_ = 0;
@@ -67,9 +73,13 @@ struct DenseScratch {
 /// The smallest eigenvalue of C^-1 B C^-T for a symmetric B, which is destroyed; NaN if B is not finite.
 double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b,
                                     DenseScratch& scratch);
+/// Memory for eigenvalues of matrices of this size.
+void reserve_eigenvalue(Index size, DenseScratch& scratch);
 /// The largest eigenvalue of a symmetric matrix (lower triangle read); NaN if it is not finite.
 double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch);
 
+/// Memory for invert_general().
+void reserve_inverse(Index size, DenseScratch& scratch);
 /// A^-1 by elimination with pivots, for matrices that need not be symmetric; false if A is singular or not
 /// finite.
 [[nodiscard]] bool invert_general(MatrixView<double> a, DenseScratch& scratch);

@@ -95,12 +95,6 @@ void BlockKrylov::reserve(Index size, Index count) {
   scales_.reserve(block);
 }
 
-Index BlockKrylov::bytes(Index size, Index count) {
-  const Index block = block_columns(count), most = most_columns(size, count);
-  return static_cast<Index>(sizeof(double)) *
-         (lane_padded(size) * (most + block) + most * (most + count + block) + block * (block + 1));
-}
-
 bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEigen& direct, double* values,
                           MatrixView<double> vectors) {
   const Index size = a.rows, count = vectors.cols, most = most_columns(size, count);

@@ -152,12 +152,6 @@ void DirectEigen::reserve(Index size, Index count) {
   integers_.reserve(lapack_integer * size);
 }
 
-Index DirectEigen::bytes(Index size, Index count) {
-  return static_cast<Index>(sizeof(double)) *
-             (lane_padded(size) * size + work_size(size, count) + lane_padded(count) * size) +
-         static_cast<Index>(sizeof(int)) * lapack_integer * size;
-}
-
 bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
   const Index size = a.rows, count = vectors.cols;
   reserve(size, count);

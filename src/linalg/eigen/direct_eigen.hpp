@@ -9,7 +9,6 @@ namespace bdl {
 class DirectEigen {
  public:
   void reserve(Index size, Index count);
-  static Index bytes(Index size, Index count);
   /// Writes the vectors.cols largest eigenvalues of A (lower triangle read) in descending order and their
   /// unit vectors. False if A is not finite or LAPACK does not converge.
   bool compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,

@@ -42,13 +42,6 @@ void TopEigen::reserve(Index size, Index count) {
   integers_.reserve(integer_work(size) + supports(size));
 }
 
-Index TopEigen::bytes(Index size, Index count) {
-  return static_cast<Index>(sizeof(double)) * (size + lane_padded(size) * count + real_work(size)) +
-         static_cast<Index>(sizeof(int)) * (integer_work(size) + supports(size)) +
-         DirectEigen::bytes(direct_size(size, count), count) +
-         (BlockKrylov::suits(size, count) ? BlockKrylov::bytes(size, count) : 0);
-}
-
 ConstMatrixView<double> TopEigen::vectors() const {
   return {vectors_.data(), size_, count_, lane_padded(size_)};
 }

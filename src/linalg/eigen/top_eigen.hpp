@@ -9,7 +9,6 @@ namespace bdl {
 class TopEigen {
  public:
   void reserve(Index size, Index count);
-  static Index bytes(Index size, Index count);
   /// Computes the `count` largest eigenpairs of A (lower triangle read, destroyed). Orthonormal vectors v
   /// have residuals |A v - theta v| <= tolerance theta_1 or at rounding level; eigenvalues are accurate to
   /// the square of that over the gap. Few pairs of a large matrix come sooner the larger the tolerance, and

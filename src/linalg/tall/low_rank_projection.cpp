@@ -79,6 +79,11 @@ EigenMethod choose_method(const ProjectionSize& size, const ProjectionOptions& o
 }
 
 template <class T>
+Index LowRankProjection<T>::columns(const ProjectionSize& size, const ProjectionOptions& options) {
+  return basis_columns(size, options);
+}
+
+template <class T>
 void LowRankProjection<T>::reserve(const ProjectionSize& size, const ProjectionOptions& options) {
   const EigenMethod method = choose_method(size, options);
   const Index columns = basis_columns(size, options);
@@ -105,26 +110,9 @@ void LowRankProjection<T>::reserve(const ProjectionSize& size, const ProjectionO
 }
 
 template <class T>
-Index LowRankProjection<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
-  const Index columns = basis_columns(size, options), t = sizeof(T), d = sizeof(double);
-  switch (choose_method(size, options)) {
-    case EigenMethod::gram:
-      return d * size.cols * size.cols + TopEigen::bytes(size.cols, std::min(size.rank, size.cols)) +
-             t * size.cols * size.rank;
-    case EigenMethod::outer:
-      return d * size.rows * size.rows + TopEigen::bytes(size.rows, size.rank);
-    default:
-      return d * columns * columns + TopEigen::bytes(columns, size.rank) + t * size.cols * columns +
-             t * columns * (size.cols + size.rank) + 2 * t * size.rows * columns +
-             Orthonormalizer<T>::bytes(columns);
-  }
-}
-
-template <class T>
 MatrixView<T> LowRankProjection<T>::start(const ProjectionSize& size, const ProjectionOptions& options) {
-  const Index columns = basis_columns(size, options);
-  basis_.reserve(size.rows * columns);
-  return basis_.matrix(size.rows, columns);
+  reserve(size, options);
+  return basis_.matrix(size.rows, basis_columns(size, options));
 }
 
 template <class T>

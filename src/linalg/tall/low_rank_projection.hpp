@@ -44,7 +44,8 @@ template <class T>
 class LowRankProjection {
  public:
   void reserve(const ProjectionSize& size, const ProjectionOptions& options);
-  static Index bytes(const ProjectionSize& size, const ProjectionOptions& options);
+  /// Of the randomized method's basis.
+  static Index columns(const ProjectionSize& size, const ProjectionOptions& options);
   /// Where the randomized method starts: D x (L + oversampling), to be filled before apply() with the current
   /// U (A changes by O(beta) per step, so few passes suffice) and random directions.
   MatrixView<T> start(const ProjectionSize& size, const ProjectionOptions& options);

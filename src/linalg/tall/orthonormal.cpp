@@ -31,11 +31,6 @@ void Orthonormalizer<T>::reserve(Index columns) {
 }
 
 template <class T>
-Index Orthonormalizer<T>::bytes(Index columns) {
-  return static_cast<Index>(sizeof(T)) * (1 + work_per_column) * columns;
-}
-
-template <class T>
 void Orthonormalizer<T>::apply(MatrixView<T> q) {
   if (q.cols == 0) return;
   reserve(q.cols);

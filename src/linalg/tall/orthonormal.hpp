@@ -9,7 +9,6 @@ template <class T>
 class Orthonormalizer {
  public:
   void reserve(Index columns);
-  static Index bytes(Index columns);
   /// Replaces the columns of Q (rows >= cols) by an orthonormal basis whose span contains theirs.
   void apply(MatrixView<T> q);
 

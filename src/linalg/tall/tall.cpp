@@ -64,11 +64,6 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
 
 }  // namespace
 
-Index TallScratch::bytes(Index rows, Index columns, Index other_columns) {
-  return static_cast<Index>(sizeof(double)) * part_count(rows) *
-         part_size(block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
-}
-
 void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
   columns_ = u_columns;
   other_columns_ = x_columns;

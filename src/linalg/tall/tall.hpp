@@ -3,7 +3,7 @@
 // cancels when U U^T dominates d. Rows are shared out the same way for any number of threads: same bits.
 #pragma once
 
-#include "base/view.hpp"
+#include "base/plan.hpp"
 
 namespace bdl {
 
@@ -18,7 +18,9 @@ class TallScratch {
   /// Blocks of the size that tall_gram has for L = rank, of u_columns and x_columns, and a product of that
   /// size.
   void reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product);
-  static Index bytes(Index rows, Index columns, Index other_columns);
+  static Index bytes(Index rows, Index columns, Index other_columns) {
+    return bytes_to_reserve<TallScratch>(rows, columns, other_columns);
+  }
   Part part(Index number);
   Index block_rows() const { return block_rows_; }
   Index capacity() const { return memory_.capacity(); }

@@ -40,7 +40,7 @@ template <class T>
 void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
                 MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch) {
   const Index cols = a.cols(), both = cols + 1, size = cols * cols + both * both;
-  scratch.reserve(a.rows(), 2 * cols + 1, 0);
+  reserve_grams(a.rows(), cols, scratch);
   const Index ld = scratch.block_rows();
   clear_products(a.rows(), size, scratch);
   for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
@@ -74,7 +74,7 @@ template <class T>
 void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
                 MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch) {
   const Index rank = u.cols, count = x.cols, cols = rank + count, others = 2 * count + 1;
-  scratch.reserve(u.rows, cols, others);
+  reserve_cross(u.rows, rank, count, scratch);
   const Index ld = scratch.block_rows();
   clear_products(u.rows, cols * others, scratch);
   const TallColumns<T> a{{{u, 1.0}, {{nullptr, u.rows, 0}, 1.0}, {x, 1.0}}},
@@ -127,7 +127,7 @@ BDL_ALWAYS_INLINE void store_column(Index count, T* u, double* held, const Value
 template <class T, class Make>
 void update_blocks(Index columns, const TallUpdate<T>& to, TallScratch& scratch, const Make& make) {
   const Index rows = to.u.rows, rank = to.u.cols;
-  scratch.reserve_blocks(rows, rank, columns, rank + 1, 2 * rank * rank);
+  reserve_update(rows, rank, columns, scratch);
   const Index ld = scratch.block_rows();
   clear_products(rows, 2 * rank * rank, scratch);
   for_blocks(rows, ld, [&](Index number, Index first, Index count) noexcept {

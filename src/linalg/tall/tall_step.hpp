@@ -30,6 +30,18 @@ template <class T>
 void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
                 MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch);
 
+/// Memory for tall_grams() of a D x m factor, for tall_cross() of L columns with k others, and for the update
+/// of L columns from m: they allocate nothing then.
+inline void reserve_grams(Index rows, Index cols, TallScratch& scratch) {
+  scratch.reserve(rows, 2 * cols + 1, 0);
+}
+inline void reserve_cross(Index rows, Index rank, Index others, TallScratch& scratch) {
+  scratch.reserve(rows, rank + others, 2 * others + 1);
+}
+inline void reserve_update(Index rows, Index rank, Index cols, TallScratch& scratch) {
+  scratch.reserve_blocks(rows, rank, cols, rank + 1, 2 * rank * rank);
+}
+
 /// Columns that tall_drop takes at most.
 inline constexpr Index most_dropping_columns = 64;
 

@@ -55,11 +55,6 @@ void Woodbury<T>::copy(const Woodbury& other) {
 }
 
 template <class T>
-Index Woodbury<T>::bytes(Index rank) {
-  return 2 * rank * rank * static_cast<Index>(sizeof(double));
-}
-
-template <class T>
 bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch) {
   rank_ = u.cols;
   reserve(rank_);
@@ -108,12 +103,6 @@ bool Woodbury<T>::set_diagonal(Index rank, ConstSpan<T> d) {
     }
   log_det_ = -sum_of_logs(d);
   return std::isfinite(log_det_);
-}
-
-template <class T>
-Index Woodbury<T>::scratch_bytes(Index dimension, Index rank, Index columns) {
-  const Index count = std::min(columns, together);
-  return TallScratch::bytes(dimension, rank, count) + 2 * rank * count * static_cast<Index>(sizeof(double));
 }
 
 template <class T>

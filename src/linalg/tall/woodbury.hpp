@@ -11,7 +11,7 @@ template <class T>
 class Woodbury {
  public:
   void reserve(Index rank);
-  static Index bytes(Index rank);
+  Index bytes() const { return core_.bytes() + coloring_.bytes(); }
 
   /// Factorises for the given U (D x L) and d; O(D L^2). False if they are not finite.
   [[nodiscard]] bool factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch);
@@ -30,7 +30,6 @@ class Woodbury {
   /// log|Sigma| = -sum log d - log|M|.
   double log_det_covariance() const { return log_det_; }
 
-  static Index scratch_bytes(Index dimension, Index rank, Index columns);
   /// Memory for solve() and color() of this many columns: they allocate nothing then.
   void reserve_scratch(Index dimension, Index columns, TallScratch& scratch, Buffer<double>& small) const;
 

@@ -17,6 +17,8 @@ const BlocksPosterior<T>& as_blocks(const Posterior<T>& q) {
 
 namespace {
 
+constexpr Index together = 32;  // columns whose variances are found at a time
+
 template <class T>
 Index total_dimension(const std::vector<std::unique_ptr<Posterior<T>>>& members) {
   Index sum = 0;
@@ -75,7 +77,7 @@ void BlocksPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index BlocksPosterior<T>::bytes() const {
-  Index sum = 0;
+  Index sum = Posterior<T>::bytes();
   for (const auto& member : members_) sum += member->bytes();
   return sum;
 }
@@ -127,20 +129,41 @@ void BlocksPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std:
   }
 }
 
+/// Of a block: it takes a share of the rows' products that is as large as its share of the parameters.
 template <class T>
-Index BlocksPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
-  Index most = 0;
-  for (const auto& member : members_) most = std::max(most, member->update_bytes(cost, options));
-  return most;
+StepSize BlocksPosterior<T>::size_for(const Posterior<T>& member, const StepSize& step) const {
+  const double share = static_cast<double>(member.dimension()) / static_cast<double>(this->dimension_);
+  StepSize own = step;
+  own.rows.gram_flops *= share;
+  own.rows.product_flops *= share;
+  return own;
 }
 
 template <class T>
-Index BlocksPosterior<T>::leverage_bytes(Index n) const {
-  Index most = 0;
-  for (const auto& member : members_)
-    most = std::max(most, member->leverage_bytes(n) - static_cast<Index>(sizeof(T)) * member->dimension() *
-                                                          std::min(n, most_gradients));
-  return most + static_cast<Index>(sizeof(T)) * this->dimension_ * std::min(n, most_gradients);
+void BlocksPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  for (const auto& member : members_) member->reserve_step(size_for(*member, step), workspace);
+}
+
+template <class T>
+RowsUse BlocksPosterior<T>::use_of_rows(const StepSize& step) const {
+  RowsUse use;
+  for (const auto& member : members_) use = use.joined(member->use_of_rows(size_for(*member, step)));
+  return use;
+}
+
+template <class T>
+void BlocksPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
+  for (const auto& member : members_) member->reserve_drift(has_noise, workspace);
+}
+
+template <class T>
+void BlocksPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
+  for (const auto& member : members_) member->reserve_variances(std::min(columns, together), scratch);
+}
+
+template <class T>
+void BlocksPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
+  for (const auto& member : members_) member->reserve_marginals(scratch);
 }
 
 template <class T>
@@ -162,8 +185,8 @@ void BlocksPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorSc
 template <class T>
 void BlocksPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
                                    PosteriorScratch<T>& scratch) const {
-  std::array<double, 32> terms;
-  constexpr Index most = std::ssize(terms);
+  std::array<double, together> terms;
+  constexpr Index most = together;
   std::ranges::fill(out, 0.0);
   for (Index first = 0; first < x.cols; first += most) {
     const Index count = std::min(most, x.cols - first);

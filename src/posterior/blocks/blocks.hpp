@@ -39,9 +39,12 @@ class BlocksPosterior final : public Posterior<T> {
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
   bool moves_by_former_covariance() const override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
-  Index leverage_bytes(Index n) const override;
+  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
+  RowsUse use_of_rows(const StepSize& step) const override;
+  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
+  void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
@@ -53,6 +56,7 @@ class BlocksPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  StepSize size_for(const Posterior<T>& member, const StepSize& step) const;
   PosteriorStep<T> step_of(Index k, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) const;
   template <class Values>
   auto part(Index k, Values values) const {

@@ -54,7 +54,7 @@ void DiagonalMomentPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index DiagonalMomentPosterior<T>::bytes() const {
-  return 2 * this->dimension_ * static_cast<Index>(sizeof(T));
+  return Posterior<T>::bytes() + variance_.bytes();
 }
 
 template <class T>
@@ -79,10 +79,10 @@ template <class T>
 double DiagonalMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const auto& old = dynamic_cast<const DiagonalMomentPosterior&>(step.from);
   const auto variance = variance_.first(this->dimension_);
+  reserve_step(size_of(step), workspace);
   curvature_diagonal(step.curvature, variance);
   ConstSpan<T> prior = step.prior_precision;
   if (step.prior && !step.at_prior()) {
-    workspace.vectors.reserve(this->dimension_);
     step.prior->precision_diagonal(workspace.vectors.first(this->dimension_));
     prior = workspace.vectors.first(this->dimension_);
   }

@@ -34,11 +34,15 @@ class DiagonalMomentPosterior final : public Posterior<T> {
     return true;
   }
   void reserve_leverages(Index, LeverageScratch<T>&) const override {}
-  Index leverage_bytes(Index) const override { return 0; }
   bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
+  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override {
+    if (step.has_prior && step.leaves_prior) workspace.vectors.reserve(this->dimension_);
+  }
+  RowsUse use_of_rows(const StepSize&) const override { return {}; }
+  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
   void reserve(Index, PosteriorScratch<T>&) const override {}
+  void reserve_marginals(PosteriorScratch<T>&) const override {}
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;

@@ -32,9 +32,9 @@ class DropoutPosterior final : public Posterior<T> {
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override { return this->dimension_ * static_cast<Index>(sizeof(T)); }
   void tensors(const TensorVisitor<T>& visit) override { this->visit_mean(visit); }
   void reserve(Index, PosteriorScratch<T>&) const override {}
+  void reserve_marginals(PosteriorScratch<T>&) const override {}
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
@@ -47,7 +47,9 @@ class DropoutPosterior final : public Posterior<T> {
   void set_diagonal(ConstSpan<T>, std::optional<std::uint64_t>) override;
   double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
   void drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) override;
-  Index update_bytes(const RowsCost&, const ProjectionOptions&) const override { return 0; }
+  void reserve_step(const StepSize&, UpdateWorkspace<T>&) const override {}
+  RowsUse use_of_rows(const StepSize&) const override { return {}; }
+  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
   void precision_diagonal(std::span<T>) const override;
   void multiply_precision(ConstSpan<T>, std::span<T>, PosteriorScratch<T>&) const override;
   double quadratic(ConstSpan<T>, PosteriorScratch<T>&) const override;

@@ -11,10 +11,6 @@
 namespace bdl {
 namespace {
 
-/// Pivots (squared, against the former ones) that are larger leave no doubt about least_kept: they bound the
-/// smallest eigenvalue of C^-1 A' C^-T from above, and are near it but for contrived matrices.
-constexpr double safe_pivot = 1e-4;
-
 double smallest_pivot(ConstMatrixView<double> next, ConstMatrixView<double> old) {
   double smallest = 1;
   for (Index i = 0; i < next.rows; ++i) {
@@ -45,6 +41,11 @@ void fail_not_positive() {
        "the posterior's covariance is not finite and positive definite after the step");
 }
 
+void reserve_settle(Index size, DenseScratch& scratch) {
+  scratch.square.reserve(size * size);
+  reserve_eigenvalue(size, scratch);
+}
+
 double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch) {
   const bool positive = next.factorize();
   if (positive && smallest_pivot(next.lower(), old.lower()) > safe_pivot) return 1;
@@ -53,7 +54,7 @@ double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten,
     mirror_lower(next.matrix());
   }
   const Index size = next.size();
-  scratch.square.reserve(size * size);
+  reserve_settle(size, scratch);
   const auto square = scratch.square.matrix(size, size);
   std::copy_n(next.matrix().data, size * size, square.data);
   const double kept = smallest_relative_eigenvalue(old.lower(), square, scratch);
@@ -72,13 +73,16 @@ bool suits_rotations(Index size, Index columns, FactorUpdate choice) {
   return 12 * columns < size;
 }
 
+void reserve_rotations(Index size, Index columns, DenseScratch& scratch) {
+  if (suits_rotations(size, columns, scratch.update)) scratch.moved.reserve(size * columns);
+}
+
 double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatrixView<double> z, Index added,
                       bool may_shorten, DenseScratch& scratch) {
   next.copy(old);
   syrk(Op::none, 1.0, z.block(0, 0, z.rows, added), 1.0, next.matrix());
   syrk(Op::none, -1.0, z.block(0, added, z.rows, z.cols - added), 1.0, next.matrix());
   if (!suits_rotations(z.rows, z.cols, scratch.update)) return settle(next, old, may_shorten, scratch);
-  scratch.moved.reserve(z.size());
   const auto copy = scratch.moved.matrix(z.rows, z.cols);
   for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
   if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
@@ -87,10 +91,15 @@ double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatr
   return settle(next, old, may_shorten, scratch);
 }
 
+void reserve_reduction(Index size, Index columns, DenseScratch& scratch) {
+  scratch.gram.reserve(2 * columns * columns);
+  reserve_eigenvalue(columns, scratch);
+  reserve_rotations(size, columns, scratch);
+}
+
 double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
                         ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch) {
   const Index count = z.cols;
-  scratch.gram.reserve(2 * count * count);
   const auto gram = scratch.gram.matrix(count, count);
   const MatrixView<double> rest{scratch.gram.data() + count * count, count, count};
   syrk(Op::transpose, 1.0, v, 0.0, gram);
@@ -125,9 +134,7 @@ void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<doub
       for (Index i = j; i < out.rows; ++i) out(i, j) += factor * curvature.matrix(i, j);
     return;
   }
-  const Index count = curvature.rows->count();
-  workspace.weights.reserve(count);
-  const auto w = workspace.weights.first(count);
+  const auto w = workspace.weights.first(curvature.rows->count());
   std::ranges::transform(curvature.w, w.begin(), [=](T value) { return static_cast<T>(factor) * value; });
   curvature.rows->add_outer(w, out);
 }
@@ -136,9 +143,6 @@ template <class T>
 MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, Index spare,
                                  UpdateWorkspace<T>& workspace) {
   const Index size = curvature.rows->dimension(), count = curvature.rows->count();
-  workspace.root_weights.reserve(count * count);
-  workspace.factor.reserve(size * count);
-  workspace.dense.columns.reserve(size * (count + spare));
   const auto roots = workspace.root_weights.matrix(count, count), rows = workspace.factor.matrix(size, count);
   std::fill_n(roots.data, roots.size(), T(0));
   for (Index r = 0; r < count; ++r) roots(r, r) = 1;
@@ -160,7 +164,6 @@ void add_prior_diagonal(ConstSpan<T> prior_precision, double factor, MatrixView<
 
 template <class T>
 double* in_double(ConstSpan<T> values, UpdateWorkspace<T>& workspace) {
-  workspace.small.reserve(static_cast<Index>(values.size()));
   std::ranges::copy(values, workspace.small.data());
   return workspace.small.data();
 }

@@ -9,13 +9,26 @@
 
 namespace bdl {
 
+/// Pivots (squared, against the former ones) that are larger leave no doubt about least_kept: they bound the
+/// smallest eigenvalue of C^-1 A' C^-T from above, and are near it but for contrived matrices.
+inline constexpr double safe_pivot = 1e-4;
+
+/// Memory for settle() where it is in doubt.
+void reserve_settle(Index size, DenseScratch& scratch);
+
 /// `next` holds in the lower triangle of its matrix what the whole step makes of `old`: factorises it,
 /// shortens it if need be (posterior.hpp), and returns the part taken.
 double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch);
 
+/// Memory for settle_columns() of that many, but for its settle().
+void reserve_rotations(Index size, Index columns, DenseScratch& scratch);
+
 /// next = old + Z Z^T for the first `added` columns of Z, - Z Z^T for the others.
 double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatrixView<double> z, Index added,
                       bool may_shorten, DenseScratch& scratch);
+
+/// Memory for settle_reduction().
+void reserve_reduction(Index size, Index columns, DenseScratch& scratch);
 
 /// next = old - Z Z^T where V = C^-1 Z is known, for C C^T = old: positive definite if and only if I - V^T V
 /// is. Z may be scaled.
@@ -29,10 +42,24 @@ bool suits_rotations(Index size, Index columns, FactorUpdate choice);
 template <class T>
 void check_curvature(const Curvature<T>& curvature);
 
+/// Memory for add_curvature(): of a matrix it takes none.
+template <class T>
+void reserve_curvature(const StepSize& step, UpdateWorkspace<T>& workspace) {
+  if (step.has_rows) workspace.weights.reserve(step.rows.count);
+}
+
 /// Lower triangle of out += factor H.
 template <class T>
 void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<double> out,
                    UpdateWorkspace<T>& workspace);
+
+/// Memory for dense_columns() of n rows.
+template <class T>
+void reserve_dense_columns(Index dimension, Index n, Index spare, UpdateWorkspace<T>& workspace) {
+  workspace.root_weights.reserve(n * n);
+  workspace.factor.reserve(dimension * n);
+  workspace.dense.columns.reserve(dimension * (n + spare));
+}
 
 /// Columns sqrt(factor w_r) b_r in workspace.dense.columns, followed by `spare` columns.
 template <class T>
@@ -70,11 +97,16 @@ void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out);
 /// Columns that share a product in squared_lengths(), which takes 2 D times as many doubles.
 inline constexpr Index most_dense_columns = 32;
 
+/// Memory for squared_lengths().
+inline void reserve_squared_lengths(Index rows, Index columns, Buffer<double>& work) {
+  work.reserve(2 * rows * std::min(most_dense_columns, columns));
+}
+
 /// out_j = |y_j|^2 for y = root(x, spare), X in double a few columns at a time.
 template <class T, class Root>
 void squared_lengths(ConstMatrixView<T> x, Buffer<double>& work, std::span<double> out, Root&& root) {
   const Index most = std::min(most_dense_columns, x.cols);
-  work.reserve(2 * x.rows * most);
+  reserve_squared_lengths(x.rows, x.cols, work);
   for (Index first = 0; first < x.cols; first += most) {
     const auto some = x.columns(first, std::min(most, x.cols - first));
     const auto columns = work.matrix(x.rows, some.cols);
@@ -91,15 +123,6 @@ void squared_lengths(ConstMatrixView<T> x, Buffer<double>& work, std::span<doubl
 /// tr(P Sigma_q) for a symmetric P.
 template <class T>
 double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, PosteriorScratch<T>& scratch);
-
-/// Scratch of steps from dense weights of this many rows, without KL or with a diagonal prior, if nothing
-/// need be shortened.
-template <class T>
-Index dense_step_bytes(Index dimension, Index rows) {
-  constexpr Index columns_of_marginals = 32;
-  return static_cast<Index>(sizeof(T)) * rows +
-         static_cast<Index>(sizeof(double)) * dimension * (columns_of_marginals + 1);
-}
 
 [[noreturn]] void fail_not_positive();
 

@@ -30,9 +30,18 @@ void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
 }
 
 template <class T>
-void FullPosterior<T>::reserve_unsymmetric() {
-  whole_precision_.reserve(this->dimension_ * this->dimension_);
-  whole_covariance_.reserve(this->dimension_ * this->dimension_);
+void FullPosterior<T>::reserve_unsymmetric(Buffer<double>& precision, Buffer<double>& covariance) const {
+  precision.reserve(this->dimension_ * this->dimension_);
+  covariance.reserve(this->dimension_ * this->dimension_);
+}
+
+template <class T>
+Index FullPosterior<T>::bytes_to_grow(const StepSize& step) const {
+  if (step.descent != Descent::plain || !step.unsymmetric) return 0;
+  const MemoryPlan plan;
+  Buffer<double> precision, covariance;
+  reserve_unsymmetric(precision, covariance);
+  return plan.bytes() - whole_precision_.bytes() - whole_covariance_.bytes();
 }
 
 template <class T>
@@ -81,8 +90,7 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index FullPosterior<T>::bytes() const {
-  return this->dimension_ * static_cast<Index>(sizeof(T)) + precision_.bytes() +
-         2 * whole_precision_.capacity() * static_cast<Index>(sizeof(double));
+  return Posterior<T>::bytes() + precision_.bytes() + whole_precision_.bytes() + whole_covariance_.bytes();
 }
 
 template <class T>
@@ -97,17 +105,26 @@ void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::u
   set_precision(diagonal_matrix<T>(precision, false).matrix(this->dimension_, this->dimension_));
 }
 
+/// An unsymmetric covariance has its inverse found where it will stand.
+template <class T>
+void FullPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
+  if (unsymmetric_)
+    reserve_inverse(this->dimension_, workspace.dense);
+  else if (has_noise)
+    workspace.dense.square.reserve(this->dimension_ * this->dimension_);
+}
+
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
 void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {
   const FullPosterior& old = as_full(from);
+  old.reserve_drift(!drift.noise.empty(), workspace);
   unsymmetric_ = false;
   if (old.unsymmetric_) {
     drift_unsymmetric(old, drift, workspace);
   } else if (drift.noise.empty()) {
     if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
   } else {
-    workspace.dense.square.reserve(this->dimension_ * this->dimension_);
     const auto covariance = held(workspace.dense.square);
     cholesky_inverse(old.precision_.lower(), covariance);
     inflate(drift, covariance);
@@ -135,17 +152,10 @@ void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<
 }
 
 template <class T>
-Index FullPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
-  constexpr Index each = sizeof(T) + sizeof(double);
-  return dense_step_bytes<T>(this->dimension_, cost.count) +
-         std::min(most_outer_rows, cost.count) * this->dimension_ * each;
-}
-
-template <class T>
 void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
                                           PosteriorScratch<T>& scratch) const {
   const Index size = this->dimension_;
-  scratch.small.reserve(2 * size);
+  reserve(1, scratch);
   double *from = scratch.small.data(), *to = from + size;
   std::ranges::copy(x, from);
   gemm(Op::none, Op::none, 1.0, whole_precision(), {from, size, 1}, 0.0, {to, size, 1});
@@ -158,9 +168,20 @@ void FullPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
 }
 
 template <class T>
+void FullPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
+  reserve(columns, scratch);
+  reserve_squared_lengths(this->dimension_, columns, scratch.small);
+}
+
+template <class T>
+void FullPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
+  if (!unsymmetric_) precision_.reserve_inverse_diagonal(scratch.small);
+}
+
+template <class T>
 void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
   const Index size = this->dimension_;
-  scratch.small.reserve(2 * size);
+  reserve(1, scratch);
   double *from = scratch.small.data(), *to = from + size;
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), from);
@@ -177,7 +198,7 @@ template <class T>
 void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
   if (unsymmetric_) {
     for (Index k = 0; k < x.cols; ++k) {
-      scratch.small.reserve(2 * this->dimension_);
+      reserve(1, scratch);
       double *from = scratch.small.data(), *to = from + this->dimension_;
       std::ranges::copy(x.column(k), from);
       gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
@@ -194,7 +215,7 @@ void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Posteri
 /// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.
 template <class T>
 void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(this->dimension_);
+  reserve(1, scratch);
   const auto column = scratch.small.matrix(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
@@ -218,7 +239,7 @@ void FullPosterior<T>::precision_diagonal(std::span<T> out) const {
 
 template <class T>
 double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(this->dimension_);
+  reserve(1, scratch);
   std::ranges::copy(x, scratch.small.data());
   return precision_.quadratic(scratch.small.data());
 }

@@ -28,6 +28,7 @@ class FullPosterior final : public Posterior<T> {
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
+  Index bytes_to_grow(const StepSize& step) const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   bool is_whole_in_tensors() const override { return !unsymmetric_; }
@@ -35,8 +36,12 @@ class FullPosterior final : public Posterior<T> {
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
+  RowsUse use_of_rows(const StepSize& step) const override;
+  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
+  void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
@@ -48,6 +53,7 @@ class FullPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  bool suits_columns(const StepSize& step, FactorUpdate update) const;
   double take_natural(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_plain(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_unsymmetric(const FullPosterior& from, const PosteriorStep<T>& step,
@@ -60,7 +66,9 @@ class FullPosterior final : public Posterior<T> {
                            UpdateWorkspace<T>& workspace);
   ConstMatrixView<double> whole_precision() const;
   void drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace);
-  void reserve_unsymmetric();
+  void reserve_unsymmetric(Buffer<double>& precision, Buffer<double>& covariance) const;
+  void reserve_unsymmetric() { reserve_unsymmetric(whole_precision_, whole_covariance_); }
+  void reserve_unsymmetric_step(const StepSize& step, UpdateWorkspace<T>& workspace) const;
   MatrixView<double> held(Buffer<double>& buffer) {
     return buffer.matrix(this->dimension_, this->dimension_);
   }

@@ -62,7 +62,7 @@ void FullMomentPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index FullMomentPosterior<T>::bytes() const {
-  return this->dimension_ * static_cast<Index>(sizeof(T)) + covariance_.bytes();
+  return Posterior<T>::bytes() + covariance_.bytes();
 }
 
 template <class T>
@@ -90,14 +90,14 @@ void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& dri
 }
 
 template <class T>
-Index FullMomentPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions&) const {
-  const Index squares = 2 * this->dimension_ * this->dimension_ * static_cast<Index>(sizeof(double));
-  return squares + dense_step_bytes<T>(this->dimension_, cost.count);
+void FullMomentPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
+  scratch.small.reserve(2 * this->dimension_);
 }
 
 template <class T>
-void FullMomentPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(2 * this->dimension_);
+void FullMomentPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
+  reserve(columns, scratch);
+  reserve_squared_lengths(this->dimension_, columns, scratch.small);
 }
 
 template <class T>

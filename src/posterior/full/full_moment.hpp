@@ -30,8 +30,12 @@ class FullMomentPosterior final : public Posterior<T> {
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
   bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
+  RowsUse use_of_rows(const StepSize& step) const override;
+  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void reserve_marginals(PosteriorScratch<T>&) const override {}
+  void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
@@ -43,6 +47,9 @@ class FullMomentPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  bool reduces(const StepSize& step) const {
+    return step.has_rows && step.rows.count < this->dimension_ && !step.leaves_prior;
+  }
   double take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_plain(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double reduce(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);

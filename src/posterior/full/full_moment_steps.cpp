@@ -22,12 +22,39 @@ void add_inverse(const PositiveMatrix& a, double factor, MatrixView<double> squa
 }  // namespace
 
 template <class T>
+void FullMomentPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const Index size = this->dimension_, n = step.rows.count;
+  const bool natural = step.descent == Descent::natural;
+  DenseScratch& scratch = workspace.dense;
+  workspace.small.reserve(size);
+  reserve(1, workspace.scratch);
+  reserve_settle(size, scratch);
+  if (natural) scratch.vector.reserve(size);
+  if (reduces(step)) {
+    reserve_dense_columns(size, n, 0, workspace);
+    scratch.product.reserve(size * n);
+    return reserve_reduction(size, n, scratch);
+  }
+  reserve_curvature(step, workspace);
+  scratch.square.reserve(size * size);
+  if (natural) scratch.product.reserve(size * size);
+}
+
+template <class T>
+RowsUse FullMomentPosterior<T>::use_of_rows(const StepSize& step) const {
+  if (!step.has_rows) return {};
+  if (reduces(step)) return {false, step.rows.count, 0};
+  return {false, 0, this->dimension_};
+}
+
+template <class T>
 double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const PositiveMatrix& old = as_full_moment(step.from).covariance_;
   check_curvature(step.curvature);
-  const bool few = step.curvature.rows && step.curvature.rows->count() < this->dimension_;
+  const StepSize size = size_of(step);
+  reserve_step(size, workspace);
   double part;
-  if (few && !step.leaves_prior())
+  if (reduces(size))
     part = reduce(old, step, workspace);
   else
     part = step.descent == Descent::natural ? take_natural(old, step, workspace)
@@ -38,7 +65,6 @@ double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspac
   }
   double* direction = in_double(step.m, workspace);
   if (step.descent == Descent::natural) {
-    workspace.dense.vector.reserve(this->dimension_);
     old.multiply(direction, workspace.dense.vector.data());
     direction = workspace.dense.vector.data();
   }
@@ -54,7 +80,6 @@ double FullMomentPosterior<T>::reduce(const PositiveMatrix& old, const Posterior
   const bool natural = step.descent == Descent::natural;
   const auto z =
       dense_columns(step.curvature, natural ? step.curvature_rate : step.curvature_rate / 2, 0, workspace);
-  workspace.dense.product.reserve(z.size());
   const auto v = workspace.dense.product.matrix(z.rows, z.cols);
   if (natural) {
     gemm(Op::transpose, Op::none, 1.0, old.lower(), z, 0.0, v);
@@ -72,8 +97,6 @@ double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const Pos
                                             UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
   const bool kl = step.leaves_prior();
-  workspace.dense.square.reserve(size * size);
-  workspace.dense.product.reserve(size * size);
   const auto inner = workspace.dense.square.matrix(size, size),
              product = workspace.dense.product.matrix(size, size), next = covariance_.matrix();
   std::fill_n(inner.data, inner.size(), 0.0);
@@ -100,7 +123,6 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
   std::copy_n(old.matrix().data, next.size(), next.data);
   add_curvature(step.curvature, -half, next, workspace);
   if (step.leaves_prior()) {
-    workspace.dense.square.reserve(size * size);
     const auto square = workspace.dense.square.matrix(size, size);
     if (step.prior)
       add_inverse(as_full_moment(*step.prior).covariance_, -half, square, next);
@@ -111,6 +133,10 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
   return settle(covariance_, old, step.shorten, workspace.dense);
 }
 
+template void FullMomentPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;
+template void FullMomentPosterior<double>::reserve_step(const StepSize&, UpdateWorkspace<double>&) const;
+template RowsUse FullMomentPosterior<float>::use_of_rows(const StepSize&) const;
+template RowsUse FullMomentPosterior<double>::use_of_rows(const StepSize&) const;
 template double FullMomentPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
 template double FullMomentPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
 

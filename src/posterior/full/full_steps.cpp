@@ -37,10 +37,47 @@ double norm(const double* x, Index size) {
 
 }  // namespace
 
+/// Is a step one of columns, not of products with the whole matrix?
+template <class T>
+bool FullPosterior<T>::suits_columns(const StepSize& step, FactorUpdate update) const {
+  if (step.leaves_prior || !step.has_rows) return false;
+  return step.descent == Descent::natural ? suits_rotations(this->dimension_, step.rows.count, update)
+                                          : step.rows.count + 2 < this->dimension_;
+}
+
+/// Natural steps from rows keep at least the share 1 - b of the precision, so that most leave no doubt.
+template <class T>
+void FullPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const Index size = this->dimension_, n = step.rows.count;
+  const bool natural = step.descent == Descent::natural;
+  const double kept = step.leaves_prior ? 1 - step.most_rate : 1;
+  workspace.small.reserve(size);
+  reserve(1, workspace.scratch);
+  if (!natural || !step.has_rows || kept < 2 * safe_pivot) reserve_settle(size, workspace.dense);
+  if (!natural && step.unsymmetric) {
+    reserve_unsymmetric_step(step, workspace);
+  } else if (suits_columns(step, workspace.dense.update)) {
+    reserve_dense_columns(size, n, natural ? 0 : 2, workspace);
+    reserve_rotations(size, natural ? n : n + 2, workspace.dense);
+  } else {
+    reserve_curvature(step, workspace);
+  }
+  if (!natural) workspace.dense.product.reserve(2 * size);
+}
+
+template <class T>
+RowsUse FullPosterior<T>::use_of_rows(const StepSize& step) const {
+  const bool unsymmetric = step.descent == Descent::plain && step.unsymmetric;
+  if (!step.has_rows) return {};
+  if (!unsymmetric && suits_columns(step, FactorUpdate::automatic)) return {false, step.rows.count, 0};
+  return {false, 0, this->dimension_};
+}
+
 template <class T>
 double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const FullPosterior& from = as_full(step.from);
   check_curvature(step.curvature);
+  reserve_step(size_of(step), workspace);
   unsymmetric_ = false;
   if (step.descent == Descent::natural) return take_natural(from, step, workspace);
   return step.unsymmetric ? take_unsymmetric(from, step, workspace) : take_plain(from, step, workspace);
@@ -53,8 +90,7 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
   const double rate = step.curvature_rate;
   DenseScratch& scratch = workspace.dense;
   double part;
-  if (!kl && step.curvature.rows &&
-      suits_rotations(this->dimension_, step.curvature.rows->count(), scratch.update)) {
+  if (suits_columns(size_of(step), workspace.dense.update)) {
     const auto columns = dense_columns(step.curvature, rate, 0, workspace);
     part = settle_columns(precision_, from.precision_, columns, columns.cols, step.shorten, scratch);
   } else {
@@ -79,10 +115,9 @@ double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorSt
   const Index size = this->dimension_;
   double* u = in_double(step.m, workspace);
   from.precision_.solve(u);
-  const bool few = step.curvature.rows && step.curvature.rows->count() + 2 < size;
-  const double part = few && !step.leaves_prior() ? plain_by_columns(from, step, u, workspace)
-                                                  : plain_by_products(from, step, u, workspace);
-  workspace.dense.product.reserve(2 * size);
+  const double part = suits_columns(size_of(step), workspace.dense.update)
+                          ? plain_by_columns(from, step, u, workspace)
+                          : plain_by_products(from, step, u, workspace);
   double *mean = workspace.dense.product.data(), *target = mean + size;
   std::ranges::copy(from.mean(), mean);
   from.precision_.multiply(mean, target);
@@ -143,6 +178,10 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
   return settle(precision_, from.precision_, step.shorten, workspace.dense);
 }
 
+template void FullPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;
+template void FullPosterior<double>::reserve_step(const StepSize&, UpdateWorkspace<double>&) const;
+template RowsUse FullPosterior<float>::use_of_rows(const StepSize&) const;
+template RowsUse FullPosterior<double>::use_of_rows(const StepSize&) const;
 template double FullPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
 template double FullPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
 

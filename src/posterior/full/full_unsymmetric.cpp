@@ -32,6 +32,16 @@ void FullPosterior<T>::twice_gradient(const FullPosterior& from, const Posterior
   add(from.whole_precision(), -1);
 }
 
+template <class T>
+void FullPosterior<T>::reserve_unsymmetric_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const Index size = this->dimension_;
+  workspace.dense.square.reserve(size * size);
+  workspace.dense.product.reserve(size * size);
+  workspace.small.reserve(4 * size);
+  reserve_curvature(step, workspace);
+  reserve_inverse(size, workspace.dense);
+}
+
 /// Lambda' = Lambda + 4 b Sigma m mu^T + 4 b Sigma M Sigma and its inverse, neither symmetric;
 /// mu' = Sigma' (Lambda mu - a Sigma m). The symmetric part of Lambda' decides on shortening.
 template <class T>
@@ -39,9 +49,6 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
                                           UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
   DenseScratch& scratch = workspace.dense;
-  scratch.square.reserve(size * size);
-  scratch.product.reserve(size * size);
-  workspace.small.reserve(4 * size);
   reserve_unsymmetric();
   const auto change = held(whole_precision_), covariance = held(whole_covariance_);
   const auto old = from.whole_precision();
@@ -79,9 +86,10 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   return part;
 }
 
-#define BDL_INSTANTIATE(T)                                                                             \
-  template ConstMatrixView<double> FullPosterior<T>::whole_precision() const;                          \
-  template double FullPosterior<T>::take_unsymmetric(const FullPosterior<T>&, const PosteriorStep<T>&, \
+#define BDL_INSTANTIATE(T)                                                                              \
+  template ConstMatrixView<double> FullPosterior<T>::whole_precision() const;                           \
+  template void FullPosterior<T>::reserve_unsymmetric_step(const StepSize&, UpdateWorkspace<T>&) const; \
+  template double FullPosterior<T>::take_unsymmetric(const FullPosterior<T>&, const PosteriorStep<T>&,  \
                                                      UpdateWorkspace<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

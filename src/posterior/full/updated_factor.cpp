@@ -25,23 +25,62 @@ ProjectionSize UpdatedFactor<T>::size(Index dimension, Index rank, const RowsCos
 }
 
 template <class T>
-Index UpdatedFactor<T>::bytes(const ProjectionSize& size, const ProjectionOptions& options) {
-  const Index n = size.cols - size.rank, t = sizeof(T);
-  const EigenMethod method = choose_method(size, options);
-  if (method == EigenMethod::outer) return t * n + TallScratch::bytes(size.rows, size.rank, 0);
-  const Index columns = method == EigenMethod::randomized ? size.rank + options.oversampling : size.rank;
-  const Index small =
-      method == EigenMethod::gram ? 0 : static_cast<Index>(sizeof(double)) * size.rank * columns;
-  return t * n * (1 + columns + (method == EigenMethod::gram ? size.rank : 0)) + t * size.rank * columns +
-         small + TallScratch::bytes(size.rows, size.rank, columns);
+void UpdatedFactor<T>::reserve(const ProjectionSize& size, Index rank, const RowsCost& rows,
+                               const ProjectionOptions& options, UpdateWorkspace<T>& workspace) {
+  const Index n = rows.count, columns = LowRankProjection<T>::columns(size, options);
+  workspace.root_weights.reserve(n);
+  switch (choose_method(size, options)) {
+    case EigenMethod::gram:
+      reserve_gram(size.rows, rank, n, workspace);
+      reserve_combine(size.rows, rank, n, std::min(size.rank, size.cols), workspace);
+      break;
+    case EigenMethod::outer:
+      break;
+    default:
+      reserve_project(size.rows, rank, columns, workspace);
+      reserve_combine(size.rows, rank, n, columns, workspace);
+  }
+}
+
+template <class T>
+RowsUse UpdatedFactor<T>::use_of_rows(const ProjectionSize& size, const ProjectionOptions& options) {
+  switch (choose_method(size, options)) {
+    case EigenMethod::gram:
+      return {true, std::min(size.rank, size.cols), 0};
+    case EigenMethod::outer:
+      return {false, 0, size.rows};
+    default:
+      return {false, LowRankProjection<T>::columns(size, options), 0};
+  }
+}
+
+template <class T>
+void UpdatedFactor<T>::reserve_gram(Index dimension, Index rank, Index n, UpdateWorkspace<T>& workspace) {
+  workspace.scratch.tall.reserve(dimension, rank, 0);
+  workspace.projected.reserve(rank * n);
+}
+
+template <class T>
+void UpdatedFactor<T>::reserve_project(Index dimension, Index rank, Index columns,
+                                       UpdateWorkspace<T>& workspace) {
+  workspace.scratch.small.reserve(rank * columns);
+  workspace.scratch.tall.reserve(dimension, columns, rank);
+}
+
+/// Not less for fewer columns than U has, when the numerical rank is smaller.
+template <class T>
+void UpdatedFactor<T>::reserve_combine(Index dimension, Index rank, Index n, Index columns,
+                                       UpdateWorkspace<T>& workspace) {
+  workspace.mixing.reserve((rank + n) * std::max(columns, rank));
+  workspace.scratch.tall.reserve(dimension, rank, columns);
 }
 
 template <class T>
 void UpdatedFactor<T>::gram(MatrixView<double> out) {
   const StageTimer timer(Stage::gram);
   const Index rank = u_.cols, n = rows_.count();
+  reserve_gram(u_.rows, rank, n, workspace_);
   tall_gram<T>(u_, {}, out.block(0, 0, rank, rank), workspace_.scratch.tall);
-  workspace_.projected.reserve(rank * n);
   const auto projected = workspace_.projected.matrix(rank, n);
   rows_.project(u_, projected);
   rows_.gram(out.block(rank, rank, n, n));
@@ -79,7 +118,7 @@ template <class T>
 void UpdatedFactor<T>::project(ConstMatrixView<T> q, MatrixView<T> out) {
   const StageTimer timer(Stage::project);
   const Index rank = u_.cols;
-  workspace_.scratch.small.reserve(rank * q.cols);
+  reserve_project(u_.rows, rank, q.cols, workspace_);
   const auto product = workspace_.scratch.small.matrix(q.cols, rank);
   tall_project<T>(q, u_, {}, Divide::by_d, product, workspace_.scratch.tall);
   for (Index j = 0; j < rank; ++j)
@@ -94,10 +133,9 @@ template <class T>
 void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   const StageTimer timer(Stage::combine);
   const Index rank = u_.cols, n = rows_.count();
-  const Index columns = std::max(w.cols, rank);  // not less when the numerical rank is
-  workspace_.mixing.reserve((rank + n) * columns);
+  reserve_combine(u_.rows, rank, n, w.cols, workspace_);
   const auto top = workspace_.mixing.matrix(rank, w.cols);
-  const MatrixView<T> scaled(workspace_.mixing.data() + rank * columns, n, w.cols);
+  const MatrixView<T> scaled(workspace_.mixing.data() + top.size(), n, w.cols);
   const T keep = static_cast<T>(keep_);
   for (Index j = 0; j < w.cols; ++j) {
     for (Index i = 0; i < rank; ++i) top(i, j) = keep * w(i, j);

@@ -11,9 +11,11 @@ class UpdatedFactor final : public Factor<T> {
  public:
   UpdatedFactor(ConstMatrixView<T> u, double keep, Rows<T>& rows, ConstSpan<T> w,
                 UpdateWorkspace<T>& workspace);
-  /// What the cost model and the memory estimate need.
+  /// What the cost model needs.
   static ProjectionSize size(Index dimension, Index rank, const RowsCost& cost);
-  static Index bytes(const ProjectionSize& size, const ProjectionOptions& options);
+  /// Memory for a projection of [U, rows] for a U of this rank.
+  static void reserve(const ProjectionSize& size, Index rank, const RowsCost& rows,
+                      const ProjectionOptions& options, UpdateWorkspace<T>& workspace);
 
   Index rows() const override { return u_.rows; }
   Index cols() const override { return u_.cols + rows_.count(); }
@@ -22,7 +24,13 @@ class UpdatedFactor final : public Factor<T> {
   void project(ConstMatrixView<T> q, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
 
+  static RowsUse use_of_rows(const ProjectionSize& size, const ProjectionOptions& options);
+
  private:
+  static void reserve_gram(Index dimension, Index rank, Index n, UpdateWorkspace<T>& workspace);
+  static void reserve_project(Index dimension, Index rank, Index columns, UpdateWorkspace<T>& workspace);
+  static void reserve_combine(Index dimension, Index rank, Index n, Index columns,
+                              UpdateWorkspace<T>& workspace);
   ConstMatrixView<T> u_;
   double keep_;  // sqrt(keep)
   Rows<T>& rows_;

@@ -17,7 +17,7 @@ namespace {
 
 template <class T>
 LowRankPosterior<T>::LowRankPosterior(Index dimension, Index rank)
-    : Posterior<T>(dimension), rank_(rank), u_(dimension * rank), d_(dimension) {
+    : Posterior<T>(dimension), rank_(rank), u_(dimension * rank), d_(dimension), gram_(rank * rank) {
   set_isotropic(1);
 }
 
@@ -68,8 +68,7 @@ void LowRankPosterior<T>::swap(Posterior<T>& other) {
 
 template <class T>
 Index LowRankPosterior<T>::bytes() const {
-  return this->dimension_ * (rank_ + 2) * static_cast<Index>(sizeof(T)) + Woodbury<T>::bytes(rank_) +
-         rank_ * rank_ * static_cast<Index>(sizeof(double));
+  return Posterior<T>::bytes() + u_.bytes() + d_.bytes() + woodbury_.bytes() + gram_.bytes();
 }
 
 template <class T>
@@ -97,6 +96,11 @@ void LowRankPosterior<T>::set_isotropic(double precision) {
 template <class T>
 void LowRankPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
   woodbury_.reserve_scratch(this->dimension_, columns, scratch.tall, scratch.small);
+}
+
+template <class T>
+void LowRankPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
+  scratch.tall.reserve(this->dimension_, rank_, 0);
 }
 
 template <class T>
@@ -156,7 +160,7 @@ void LowRankPosterior<T>::precision_diagonal(std::span<T> out) const {
 template <class T>
 void LowRankPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
                                              PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(rank_);
+  reserve(1, scratch);
   const auto projected = scratch.small.matrix(rank_, 1);
   if (rank_ > 0)
     tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, projected, scratch.tall);
@@ -174,7 +178,7 @@ double LowRankPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scrat
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     sum += static_cast<double>(d()[i]) * static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  scratch.small.reserve(rank_);
+  reserve(1, scratch);
   tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, scratch.small.matrix(rank_, 1),
                   scratch.tall);
   for (double value : scratch.small.first(rank_)) sum += value * value;

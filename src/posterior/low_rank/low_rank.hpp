@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "linalg/tall/tall_step.hpp"
 #include "linalg/tall/woodbury.hpp"
 #include "posterior/posterior.hpp"
 
@@ -34,10 +35,12 @@ class LowRankPosterior final : public Posterior<T> {
   void leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Index> which, std::span<double> out,
                  LeverageScratch<T>& scratch) const override;
   void reserve_leverages(Index n, LeverageScratch<T>& scratch) const override;
-  Index leverage_bytes(Index n) const override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  Index update_bytes(const RowsCost& cost, const ProjectionOptions& options) const override;
+  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
+  RowsUse use_of_rows(const StepSize& step) const override;
+  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
   void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
@@ -51,9 +54,17 @@ class LowRankPosterior final : public Posterior<T> {
  private:
   void factorize(TallScratch& scratch);
 
+  bool takes_diagonals(const StepSize& step) const {
+    return rank_ == 0 && (step.descent == Descent::plain || step.mean_update == MeanUpdate::projected);
+  }
+
   // low_rank_step.cpp
   double take_diagonal(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void reserve_rows(const StepSize& step, UpdateWorkspace<T>& workspace) const;
   void project_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  void reserve_columns(const StepSize& step, UpdateWorkspace<T>& workspace) const;
+  /// Where one direction is lost, it is cheaper to know that one than those that stay.
+  bool drops(Index cols) const { return cols == rank_ + 1 && rank_ > 0 && cols <= most_dropping_columns; }
   void project_columns(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   void start_range(const LowRankPosterior& old, const PosteriorStep<T>& step, const ProjectionSize& size,
                    UpdateWorkspace<T>& workspace);
@@ -68,9 +79,15 @@ class LowRankPosterior final : public Posterior<T> {
   void finish_mean(const PosteriorStep<T>& step);
 
   // low_rank_average.cpp
+  ProjectionSize size_of_average(const RowsCost& rows) const {
+    return {this->dimension_, rows.count, rank_, rows.gram_flops, rows.product_flops};
+  }
+  void reserve_average(const StepSize& step, UpdateWorkspace<T>& workspace) const;
   void average_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
 
   // low_rank_descent.cpp
+  void reserve_descent(const StepSize& step, UpdateWorkspace<T>& workspace) const;
+  void reserve_roots(UpdateWorkspace<T>& workspace) const;
   double descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   void add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, MatrixView<T> zk, std::span<T> sums,
                        UpdateWorkspace<T>& workspace) const;

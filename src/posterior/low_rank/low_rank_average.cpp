@@ -50,6 +50,17 @@ Pair take_nearest(MatrixView<double> cosines) {
 
 }  // namespace
 
+template <class T>
+void LowRankPosterior<T>::reserve_average(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const ProjectionSize size = size_of_average(step.rows);
+  workspace.weights.reserve(step.rows.count);
+  workspace.projection.reserve(size, step.projection);
+  UpdatedFactor<T>::reserve(size, 0, step.rows, step.projection, workspace);
+  workspace.vectors.reserve(this->dimension_ * rank_);
+  workspace.squares.reserve(rank_ * rank_);
+  workspace.scratch.tall.reserve(this->dimension_, rank_, rank_);
+}
+
 /// U' = (1 - b) U + b Q_L Lambda_L^1/2, each eigenvector beside the column it is nearest to, its sign turned;
 /// the diagonal gets what the eigenpairs leave of the curvature's.
 template <class T>
@@ -60,16 +71,13 @@ void LowRankPosterior<T>::average_rows(const PosteriorStep<T>& step, UpdateWorks
   Rows<T>& rows = *step.curvature.rows;
   const auto w = scaled_weights(step, workspace);
   UpdatedFactor<T> factor({nullptr, this->dimension_, 0}, 1, rows, w, workspace);
-  const RowsCost cost = rows.cost();
-  const ProjectionSize size{this->dimension_, cost.count, rank_, cost.gram_flops, cost.product_flops};
-  workspace.vectors.reserve(this->dimension_ * rank_);
+  const ProjectionSize size = size_of_average(rows.cost());
   const auto v = workspace.vectors.matrix(this->dimension_, rank_);  // sqrt(b) Q_L Lambda_L^1/2
   project(factor, size, old, step, v, workspace);
   rows.sum_squares(w, d_.first(this->dimension_));
   add_row_squares<T>(v, -1, d_.first(this->dimension_));
   correct_diagonal(old, step);
 
-  workspace.squares.reserve(rank_ * rank_);
   const auto cosines = workspace.squares.matrix(rank_, rank_);
   tall_project<T>(old.u(), v, {}, Divide::by_d, cosines, workspace.scratch.tall);
   scale_to_cosines<T>(old.u(), v, cosines);
@@ -86,6 +94,8 @@ void LowRankPosterior<T>::average_rows(const PosteriorStep<T>& step, UpdateWorks
   move_mean(step, workspace.scratch);
 }
 
+template void LowRankPosterior<float>::reserve_average(const StepSize&, UpdateWorkspace<float>&) const;
+template void LowRankPosterior<double>::reserve_average(const StepSize&, UpdateWorkspace<double>&) const;
 template void LowRankPosterior<float>::average_rows(const PosteriorStep<float>&, UpdateWorkspace<float>&);
 template void LowRankPosterior<double>::average_rows(const PosteriorStep<double>&, UpdateWorkspace<double>&);
 

@@ -27,12 +27,18 @@ void add_row_products(ConstMatrixView<T> a, ConstMatrixView<T> b, double factor,
   }
 }
 
+/// Memory for apply_outer() with L columns of A and k of B.
+template <class T>
+void reserve_apply_outer(Index dimension, Index a, Index b, UpdateWorkspace<T>& workspace) {
+  workspace.small.reserve(a * b);
+  workspace.mixing.reserve(a * b);
+  workspace.scratch.tall.reserve(dimension, a, b);
+}
+
 /// Y = A (A^T B).
 template <class T>
 void apply_outer(ConstMatrixView<T> a, ConstMatrixView<T> b, MatrixView<T> y, UpdateWorkspace<T>& workspace) {
   const Index size = a.cols * b.cols;
-  workspace.small.reserve(size);
-  workspace.mixing.reserve(size);
   const auto product = workspace.small.matrix(a.cols, b.cols);
   tall_project<T>(a, b, {}, Divide::by_d, product, workspace.scratch.tall);
   const auto mixing = workspace.mixing.matrix(a.cols, b.cols);
@@ -47,7 +53,6 @@ template <class T>
 void combine_with_root(ConstMatrixView<T> a, MatrixView<double> lower, MatrixView<T> y,
                        UpdateWorkspace<T>& workspace) {
   const Index rank = a.cols;
-  workspace.mixing.reserve(rank * rank);
   const auto mixing = workspace.mixing.matrix(rank, rank);
   const MatrixView<double> root(lower.data + rank * rank, rank, rank);
   for (Index j = 0; j < rank; ++j)
@@ -57,12 +62,20 @@ void combine_with_root(ConstMatrixView<T> a, MatrixView<double> lower, MatrixVie
   tall_combine<T>(a, mixing, false, y, workspace.scratch.tall);
 }
 
+/// For combine_with_root() and what belongs to it.
+template <class T>
+void LowRankPosterior<T>::reserve_roots(UpdateWorkspace<T>& workspace) const {
+  workspace.small.reserve(2 * rank_ * rank_);
+  workspace.mixing.reserve(rank_ * rank_);
+  workspace.vectors.reserve(this->dimension_);
+  workspace.scratch.tall.reserve(this->dimension_, rank_, rank_);
+}
+
 /// diag(Sigma diag(d_0) Sigma - Sigma) added to `sums`: the share of the KL divergence without U_0.
 template <class T>
 void LowRankPosterior<T>::add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, MatrixView<T> zk,
                                           std::span<T> sums, UpdateWorkspace<T>& workspace) const {
   TallScratch& scratch = workspace.scratch.tall;
-  workspace.small.reserve(2 * rank_ * rank_);
   const auto small = workspace.small.matrix(rank_, rank_);
   tall_gram<T>(u(), d(), small, scratch);
   for (Index i = 0; i < rank_; ++i) small(i, i) += 1;
@@ -73,11 +86,9 @@ void LowRankPosterior<T>::add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, M
     T* const column = z.column_data(k);
     for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { column[i] /= now[i]; });
   }
-  workspace.vectors.reserve(this->dimension_);
   T* const inverse = workspace.vectors.data();
   for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { inverse[i] = 1 / before[i]; });
   tall_gram<T>(z, workspace.vectors.first(this->dimension_), small, scratch);  // Z^T diag(d_0) Z
-  workspace.mixing.reserve(rank_ * rank_);
   const auto mixing = workspace.mixing.matrix(rank_, rank_);
   std::transform(small.data, small.data + rank_ * rank_, mixing.data,
                  [](double v) { return static_cast<T>(v); });
@@ -93,6 +104,17 @@ void LowRankPosterior<T>::add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, M
   add_row_products<T>(zk, z, 1, sums);
 }
 
+template <class T>
+void LowRankPosterior<T>::reserve_descent(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const bool has_columns = step.leaves_prior && step.has_prior;
+  const Index count = step.rows.count + (has_columns ? step.prior_rank : 0);
+  bdl::reserve_columns(this->dimension_, step.rows.count, workspace);
+  workspace.factor.reserve(this->dimension_ * (2 * count + 2 * rank_));
+  reserve(std::max(count, rank_), workspace.scratch);
+  if (step.leaves_prior) reserve_roots(workspace);
+  reserve_apply_outer(this->dimension_, count, rank_, workspace);
+}
+
 /// With T = 2 Sigma M Sigma: mu' = mu - a m, d' = d + b/2 diag(T), U' = U + b T U.
 template <class T>
 double LowRankPosterior<T>::descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
@@ -103,7 +125,6 @@ double LowRankPosterior<T>::descend(const PosteriorStep<T>& step, UpdateWorkspac
   const Index dimension = this->dimension_, prior_rank = prior ? prior->rank_ : 0;
   const Index count = step.curvature.rows->count() + prior_rank;
   // F = [X, U_0] and S F, then two D x L matrices.
-  workspace.factor.reserve(dimension * (2 * count + 2 * rank_));
   const MatrixView<T> f = workspace.factor.matrix(dimension, count);
   const MatrixView<T> sf(f.data + f.size(), dimension, count), y(sf.data + sf.size(), dimension, rank_);
   const MatrixView<T> b(y.data + y.size(), dimension, rank_);
@@ -165,6 +186,12 @@ double LowRankPosterior<T>::finish_descent(const PosteriorStep<T>& step, ConstMa
   return part;
 }
 
+template <class T>
+void LowRankPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
+  workspace.scratch.tall.reserve(this->dimension_, rank_, 0);
+  if (has_noise && rank_ > 0) reserve_roots(workspace);
+}
+
 /// Sigma_0 = k Sigma + diag(q) stays in the family: with d_0 = 1 / (k / d + q) and r = d_0 / d,
 /// U_0 = sqrt(k) diag(r) U L^-T, L L^T = I + U^T diag(q r) U.
 template <class T>
@@ -172,6 +199,7 @@ void LowRankPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift,
                                 UpdateWorkspace<T>& workspace) {
   const auto& old = dynamic_cast<const LowRankPosterior&>(from);
   const Index dimension = this->dimension_;
+  reserve_drift(!drift.noise.empty(), workspace);
   const T *before = old.d_.data(), *noise = drift.noise.data(), *mean = old.mean().data();
   const T inflation = static_cast<T>(drift.inflation), transition = static_cast<T>(drift.transition);
   T *d = d_.data(), *to = this->mean().data();
@@ -181,8 +209,6 @@ void LowRankPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift,
   });
   const auto u = u_.matrix(dimension, rank_);
   if (noise && rank_ > 0) {
-    workspace.small.reserve(2 * rank_ * rank_);
-    workspace.vectors.reserve(dimension);
     const auto small = workspace.small.matrix(rank_, rank_);
     T* const scaled = workspace.vectors.data();  // 1 / (q r); a tiny floor stands for q = 0
     for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {

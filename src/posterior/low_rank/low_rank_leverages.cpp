@@ -10,9 +10,6 @@
 namespace bdl {
 namespace {
 
-/// Columns of D^-1 U that are made at a time.
-constexpr Index columns_together = 4;
-
 /// What rounding may leave of the bound.
 constexpr double least_share = 1e-6;
 
@@ -34,16 +31,9 @@ void LowRankPosterior<T>::reserve_leverages(Index n, LeverageScratch<T>& scratch
   scratch.inverse.reserve(this->dimension_);
   if (rank_ == 0) return;
   const Index together = std::min(n, most_gradients);
-  scratch.columns.reserve(this->dimension_ * std::min(rank_, columns_together));
+  scratch.columns.reserve(this->dimension_ * std::min(rank_, most_gradient_vectors));
   scratch.projected.reserve(rank_ * together);
   scratch.small.reserve(rank_ * together);
-}
-
-template <class T>
-Index LowRankPosterior<T>::leverage_bytes(Index n) const {
-  const Index t = sizeof(T), f64 = sizeof(double);
-  return t * this->dimension_ * (1 + std::min(rank_, columns_together)) +
-         rank_ * std::min(n, most_gradients) * (t + f64);
 }
 
 template <class T>
@@ -55,8 +45,9 @@ void LowRankPosterior<T>::leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstS
     ExampleRows<T>& gradients = rows.gradients(z, some, static_cast<Index>(out.size()));
     reserve_leverages(gradients.count(), scratch);
     const auto projected = scratch.projected.matrix(rank_, gradients.count());
-    for (Index k = 0; k < rank_; k += columns_together) {
-      const auto columns = scratch.columns.matrix(this->dimension_, std::min(columns_together, rank_ - k));
+    for (Index k = 0; k < rank_; k += most_gradient_vectors) {
+      const auto columns =
+          scratch.columns.matrix(this->dimension_, std::min(most_gradient_vectors, rank_ - k));
       for (Index c = 0; c < columns.cols; ++c) {
         const T* const u = this->u().column_data(k + c);
         T* const to = columns.column_data(c);

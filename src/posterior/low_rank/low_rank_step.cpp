@@ -7,7 +7,6 @@
 #include "base/profile.hpp"
 #include "curvature/dense_rows.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "linalg/tall/tall_step.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/full/updated_factor.hpp"
@@ -19,8 +18,10 @@ template <class T>
 double LowRankPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const bool natural = step.descent == Descent::natural,
              projected = step.mean_update == MeanUpdate::projected;
+  const StepSize size = size_of(step);
+  reserve_step(size, workspace);
   double part = 1;
-  if (rank_ == 0 && (!natural || projected)) {
+  if (takes_diagonals(size)) {
     part = take_diagonal(step, workspace);
   } else if (!step.curvature.rows) {
     fail(Status::ERROR_UNSUPPORTED,
@@ -36,6 +37,34 @@ double LowRankPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T
     project_columns(step, workspace);
   }
   return part;
+}
+
+/// The choice that take() makes.
+template <class T>
+void LowRankPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  workspace.scratch.tall.reserve(this->dimension_, rank_, 0);
+  reserve(1, workspace.scratch);
+  if (takes_diagonals(step) || !step.has_rows) return;
+  if (step.descent == Descent::plain)
+    reserve_descent(step, workspace);
+  else if (step.low_rank_update == LowRankUpdate::moving_average)
+    reserve_average(step, workspace);
+  else if (step.mean_update == MeanUpdate::projected && !step.has_prior)
+    reserve_rows(step, workspace);
+  else
+    reserve_columns(step, workspace);
+}
+
+template <class T>
+RowsUse LowRankPosterior<T>::use_of_rows(const StepSize& step) const {
+  if (takes_diagonals(step) || !step.has_rows) return {};
+  const bool averaged = step.low_rank_update == LowRankUpdate::moving_average,
+             projected = step.mean_update == MeanUpdate::projected && !step.has_prior;
+  if (step.descent == Descent::plain || !(averaged || projected))
+    return {false, std::min(step.rows.count, most_columns_together), 0};
+  return UpdatedFactor<T>::use_of_rows(
+      averaged ? size_of_average(step.rows) : UpdatedFactor<T>::size(this->dimension_, rank_, step.rows),
+      step.projection);
 }
 
 template <class T>
@@ -72,6 +101,14 @@ void LowRankPosterior<T>::finish_mean(const PosteriorStep<T>& step) {
   const T *old = step.from.mean().data(), length = static_cast<T>(step.mean_rate);
   T* const mean = this->mean().data();
   for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { mean[i] = old[i] - length * mean[i]; });
+}
+
+template <class T>
+void LowRankPosterior<T>::reserve_rows(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, step.rows);
+  workspace.weights.reserve(step.rows.count);
+  workspace.projection.reserve(size, step.projection);
+  UpdatedFactor<T>::reserve(size, rank_, step.rows, step.projection, workspace);
 }
 
 /// Through products with the rows only: no D x n matrix.
@@ -157,7 +194,6 @@ void LowRankPosterior<T>::known_grams(const LowRankPosterior& old, ConstMatrixVi
                                       MatrixView<double> gram, MatrixView<double> weighted,
                                       std::span<double> projected, UpdateWorkspace<T>& workspace) {
   const Index cols = rank_ + x.cols;
-  workspace.squares.reserve(cols * (2 * x.cols + 1));
   const auto plain = workspace.squares.matrix(cols, x.cols);
   const MatrixView<double> divided(plain.data + plain.size(), cols, x.cols + 1);
   tall_cross<T>(old.u(), x, old.d(), m, plain, divided, workspace.scratch.tall);
@@ -182,6 +218,21 @@ void LowRankPosterior<T>::known_grams(const LowRankPosterior& old, ConstMatrixVi
   std::ranges::copy(divided.column(x.cols), projected.begin());
 }
 
+template <class T>
+void LowRankPosterior<T>::reserve_columns(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  const Index count = step.rows.count, cols = rank_ + count + (step.leaves_prior ? step.prior_rank : 0);
+  bdl::reserve_columns(this->dimension_, count, workspace);
+  if (step.leaves_prior) {
+    reserve_grams(this->dimension_, cols, workspace.scratch.tall);
+  } else {
+    workspace.squares.reserve(cols * (2 * count + 1));
+    reserve_cross(this->dimension_, rank_, count, workspace.scratch.tall);
+  }
+  workspace.small.reserve(cols * (2 * cols + rank_ + 1) + rank_ * rank_);
+  workspace.eigen.reserve(cols, drops(cols) ? cols : rank_);
+  reserve_update(this->dimension_, rank_, cols, workspace.scratch.tall);
+}
+
 /// With the rows as columns, for few rows: two passes over [U, U_0, X], the first of which gives the mean's
 /// step by the precision before the projection too.
 template <class T>
@@ -196,7 +247,6 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
   const TallColumns<T> a{{{old.u(), std::sqrt(keep)}, {prior, std::sqrt(rate)}, {x, 1.0}}};
   mix_diagonal(step);
   const Index cols = a.cols();
-  workspace.small.reserve(cols * (2 * cols + rank_ + 1) + rank_ * rank_);
   const MatrixView<double> gram = workspace.small.matrix(cols, cols);
   const MatrixView<double> weighted(gram.data + cols * cols, cols, cols);
   const MatrixView<double> c(weighted.data + cols * cols, cols, rank_ + 1);
@@ -209,7 +259,6 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
   if (!cholesky(weighted))
     fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
   cholesky_solve(weighted, c.columns(rank_, 1));
-  gram_.reserve(rank_ * rank_);
   const MatrixView<double> core(c.data + cols * (rank_ + 1), rank_, rank_);
   const TallUpdate<T> update{u_.matrix(this->dimension_, rank_),
                              d_.first(this->dimension_),
@@ -217,14 +266,10 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
                              this->mean(),
                              gram_.matrix(rank_, rank_),
                              core};
-  // Where one direction is lost, it is cheaper to know that one than those that stay.
-  const bool drops = cols == rank_ + 1 && rank_ > 0 && cols <= most_dropping_columns;
-  const Index wanted = drops ? cols : rank_;
-  workspace.eigen.reserve(cols, wanted);
-  if (rank_ > 0) workspace.eigen.compute(gram, wanted);
+  if (rank_ > 0) workspace.eigen.compute(gram, drops(cols) ? cols : rank_);
   const auto vectors = workspace.eigen.vectors();
   for (Index k = 0; k < rank_; ++k) std::ranges::copy(vectors.column(k), c.column_data(k));
-  if (drops)
+  if (drops(cols))
     tall_drop<T>(a, vectors.column(rank_), c.column(rank_), update, scratch);
   else
     tall_rotate<T>(a, c, update, scratch);
@@ -235,18 +280,6 @@ void LowRankPosterior<T>::project_columns(const PosteriorStep<T>& step, UpdateWo
     move_mean(step, workspace.scratch);
   else
     finish_mean(step);
-}
-
-template <class T>
-Index LowRankPosterior<T>::update_bytes(const RowsCost& cost, const ProjectionOptions& options) const {
-  if (rank_ == 0) return TallScratch::bytes(this->dimension_, 0, 0);
-  const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, cost);
-  const EigenMethod method = choose_method(size, options);
-  const Index t = sizeof(T), f64 = sizeof(double), together = std::min(most_outer_rows, cost.count);
-  return LowRankProjection<T>::bytes(size, options) + UpdatedFactor<T>::bytes(size, options) +
-         (method == EigenMethod::gram    ? cost.gram_bytes
-          : method == EigenMethod::outer ? together * this->dimension_ * (t + f64)
-                                         : 0);
 }
 
 template class LowRankPosterior<float>;

@@ -1,0 +1,123 @@
+// What an optimizer holds: said once, by the functions that take the memory.
+#include "inference/methods/rule.hpp"
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+
+template <class T>
+Optimizer<T>::Workspace::Workspace(const Model<T>* model) {
+  if (!model) return;
+  evidence = std::make_unique<EvidenceEstimator<T>>(*model);
+  prequential = std::make_unique<Prequential<T>>(*model);
+  stream_guard = std::make_unique<StreamGuard<T>>(*model);
+}
+
+template <class T>
+Index Optimizer<T>::workspace_bytes(Index examples) const {
+  const MemoryPlan plan;
+  for (const Buffer<T>* held : {&momentum_, &initial_mean_, &initial_precision_})
+    MemoryPlan::add(held->bytes());
+  MemoryPlan::add(prior_.bytes());
+  MemoryPlan::add(static_cast<Index>(work_.filter.process_noise().size_bytes()));
+  Workspace work(model_.get());
+  PriorScratch of_prior;
+  reserve(model_ ? intended_use(combination(options_)) : Use::rows, examples, work, of_prior);
+  return plan.bytes();
+}
+
+/// Before each step; one like the last has it done already.
+template <class T>
+void Optimizer<T>::reserve(Use use, Index examples) {
+  if (examples == reserved_for_ && use == reserved_use_) return;
+  reserved_for_ = 0;
+  reserve(use, examples, work_, prior_.scratch());
+  reserved_for_ = examples;
+  reserved_use_ = use;
+}
+
+template <class T>
+void Optimizer<T>::reserve(Use use, Index examples, Workspace& work, PriorScratch& of_prior) const {
+  if (use == Use::rows) return reserve_rows(examples, work, of_prior);
+  work.x.reserve(examples * model_->inputs());
+  work.y.reserve(examples * model_->likelihood.targets());
+  if (use == Use::stream)
+    reserve_stream(examples, work);
+  else
+    reserve_batch(examples, work, of_prior);
+}
+
+/// The caller's rows may stand somewhere else, where steps take them from; plans count a copy.
+template <class T>
+void Optimizer<T>::reserve_rows(Index count, Workspace& work, PriorScratch& of_prior) const {
+  const Index dimension = posterior_->dimension();
+  const RowsCost cost = DenseRows<T>::cost(dimension, count);
+  work.c.reserve(count);
+  work.gradient.reserve(dimension);
+  if (MemoryPlan::is_active()) work.rows.reserve(dimension, count);
+  work.rows.reserve_use(dimension, count, reserve_step(true, cost, work, of_prior));
+}
+
+template <class T>
+void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& of_prior) const {
+  const Posterior<T>& q = *posterior_;
+  RowsUse use;
+  work.zeros.reserve(model_->outputs());
+  if (is_first_order())
+    reserve_descent(work, of_prior);
+  else
+    use =
+        reserve_step(gives_rows(options_.curvature), work.evidence->cost(options_, examples), work, of_prior);
+  work.evidence->reserve(q, options_, examples, use, work.scratch);
+  if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
+  if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
+  reserve_copy(q, work.good);
+}
+
+template <class T>
+void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) const {
+  const bool moves_scales = rule() == Rule::bbb;
+  work.slope.reserve(posterior_->dimension());
+  prior_.reserve(of_prior);
+  work.first_order.reserve(posterior_->dimension(), moves_scales, options_);
+  if (moves_scales) reserve_copy(*posterior_, work.next);
+}
+
+/// The step that begin_batch_step() begins; what it asks of the rows.
+template <class T>
+RowsUse Optimizer<T>::reserve_step(bool has_rows, const RowsCost& rows, Workspace& work,
+                                   PriorScratch& of_prior) const {
+  const Posterior<T>& q = *posterior_;
+  work.slope.reserve(q.dimension());
+  work.next_momentum.reserve(q.dimension());
+  reserve_copy(q, work.next);
+  StepSize size = size_of(begin_step<T>(q, options_, false, {}));
+  size.has_rows = has_rows;
+  if (has_rows) size.rows = rows;
+  size.most_rate = options_.curvature_rate;
+  prior_.enter(size);
+  const RowsUse use = q.use_of_rows(size);
+  prior_.reserve_step(size, use, of_prior);
+  q.reserve_step(size, work.update);
+  return use;
+}
+
+template <class T>
+void Optimizer<T>::reserve_stream(Index examples, Workspace& work) const {
+  const Posterior<T>& q = *posterior_;
+  const RowsCost cost = work.evidence->cost(options_, examples);
+  PosteriorScratch<T>& scratch = work.filter.scratch();
+  work.evidence->reserve(q, options_, examples, work.filter.use_of_rows(q, cost, options_), scratch);
+  work.filter.reserve(q, cost, options_, work_.filter.passage(options_));
+  work.prequential->reserve(q, examples, options_.score);
+  if (options_.guard > 0) work.stream_guard->reserve(q, examples, is_sampled(options_.curvature), scratch);
+}
+
+#define BDL_INSTANTIATE(T)                                      \
+  template Optimizer<T>::Workspace::Workspace(const Model<T>*); \
+  template Index Optimizer<T>::workspace_bytes(Index) const;    \
+  template void Optimizer<T>::reserve(Use, Index);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
