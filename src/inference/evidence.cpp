@@ -72,15 +72,25 @@ void EvidenceEstimator<T>::reserve_samples(const Posterior<T>& q, const Options&
 template <class T>
 void EvidenceEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples,
                                    const RowsUse& use, PosteriorScratch<T>& scratch) {
+  reserve_own(q, options, examples, scratch);
+  if (is_exact(options.curvature))
+    exact_->reserve(q, examples, use);
+  else
+    rows_->reserve(batch_size(options, examples), use);
+}
+
+/// But for the estimates of rows, which reserve theirs themselves.
+template <class T>
+void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& options, Index examples,
+                                       PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   const BatchSize size = batch_size(options, examples);
   const auto* const dropout = find_dropout(q);
   gradient_.reserve(dimension_);
   if (is_exact(kind)) {
     if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
-    return exact_->reserve(q, examples, use);
+    return;
   }
-  rows_->reserve(size, use);
   thetas_.reserve(dimension_ * size.samples);
   if (dropout)
     masks_.reserve(dropout->units() * size.samples);
@@ -133,7 +143,7 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
                                           const Options& options, double weight, DrawSource<T>& draws,
                                           DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
-  reserve(q, options, x.cols, {}, scratch);
+  reserve_own(q, options, x.cols, scratch);
   choose_thetas(q, options, draws, place, scratch);
   center_ = q.mean();
   if (is_exact(kind)) outputs_ = {};

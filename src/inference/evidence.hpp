@@ -91,6 +91,8 @@ class EvidenceEstimator {
   RowsCost cost(const Options& options, Index examples) const;
 
  private:
+  void reserve_own(const Posterior<T>& q, const Options& options, Index examples,
+                   PosteriorScratch<T>& scratch);
   void reserve_hessian(const Posterior<T>& q, const Options& options, Index examples);
   void draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
   void choose_thetas(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
