@@ -626,7 +626,7 @@ def bdl_posterior_create_diagonal_moment(dtype, dimension):
 def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     r"""
     New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
-    units set to 0, for each unit independently with its layer's rate, and those of the others divided by 1 -
+    units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
     rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). Biases have no masks.
     Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
     distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
@@ -1349,15 +1349,19 @@ def bdl_optimizer_minibatch(optimizer):
 
 def bdl_optimizer_memory(optimizer, minibatch):
     r"""
-    Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
-    anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.
+    Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on
+    M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
+    the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
+    small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
+    the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
+    0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type minibatch: int64_t
     :param minibatch: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
                          hold a copy of them
     :type bytes: int64_t
-    :param bytes:     receives the estimate
+    :param bytes:     receives the number
     """
     return _lowlevel.bdl_optimizer_memory(optimizer, minibatch)
 

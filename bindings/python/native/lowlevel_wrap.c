@@ -2986,23 +2986,23 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_bdl_initialization swig_types[4]
 #define SWIGTYPE_p_bdl_likelihood swig_types[5]
 #define SWIGTYPE_p_bdl_matrix swig_types[6]
-#define SWIGTYPE_p_bdl_model swig_types[7]
-#define SWIGTYPE_p_bdl_optimizer swig_types[8]
-#define SWIGTYPE_p_bdl_option_type swig_types[9]
-#define SWIGTYPE_p_bdl_posterior swig_types[10]
-#define SWIGTYPE_p_bdl_predict_method swig_types[11]
-#define SWIGTYPE_p_bdl_predictor swig_types[12]
-#define SWIGTYPE_p_bdl_scale swig_types[13]
-#define SWIGTYPE_p_bdl_search swig_types[14]
-#define SWIGTYPE_p_bdl_status swig_types[15]
-#define SWIGTYPE_p_char swig_types[16]
-#define SWIGTYPE_p_double swig_types[17]
-#define SWIGTYPE_p_f_p_void__void swig_types[18]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[19]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[21]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[23]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[7]
+#define SWIGTYPE_p_bdl_model swig_types[8]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
+#define SWIGTYPE_p_bdl_optimizer swig_types[10]
+#define SWIGTYPE_p_bdl_option_type swig_types[11]
+#define SWIGTYPE_p_bdl_posterior swig_types[12]
+#define SWIGTYPE_p_bdl_predict_method swig_types[13]
+#define SWIGTYPE_p_bdl_predictor swig_types[14]
+#define SWIGTYPE_p_bdl_scale swig_types[15]
+#define SWIGTYPE_p_bdl_search swig_types[16]
+#define SWIGTYPE_p_bdl_status swig_types[17]
+#define SWIGTYPE_p_char swig_types[18]
+#define SWIGTYPE_p_double swig_types[19]
+#define SWIGTYPE_p_f_p_void__void swig_types[20]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[21]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[22]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[23]
 #define SWIGTYPE_p_int32_t swig_types[24]
 #define SWIGTYPE_p_int64_t swig_types[25]
 #define SWIGTYPE_p_p_bdl_model swig_types[26]
@@ -3624,20 +3624,18 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
   int64_t arg3 ;
   int64_t arg4 ;
   bdl_likelihood arg5 ;
-  bdl_outputs_fn arg6 = (bdl_outputs_fn) 0 ;
-  bdl_gradients_fn arg7 = (bdl_gradients_fn) 0 ;
-  void *arg8 = (void *) 0 ;
-  void (*arg9)(void *) = (void (*)(void *)) 0 ;
-  bdl_model **arg10 = (bdl_model **) 0 ;
+  bdl_model_callbacks *arg6 = (bdl_model_callbacks *) 0 ;
+  bdl_model **arg7 = (bdl_model **) 0 ;
   int64_t number1 ;
   int64_t number5 ;
+  bdl_model_callbacks made6 ;
   int lent6 = 0 ;
-  bdl_model *handle10 = NULL ;
+  bdl_model *handle7 = NULL ;
   PyObject *swig_obj[6] ;
   bdl_status result;
   
   {
-    arg10 = &handle10; 
+    arg7 = &handle7; 
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_create_user", 6, 6, swig_obj)) SWIG_fail;
   {
@@ -3662,20 +3660,22 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
       type_error("bdl_model_create_user: callbacks", swig_obj[5], "a tuple (outputs, gradients or None)");
       SWIG_fail;
     }
-    arg6 = call_outputs;
-    arg7 = PyTuple_GET_ITEM(swig_obj[5], 1) == Py_None ? NULL : call_gradients;
-    arg8 = swig_obj[5];
-    arg9 = drop_reference;
+    made6.struct_size = sizeof made6;
+    made6.outputs = call_outputs;
+    made6.gradients = PyTuple_GET_ITEM(swig_obj[5], 1) == Py_None ? NULL : call_gradients;
+    made6.user_data = swig_obj[5];
+    made6.destroy = drop_reference;
+    arg6 = &made6;
   }
   {
-    Py_INCREF((PyObject*)arg8);
+    Py_INCREF((PyObject*)arg6->user_data);
     lent6 = 1;
   }
   {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+      result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,(struct bdl_model_callbacks const *)arg6,arg7);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -3686,17 +3686,69 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
-    PyObject* const capsule = new_bdl_model(*arg10);
+    PyObject* const capsule = new_bdl_model(*arg7);
     if (!capsule) SWIG_fail;
     resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
   }
   {
-    if (lent6 && result != BDL_OK) Py_DECREF((PyObject*)arg8);
+    if (lent6 && result != BDL_OK) Py_DECREF((PyObject*)arg6->user_data);
   }
   return resultobj;
 fail:
   {
-    if (lent6 && result != BDL_OK) Py_DECREF((PyObject*)arg8);
+    if (lent6 && result != BDL_OK) Py_DECREF((PyObject*)arg6->user_data);
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_copy(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_model **arg2 = (bdl_model **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_model *handle2 = NULL ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &handle2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_copy: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_copy((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_model(*arg2);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -4176,7 +4228,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_precision(PyObject *self, PyObjec
   }
   {
     if (view_argument(swig_obj[1], "bdl_model_get_noise_precision: precision", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -4383,7 +4435,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_covariance(PyObject *self, PyObje
   }
   {
     if (view_argument(swig_obj[1], "bdl_model_get_noise_covariance: covariance", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -4618,19 +4670,19 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
   }
   {
     if (view_argument(swig_obj[1], "bdl_model_get_standardization: input_mean", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     if (view_argument(swig_obj[2], "bdl_model_get_standardization: input_scale", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     if (view_argument(swig_obj[3], "bdl_model_get_standardization: target_mean", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     if (view_argument(swig_obj[4], "bdl_model_get_standardization: target_scale", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -4713,7 +4765,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_initialize(PyObject *self, PyObject *args) 
   }
   {
     if (view_argument(swig_obj[3], "bdl_model_initialize: parameters", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -4784,7 +4836,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[3], "bdl_model_evaluate: outputs", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -4875,7 +4927,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
   }
   {
     if (view_argument(swig_obj[4], "bdl_model_log_likelihood: log_likelihood", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -4972,7 +5024,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
   }
   {
     if (view_argument(swig_obj[4], "bdl_model_gradient_rows: rows", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -5061,7 +5113,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[3], "bdl_model_jacobian: jacobian", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -5160,7 +5212,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
   }
   {
     if (view_argument(swig_obj[5], "bdl_model_hessian_vector_product: products", 1, &view6) < 0) SWIG_fail;
-    arg6 = view6.matrix;
+    arg6 = view_output(&view6);
   }
   {
     begin_call();
@@ -5263,7 +5315,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[4], "bdl_model_hessian: hessian", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -6353,7 +6405,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[1], "bdl_posterior_mean: mean", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -6387,7 +6439,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_posterior_get_low_rank(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   bdl_matrix_out arg2 ;
@@ -6404,25 +6456,25 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_low_rank(PyObject *self, PyObject *args
   PyObject *swig_obj[3] ;
   bdl_status result;
   
-  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_low_rank", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_get_low_rank", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_low_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_get_low_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_low_rank: low_rank", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    if (view_argument(swig_obj[1], "bdl_posterior_get_low_rank: low_rank", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_low_rank: diagonal", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    if (view_argument(swig_obj[2], "bdl_posterior_get_low_rank: diagonal", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_posterior_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
+      result = (bdl_status)bdl_posterior_get_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -6573,7 +6625,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_get(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_posterior_get_tensor(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
   int64_t arg2 ;
@@ -6587,24 +6639,24 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_get(PyObject *self, PyObject *ar
   PyObject *swig_obj[3] ;
   bdl_status result;
   
-  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_tensor_get", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_get_tensor", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_get: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_posterior_get_tensor: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_tensor_get: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "bdl_posterior_get_tensor: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_tensor_get: values", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    if (view_argument(swig_obj[2], "bdl_posterior_get_tensor: values", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_posterior_tensor_get((struct bdl_posterior const *)arg1,arg2,arg3);
+      result = (bdl_status)bdl_posterior_get_tensor((struct bdl_posterior const *)arg1,arg2,arg3);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -6714,7 +6766,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_precision_diagonal(PyObject *self, PyOb
   }
   {
     if (view_argument(swig_obj[1], "bdl_posterior_precision_diagonal: diagonal", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -6769,7 +6821,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_marginal_variance(PyObject *self, PyObj
   }
   {
     if (view_argument(swig_obj[1], "bdl_posterior_marginal_variance: variance", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -6842,7 +6894,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   }
   {
     if (view_argument(swig_obj[3], "bdl_posterior_covariance: covariance", 1, &view6) < 0) SWIG_fail;
-    arg6 = view6.matrix;
+    arg6 = view_output(&view6);
   }
   {
     begin_call();
@@ -6919,7 +6971,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[2], "bdl_posterior_solve: solution", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
@@ -6988,7 +7040,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_sample(PyObject *self, PyObject *args) 
   }
   {
     if (view_argument(swig_obj[3], "bdl_posterior_sample: samples", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -7051,7 +7103,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
   }
   {
     if (view_argument(swig_obj[2], "bdl_posterior_log_density: log_density", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
@@ -8588,7 +8640,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *arg
   }
   {
     if (view_argument(swig_obj[1], "bdl_optimizer_get_prior: precision", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -9505,7 +9557,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
   }
   {
     if (view_argument(swig_obj[3], "bdl_optimizer_observe: log_density", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -9883,15 +9935,15 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[6], "bdl_predict: mean", 1, &view7) < 0) SWIG_fail;
-    arg7 = view7.matrix;
+    arg7 = view_output(&view7);
   }
   {
     if (view_argument(swig_obj[7], "bdl_predict: epistemic_variance", 1, &view8) < 0) SWIG_fail;
-    arg8 = view8.matrix;
+    arg8 = view_output(&view8);
   }
   {
     if (view_argument(swig_obj[8], "bdl_predict: noise_variance", 1, &view9) < 0) SWIG_fail;
-    arg9 = view9.matrix;
+    arg9 = view_output(&view9);
   }
   {
     begin_call();
@@ -10009,7 +10061,7 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
   }
   {
     if (view_argument(swig_obj[7], "bdl_predict_quantiles: quantiles", 1, &view8) < 0) SWIG_fail;
-    arg8 = view8.matrix;
+    arg8 = view_output(&view8);
   }
   {
     begin_call();
@@ -10121,11 +10173,11 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
   }
   {
     if (view_argument(swig_obj[7], "bdl_predict_interval: lower", 1, &view8) < 0) SWIG_fail;
-    arg8 = view8.matrix;
+    arg8 = view_output(&view8);
   }
   {
     if (view_argument(swig_obj[8], "bdl_predict_interval: upper", 1, &view9) < 0) SWIG_fail;
-    arg9 = view9.matrix;
+    arg9 = view_output(&view9);
   }
   {
     begin_call();
@@ -10237,15 +10289,15 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[6], "bdl_predict_classes: probabilities", 1, &view7) < 0) SWIG_fail;
-    arg7 = view7.matrix;
+    arg7 = view_output(&view7);
   }
   {
     if (view_argument(swig_obj[7], "bdl_predict_classes: entropy", 1, &view8) < 0) SWIG_fail;
-    arg8 = view8.matrix;
+    arg8 = view_output(&view8);
   }
   {
     if (view_argument(swig_obj[8], "bdl_predict_classes: mutual_information", 1, &view9) < 0) SWIG_fail;
-    arg9 = view9.matrix;
+    arg9 = view_output(&view9);
   }
   {
     begin_call();
@@ -10363,7 +10415,7 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
   }
   {
     if (view_argument(swig_obj[7], "bdl_predict_log_density: log_density", 1, &view8) < 0) SWIG_fail;
-    arg8 = view8.matrix;
+    arg8 = view_output(&view8);
   }
   {
     begin_call();
@@ -10461,7 +10513,7 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[5], "bdl_predict_draws: draws", 1, &view6) < 0) SWIG_fail;
-    arg6 = view6.matrix;
+    arg6 = view_output(&view6);
   }
   {
     begin_call();
@@ -10559,7 +10611,7 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
   }
   {
     if (view_argument(swig_obj[6], "bdl_predict_draws_by: draws", 1, &view7) < 0) SWIG_fail;
-    arg7 = view7.matrix;
+    arg7 = view_output(&view7);
   }
   {
     begin_call();
@@ -10647,11 +10699,11 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
   }
   {
     if (view_argument(swig_obj[3], "bdl_predict_output_distribution: mean", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     if (view_argument(swig_obj[4], "bdl_predict_output_distribution: covariance", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -10821,15 +10873,15 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_moments(PyObject *self, PyObject *args)
   }
   {
     if (view_argument(swig_obj[2], "bdl_predictor_moments: mean", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_moments: epistemic_variance", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     if (view_argument(swig_obj[4], "bdl_predictor_moments: noise_variance", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -10919,7 +10971,7 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_quantiles(PyObject *self, PyObject *arg
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_quantiles: quantiles", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -11003,11 +11055,11 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_interval(PyObject *self, PyObject *args
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_interval: lower", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     if (view_argument(swig_obj[4], "bdl_predictor_interval: upper", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -11091,15 +11143,15 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_classes(PyObject *self, PyObject *args)
   }
   {
     if (view_argument(swig_obj[2], "bdl_predictor_classes: probabilities", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_classes: entropy", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     if (view_argument(swig_obj[4], "bdl_predictor_classes: mutual_information", 1, &view5) < 0) SWIG_fail;
-    arg5 = view5.matrix;
+    arg5 = view_output(&view5);
   }
   {
     begin_call();
@@ -11189,7 +11241,7 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_log_density(PyObject *self, PyObject *a
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_log_density: log_density", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -11265,7 +11317,7 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_draws(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[2], "bdl_predictor_draws: draws", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
@@ -11339,11 +11391,11 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_output_distribution(PyObject *self, PyO
   }
   {
     if (view_argument(swig_obj[2], "bdl_predictor_output_distribution: mean", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     if (view_argument(swig_obj[3], "bdl_predictor_output_distribution: covariance", 1, &view4) < 0) SWIG_fail;
-    arg4 = view4.matrix;
+    arg4 = view_output(&view4);
   }
   {
     begin_call();
@@ -12212,7 +12264,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_search_count(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_search_trial_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
   Argument argument1 = {
@@ -12225,14 +12277,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_count(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_count: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_search_trial_count: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_search_count((struct bdl_search const *)arg1);
+      result = bdl_search_trial_count((struct bdl_search const *)arg1);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -12292,7 +12344,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[2], "bdl_search_trial: values", 1, &view3) < 0) SWIG_fail;
-    arg3 = view3.matrix;
+    arg3 = view_output(&view3);
   }
   {
     begin_call();
@@ -12467,7 +12519,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_folds(PyObject *self, PyObject *args) {
   }
   {
     if (view_argument(swig_obj[1], "bdl_search_folds: fold", 1, &view2) < 0) SWIG_fail;
-    arg2 = view2.matrix;
+    arg2 = view_output(&view2);
   }
   {
     begin_call();
@@ -13016,14 +13068,15 @@ static PyMethodDef SwigMethods[] = {
 		"Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a\n"
 		"comment. Since 0.1.\n"
 		"\n"
-		"    input 13                    features; or channels, rows, columns (in this order): input 3 32 32\n"
+		"    input 13                features; or channels, rows, columns (in this order): input 3 32 32\n"
 		"    dense OUTPUTS [nobias]\n"
-		"    relu                        or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
-		"                                sigmoid, softplus, swish\n"
-		"    dropout RATE                in training, each number is 0 with probability RATE in [0, 1) and divided\n"
-		"by 1 - RATE else, anew for each example and sample (Srivastava et al. 2014) residual ... [shortcut ...] end\n"
-		"the sum of two sequences of layers; without shortcut, of one and its input. They may stand within one\n"
-		"another\n"
+		"    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
+		"                            sigmoid, softplus, swish\n"
+		"    dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by\n"
+		"                            1 - RATE else, anew for each example and sample (Srivastava et al. 2014)\n"
+		"    residual ... end        the sum of a sequence of layers and its input\n"
+		"    residual ... shortcut ... end\n"
+		"                            the sum of two sequences of layers. Residuals may stand within one another\n"
 		"\n"
 		"bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the\n"
 		"order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does\n"
@@ -13049,9 +13102,9 @@ static PyMethodDef SwigMethods[] = {
 		":param description: receives the text, owned by the model, which lives as long as it does\n"
 		""},
 	 { "bdl_model_create_user", _wrap_bdl_model_create_user, METH_VARARGS, "\n"
-		"A model of the caller's own: a simulator, an ODE, a network of another library. The pointers are\n"
-		"kept until the model is freed. Callbacks run on the thread of the call that needs them; they must be\n"
-		"safe to run concurrently if the caller runs const calls concurrently. They must not throw. Since 0.1.\n"
+		"A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread\n"
+		"of the call that needs them; they must be safe to run concurrently if the caller runs const calls\n"
+		"concurrently. They must not throw. Since 0.2.\n"
 		":type dtype: int\n"
 		":param dtype:      type of every array the callbacks see\n"
 		":type inputs: int64_t\n"
@@ -13062,16 +13115,23 @@ static PyMethodDef SwigMethods[] = {
 		":param parameters: number of parameters D, >= 1\n"
 		":type likelihood: int\n"
 		":param likelihood: p(y | f)\n"
-		":type outputs_fn: int32_t\n"
-		":param outputs_fn: outputs for given parameters and inputs\n"
-		":type gradients_fn: int32_t\n"
-		":param gradients_fn: gradient rows for given parameters, inputs and seeds; NULL: predictions only\n"
-		":type user_data: void\n"
-		":param user_data:  handed to the callbacks\n"
-		":type destroy: void\n"
-		":param destroy:    called once with user_data when the last handle using the model is freed; may be NULL\n"
+		":type callbacks: bdl_model_callbacks\n"
+		":param callbacks:  is copied; the functions and user_data are used until the model is freed. A struct_size\n"
+		"                      that is too small for `outputs`, cuts a member in two, or is larger than this version's\n"
+		"                      is BDL_ERROR_INVALID_ARGUMENT\n"
 		":type model: bdl_model\n"
 		":param model:      receives the new handle. If creation fails, destroy is not called\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
+	 { "bdl_model_copy", _wrap_bdl_model_copy, METH_O, "\n"
+		"An independent copy: the same layers, noise and standardisation, of which later changes to either do not\n"
+		"reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called\n"
+		"when the last of them is freed. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model: a model\n"
+		":type copy: bdl_model\n"
+		":param copy:  receives the new handle; free with bdl_model_free()\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
@@ -13114,7 +13174,7 @@ static PyMethodDef SwigMethods[] = {
 		"set it, and one value set here is a value per output. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:\n"
-		"    BDL_ERROR_UNSUPPORTED\n"
+		"                     BDL_ERROR_UNSUPPORTED\n"
 		":type precision: bdl_matrix\n"
 		":param precision: 1 x 1 or 1 x targets, positive\n"
 		""},
@@ -13189,10 +13249,11 @@ static PyMethodDef SwigMethods[] = {
 		":param x:     n x inputs\n"
 		":type y: bdl_matrix\n"
 		":param y:     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the\n"
-		"    targets\n"
+		"                 targets\n"
 		""},
 	 { "bdl_model_get_standardization", _wrap_bdl_model_get_standardization, METH_VARARGS, "\n"
-		"Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none(). Since 0.1.\n"
+		"Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since\n"
+		"0.1.\n"
 		":type model: bdl_model\n"
 		":param model:        a model\n"
 		":type input_mean: bdl_matrix_out\n"
@@ -13342,7 +13403,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_create_dropout", _wrap_bdl_posterior_create_dropout, METH_VARARGS, "\n"
 		"New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some\n"
-		"units set to 0, for each unit independently with its layer's rate, and those of the others divided by 1 -\n"
+		"units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -\n"
 		"rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). Biases have no masks.\n"
 		"Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive\n"
 		"distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is\n"
@@ -13355,7 +13416,7 @@ static PyMethodDef SwigMethods[] = {
 		":param hidden_rate: probability that a hidden unit is dropped, in [0, 1)\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits\n"
-		"    models with the same layers only\n"
+		"                       models with the same layers only\n"
 		""},
 	 { "bdl_posterior_create_layerwise_full", _wrap_bdl_posterior_create_layerwise_full, METH_O, "\n"
 		"New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,\n"
@@ -13439,7 +13500,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_dropout_rates", _wrap_bdl_posterior_dropout_rates, METH_O, " Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."},
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
-	 { "bdl_posterior_low_rank", _wrap_bdl_posterior_low_rank, METH_VARARGS, " Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none(). Since 0.1."},
+	 { "bdl_posterior_get_low_rank", _wrap_bdl_posterior_get_low_rank, METH_VARARGS, "Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2."},
 	 { "bdl_posterior_tensor_count", _wrap_bdl_posterior_tensor_count, METH_O, "\n"
 		"Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.\n"
 		"  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)\n"
@@ -13463,11 +13524,11 @@ static PyMethodDef SwigMethods[] = {
 		":param cols:      receives the number of columns\n"
 		":type dtype: int32_t\n"
 		":param dtype:     receives the bdl_dtype that the posterior holds it in: matrices of full families are\n"
-		"    BDL_F64\n"
+		"                     BDL_F64\n"
 		""},
-	 { "bdl_posterior_tensor_get", _wrap_bdl_posterior_tensor_get, METH_VARARGS, "\n"
+	 { "bdl_posterior_get_tensor", _wrap_bdl_posterior_get_tensor, METH_VARARGS, "\n"
 		"Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not\n"
-		"symmetric. Since 0.1.\n"
+		"symmetric. Since 0.2.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -13479,18 +13540,18 @@ static PyMethodDef SwigMethods[] = {
 		"Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a\n"
 		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
-		":param posterior: a posterior; it is not blank any more\n"
+		":param posterior:    a posterior; it is not blank any more\n"
 		":type names: string\n"
-		":param names:     tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
+		":param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
 		":type tensors: bdl_matrix\n"
-		":param tensors:   tensor_count matrices of the described shapes, finite: diagonals and variances positive,\n"
-		"                     precisions and covariances symmetric to 1e-5 of their diagonal and positive definite\n"
-		"    (their lower triangles count), a factor that of its matrix\n"
+		":param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances\n"
+		"                        positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive\n"
+		"                        definite (their lower triangles count), a factor that of its matrix\n"
 		":type tensor_count: int64_t\n"
 		":param tensor_count: >= 1\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not\n"
-		"    as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE\n"
+		"            as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE\n"
 		""},
 	 { "bdl_posterior_precision_diagonal", _wrap_bdl_posterior_precision_diagonal, METH_VARARGS, " Reads diag(Sigma^-1) into 1 x D. Since 0.1."},
 	 { "bdl_posterior_marginal_variance", _wrap_bdl_posterior_marginal_variance, METH_VARARGS, " Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1."},
@@ -13534,7 +13595,7 @@ static PyMethodDef SwigMethods[] = {
 		":type kl: float\n"
 		":param kl:              receives the divergence\n"
 		""},
-	 { "bdl_posterior_kl", _wrap_bdl_posterior_kl, METH_VARARGS, " KL(q || p) in nats, of any two families over the same D and dtype. Since 0.1."},
+	 { "bdl_posterior_kl", _wrap_bdl_posterior_kl, METH_VARARGS, " KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1."},
 	 { "bdl_posterior_update", _wrap_bdl_posterior_update, METH_VARARGS, "\n"
 		"One natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to\n"
 		"11, the projection exact): with rows g_r of the negative log likelihood,\n"
@@ -13567,13 +13628,14 @@ static PyMethodDef SwigMethods[] = {
 		":type families: string\n"
 		":param families:    receives the posteriors that it learns, the one to take without a wish first:\n"
 		"                       \"low_rank | diagonal | full | full_moment | diagonal_moment\" or some of these\n"
-		"    (\"diagonal\" is a low-rank posterior of rank 0), or \"dropout\"\n"
+		"                       (\"diagonal\" is a low-rank posterior of rank 0), or \"dropout\"\n"
 		":type is_stream: int32_t\n"
 		":param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once\n"
 		":type is_exact: int32_t\n"
 		":param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over\n"
-		"    it as an epoch, and ends by itself at the optimum (option \"tolerance\"); there are no single steps. The\n"
-		"    noise is fixed, or with option \"learn_noise\" = 1 its precision is part of the optimum\n"
+		"                       it as an epoch, and ends by itself at the optimum (option \"tolerance\"); there are no\n"
+		"                       single steps. The noise is fixed, or with option \"learn_noise\" = 1 its precision is part\n"
+		"                       of the optimum\n"
 		":type prediction: int\n"
 		":param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN\n"
 		"                       for \"map\", whose posterior is a point; BDL_LINEARIZED for \"laplace\", whose Gaussian is\n"
@@ -13597,15 +13659,16 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_method_suggest", _wrap_bdl_method_suggest, METH_VARARGS, "\n"
 		"The method to take where you have no wish of your own. Since 0.1.\n"
 		":type model: bdl_model\n"
-		":param model:      the network; for generalised linear models of one output \"exact-full\" is better\n"
+		":param model:     the network; for generalised linear models of one output \"exact-full\" is better\n"
 		":type posterior: bdl_posterior\n"
-		":param posterior:  what is to learn\n"
+		":param posterior: what is to learn\n"
 		":type is_stream: int32_t\n"
-		":param is_stream:  0: \"slang\" for classes (its curvature costs one row an example, however many classes\n"
-		"    there are), \"slang-ggn\" for numbers, \"mc-dropout\" for dropout. Else \"lo-fi\" (low rank), \"vd-ekf\" (rank 0),\n"
-		"    \"ekf\" (full) or \"bong\" (moment parameters); dropout fails with BDL_ERROR_UNSUPPORTED\n"
+		":param is_stream: 0: \"slang\" for classes (its curvature costs one row an example, however many classes there\n"
+		"                     are), \"slang-ggn\" for numbers, \"mc-dropout\" for dropout. Else \"lo-fi\" (low rank), \"vd-ekf\"\n"
+		"                     (rank 0), \"ekf\" (full) or \"bong\" (moment parameters); dropout fails with\n"
+		"                     BDL_ERROR_UNSUPPORTED\n"
 		":type name: string\n"
-		":param name:       receives the method's name, static\n"
+		":param name:      receives the method's name, static\n"
 		""},
 	 { "bdl_training_suggest", _wrap_bdl_training_suggest, METH_VARARGS, "\n"
 		"What to train a model with where you name the method, the posterior's family, both or neither: the defaults\n"
@@ -13621,7 +13684,7 @@ static PyMethodDef SwigMethods[] = {
 		":param examples:         rows of the data\n"
 		":type in_blocks: int32_t\n"
 		":param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for streams\n"
-		"    or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()\n"
+		"                            or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()\n"
 		":type method: string\n"
 		":param method:           a method's name, or \"auto\"\n"
 		":type family: string\n"
@@ -13634,8 +13697,8 @@ static PyMethodDef SwigMethods[] = {
 		":param rank:             receives a rank that suits a low-rank posterior; 0 for others\n"
 		":type options: string\n"
 		":param options:          receives options to set by bdl_optimizer_set_text() before your own: \"\" for\n"
-		"    networks; linear models have a fixed prior N(0, 1) of the (standardised) coefficients, hardly any of\n"
-		"    intercepts, and learn their noise\n"
+		"                            networks; linear models have a fixed prior N(0, 1) of the (standardised)\n"
+		"                            coefficients, hardly any of intercepts, and learn their noise\n"
 		""},
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"
@@ -13758,7 +13821,7 @@ static PyMethodDef SwigMethods[] = {
 		"every fit, and method \"laplace\" is \"map\" with that option. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not\n"
-		"    blank\n"
+		"                     blank; else BDL_ERROR_UNSUPPORTED\n"
 		":type x: bdl_matrix\n"
 		":param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples\n"
 		":type y: bdl_matrix\n"
@@ -13797,8 +13860,8 @@ static PyMethodDef SwigMethods[] = {
 		":param user_data: handed to progress\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training\n"
-		"    that runs away goes back to its last good state: with option \"guard\", to go on with half the learning rate;\n"
-		"    without it, or after ten times, the call returns BDL_ERROR_DIVERGED\n"
+		"            that runs away goes back to its last good state: with option \"guard\", to go on with half the\n"
+		"            learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED\n"
 		""},
 	 { "bdl_optimizer_request_stop", _wrap_bdl_optimizer_request_stop, METH_O, "\n"
 		"Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.\n"
@@ -13860,15 +13923,19 @@ static PyMethodDef SwigMethods[] = {
 		"0.2.\n"
 		""},
 	 { "bdl_optimizer_memory", _wrap_bdl_optimizer_memory, METH_VARARGS, "\n"
-		"Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before\n"
-		"anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.\n"
+		"Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on\n"
+		"M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with\n"
+		"the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count\n"
+		"small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For\n"
+		"the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since\n"
+		"0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type minibatch: int64_t\n"
 		":param minibatch: M; 0: as option \"minibatch\" says. The methods exact-* take all rows whatever M is, and\n"
 		"                     hold a copy of them\n"
 		":type bytes: int64_t\n"
-		":param bytes:     receives the estimate\n"
+		":param bytes:     receives the number\n"
 		""},
 	 { "bdl_optimizer_guarded_steps", _wrap_bdl_optimizer_guarded_steps, METH_O, "\n"
 		"Number of steps in which option \"guard\" held something back; 0 for NULL. On small data most steps of the\n"
@@ -13916,10 +13983,12 @@ static PyMethodDef SwigMethods[] = {
 		":param y:           n x targets\n"
 		":type log_density: bdl_matrix_out\n"
 		":param log_density: receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not\n"
-		"                       used. May be bdl_none()\n"
+		"                       used. May be bdl_none_out()\n"
 		":rtype: int\n"
-		":return: BDL_OK or an error; an error leaves the state after the last block that was used whole, and\n"
-		"            log_density unwritten\n"
+		":return: BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),\n"
+		"            BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or\n"
+		"            BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,\n"
+		"            and log_density unwritten\n"
 		""},
 	 { "bdl_optimizer_forecast", _wrap_bdl_optimizer_forecast, METH_VARARGS, "\n"
 		"Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,\n"
@@ -13996,7 +14065,7 @@ static PyMethodDef SwigMethods[] = {
 		":param upper:       receives n x C\n"
 		""},
 	 { "bdl_predict_classes", _wrap_bdl_predict_classes, METH_VARARGS, "\n"
-		"Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; Others:\n"
+		"Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:\n"
 		"BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit\n"
 		"approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of\n"
 		"BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.\n"
@@ -14176,17 +14245,17 @@ static PyMethodDef SwigMethods[] = {
 		"Asks a running search, or the next one, to return BDL_STOPPED: a trial in training ends after its current\n"
 		"steps and is not kept. Any thread or signal handler may call it. Since 0.1.\n"
 		""},
-	 { "bdl_search_count", _wrap_bdl_search_count, METH_O, " Number of trials, failed ones included; 0 for NULL. Since 0.1."},
+	 { "bdl_search_trial_count", _wrap_bdl_search_trial_count, METH_O, " Number of trials, failed ones included; 0 for NULL. Since 0.2."},
 	 { "bdl_search_trial", _wrap_bdl_search_trial, METH_VARARGS, "\n"
 		"What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.\n"
 		":type search: bdl_search\n"
 		":param search:         a search\n"
 		":type trial: int64_t\n"
-		":param trial:          0 to bdl_search_count() - 1, in the order of the trials\n"
+		":param trial:          0 to bdl_search_trial_count() - 1, in the order of the trials\n"
 		":type values: bdl_matrix_out\n"
 		":param values:         receives 1 x R, one value for each of the R ranges in the order in which they were\n"
 		"                          added; of a choice, the number of its word among those given, from 0. May be\n"
-		"                          bdl_none()\n"
+		"                          bdl_none_out()\n"
 		":type score: float\n"
 		":param score:          receives the mean over the folds of the mean log predictive density, in nats per row;\n"
 		"                          NaN if the trial failed\n"
@@ -14202,7 +14271,7 @@ static PyMethodDef SwigMethods[] = {
 		":type search: bdl_search\n"
 		":param search:    a search\n"
 		":type trial: int64_t\n"
-		":param trial:     0 to bdl_search_count() - 1\n"
+		":param trial:     0 to bdl_search_trial_count() - 1\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: any optimizer, of either dtype. Where the prior was searched, one fixed by\n"
 		"                     bdl_optimizer_set_prior() ends\n"
@@ -14285,7 +14354,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_load_bytes", _wrap_bdl_load_bytes, METH_VARARGS, " As bdl_load(), from what bdl_save_bytes() or a file has given; the bytes are not trusted. Since 0.1."},
 	 { "bdl_version", _wrap_bdl_version, METH_NOARGS, "\n"
-		"Version of the library at run time, as \"0.1.0\"; BDL_VERSION_STRING is the one compiled against.\n"
+		"Version of the library at run time, as \"0.2.0\"; BDL_VERSION_STRING is the one compiled against.\n"
 		"The string is static. Since 0.1.\n"
 		""},
 	 { "bdl_build_info", _wrap_bdl_build_info, METH_NOARGS, "\n"
@@ -14304,8 +14373,10 @@ static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum b
 static swig_type_info _swigt__p_bdl_family = {"_p_bdl_family", "bdl_family *|enum bdl_family *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_initialization = {"_p_bdl_initialization", "bdl_initialization *|enum bdl_initialization *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_likelihood = {"_p_bdl_likelihood", "bdl_likelihood *|enum bdl_likelihood *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|bdl_matrix_out *|struct bdl_matrix *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|struct bdl_matrix *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
@@ -14317,11 +14388,9 @@ static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enu
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_double = {"_p_double", "double *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_outputs_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_gradients_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
@@ -14340,7 +14409,9 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_initialization,
   &_swigt__p_bdl_likelihood,
   &_swigt__p_bdl_matrix,
+  &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
+  &_swigt__p_bdl_model_callbacks,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
@@ -14352,11 +14423,9 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_char,
   &_swigt__p_double,
   &_swigt__p_f_p_void__void,
-  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
+  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
-  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
-  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
   &_swigt__p_p_bdl_model,
@@ -14375,7 +14444,9 @@ static swig_cast_info _swigc__p_bdl_family[] = {  {&_swigt__p_bdl_family, 0, 0, 
 static swig_cast_info _swigc__p_bdl_initialization[] = {  {&_swigt__p_bdl_initialization, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_likelihood[] = {  {&_swigt__p_bdl_likelihood, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
@@ -14387,11 +14458,9 @@ static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_double[] = {  {&_swigt__p_double, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
@@ -14410,7 +14479,9 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_initialization,
   _swigc__p_bdl_likelihood,
   _swigc__p_bdl_matrix,
+  _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
+  _swigc__p_bdl_model_callbacks,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
@@ -14422,11 +14493,9 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_char,
   _swigc__p_double,
   _swigc__p_f_p_void__void,
-  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
+  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
-  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
-  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
   _swigc__p_p_bdl_model,

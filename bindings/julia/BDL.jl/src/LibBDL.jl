@@ -880,7 +880,7 @@ end
 
 """
 New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
-units set to 0, for each unit independently with its layer's rate, and those of the others divided by 1 -
+units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
 rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). Biases have no masks.
 Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
 distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
@@ -1705,14 +1705,18 @@ function bdl_optimizer_minibatch(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Bytes the optimizer's workspace will hold while it steps on minibatches of M examples, before
-anything is allocated: add the model's data and bdl_posterior_create_*'s own. Since 0.1.
+Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on
+M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
+the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
+small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
+the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
+0.1.
 
 # Arguments
 - `optimizer`: an optimizer
 - `minibatch`: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
   hold a copy of them
-- `bytes`: receives the estimate
+- `bytes`: receives the number
 """
 function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, minibatch::Integer, bytes::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_memory, libbdl), Cint, (Ptr{bdl_optimizer}, Int64, Ptr{Int64},), optimizer, minibatch, bytes)
@@ -2028,50 +2032,50 @@ end
 """
 As bdl_predict(). Since 0.2.
 """
-function bdl_predictor_moments(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix,MatrixView}, epistemic_variance::Union{bdl_matrix,MatrixView}, noise_variance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_moments, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, mean, epistemic_variance, noise_variance)
+function bdl_predictor_moments(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, epistemic_variance::Union{bdl_matrix_out,MatrixView}, noise_variance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_moments, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), predictor, x, mean, epistemic_variance, noise_variance)
 end
 
 """
 As bdl_predict_quantiles(). Since 0.2.
 """
-function bdl_predictor_quantiles(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_quantiles, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, levels, quantiles)
+function bdl_predictor_quantiles(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_quantiles, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix_out,), predictor, x, levels, quantiles)
 end
 
 """
 As bdl_predict_interval(). Since 0.2.
 """
-function bdl_predictor_interval(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probability::Real, lower::Union{bdl_matrix,MatrixView}, upper::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_interval, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cdouble, bdl_matrix, bdl_matrix,), predictor, x, probability, lower, upper)
+function bdl_predictor_interval(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probability::Real, lower::Union{bdl_matrix_out,MatrixView}, upper::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_interval, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cdouble, bdl_matrix_out, bdl_matrix_out,), predictor, x, probability, lower, upper)
 end
 
 """
 As bdl_predict_classes(). Since 0.2.
 """
-function bdl_predictor_classes(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probabilities::Union{bdl_matrix,MatrixView}, entropy::Union{bdl_matrix,MatrixView}, mutual_information::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_classes, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, probabilities, entropy, mutual_information)
+function bdl_predictor_classes(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probabilities::Union{bdl_matrix_out,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView}, mutual_information::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_classes, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), predictor, x, probabilities, entropy, mutual_information)
 end
 
 """
 As bdl_predict_log_density(). Since 0.2.
 """
-function bdl_predictor_log_density(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_log_density, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, y, log_density)
+function bdl_predictor_log_density(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_log_density, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix_out,), predictor, x, y, log_density)
 end
 
 """
 As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2.
 """
-function bdl_predictor_draws(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, draws::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_draws, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix,), predictor, x, draws)
+function bdl_predictor_draws(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, draws::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_draws, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out,), predictor, x, draws)
 end
 
 """
 As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2.
 """
-function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix,MatrixView}, covariance::Union{bdl_matrix,MatrixView})
-    return ccall((:bdl_predictor_output_distribution, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix,), predictor, x, mean, covariance)
+function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_output_distribution, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, mean, covariance)
 end
 
 """

@@ -1173,22 +1173,22 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 #define SWIGTYPE_p_bdl_initialization swig_types[4]
 #define SWIGTYPE_p_bdl_likelihood swig_types[5]
 #define SWIGTYPE_p_bdl_matrix swig_types[6]
-#define SWIGTYPE_p_bdl_model swig_types[7]
-#define SWIGTYPE_p_bdl_optimizer swig_types[8]
-#define SWIGTYPE_p_bdl_option_type swig_types[9]
-#define SWIGTYPE_p_bdl_posterior swig_types[10]
-#define SWIGTYPE_p_bdl_predict_method swig_types[11]
-#define SWIGTYPE_p_bdl_predictor swig_types[12]
-#define SWIGTYPE_p_bdl_scale swig_types[13]
-#define SWIGTYPE_p_bdl_search swig_types[14]
-#define SWIGTYPE_p_bdl_status swig_types[15]
-#define SWIGTYPE_p_char swig_types[16]
-#define SWIGTYPE_p_f_p_void__void swig_types[17]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t swig_types[18]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[19]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[21]
-#define SWIGTYPE_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t swig_types[22]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[7]
+#define SWIGTYPE_p_bdl_model swig_types[8]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
+#define SWIGTYPE_p_bdl_optimizer swig_types[10]
+#define SWIGTYPE_p_bdl_option_type swig_types[11]
+#define SWIGTYPE_p_bdl_posterior swig_types[12]
+#define SWIGTYPE_p_bdl_predict_method swig_types[13]
+#define SWIGTYPE_p_bdl_predictor swig_types[14]
+#define SWIGTYPE_p_bdl_scale swig_types[15]
+#define SWIGTYPE_p_bdl_search swig_types[16]
+#define SWIGTYPE_p_bdl_status swig_types[17]
+#define SWIGTYPE_p_char swig_types[18]
+#define SWIGTYPE_p_f_p_void__void swig_types[19]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[20]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[21]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[22]
 #define SWIGTYPE_p_int32_t swig_types[23]
 #define SWIGTYPE_p_int64_t swig_types[24]
 #define SWIGTYPE_p_p_bdl_model swig_types[25]
@@ -1720,7 +1720,7 @@ R_swig_bdl_model_description ( SEXP model, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP parameters, SEXP likelihood, SEXP outputs_fn, SEXP s_swig_copy)
+R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP parameters, SEXP likelihood, SEXP callbacks, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_dtype arg1 ;
@@ -1728,23 +1728,21 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   int64_t arg3 ;
   int64_t arg4 ;
   bdl_likelihood arg5 ;
-  bdl_outputs_fn arg6 = (bdl_outputs_fn) 0 ;
-  bdl_gradients_fn arg7 = (bdl_gradients_fn) 0 ;
-  void *arg8 = (void *) 0 ;
-  void (*arg9)(void *) = (void (*)(void *)) 0 ;
-  bdl_model **arg10 = (bdl_model **) 0 ;
-  bdl_model *address10 ;
-  SEXP handle10 ;
+  bdl_model_callbacks *arg6 = (bdl_model_callbacks *) 0 ;
+  bdl_model **arg7 = (bdl_model **) 0 ;
+  bdl_model_callbacks made6 ;
+  bdl_model *address7 ;
+  SEXP handle7 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
   SEXP R_OutputValues;
 
   {
-    address10 = NULL;
-    PROTECT(handle10 = bdlr_new_handle(BDLR_MODEL));
+    address7 = NULL;
+    PROTECT(handle7 = bdlr_new_handle(BDLR_MODEL));
     ++r_nprotect;
-    arg10 = &address10;
+    arg7 = &address7;
   }
   {
     arg1 = (bdl_dtype)bdlr_int32(dtype, "bdl_model_create_user", "dtype");
@@ -1762,15 +1760,17 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
     arg5 = (bdl_likelihood)bdlr_int32(likelihood, "bdl_model_create_user", "likelihood");
   }
   {
-    arg8 = bdlr_functions(outputs_fn, "bdl_model_create_user", "outputs_fn");
-    arg6 = bdlr_on_outputs;
-    arg7 = VECTOR_ELT(outputs_fn, 1) == R_NilValue ? NULL : bdlr_on_gradients;
-    arg9 = NULL;
+    made6.struct_size = sizeof made6;
+    made6.user_data = bdlr_functions(callbacks, "bdl_model_create_user", "callbacks");
+    made6.outputs = bdlr_on_outputs;
+    made6.gradients = VECTOR_ELT(callbacks, 1) == R_NilValue ? NULL : bdlr_on_gradients;
+    made6.destroy = NULL;
+    arg6 = &made6;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+    result = (bdl_status)bdl_model_create_user(arg1,arg2,arg3,arg4,arg5,(struct bdl_model_callbacks const *)arg6,arg7);
     bdlr_call_end(&call);
   }
   {
@@ -1782,11 +1782,11 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
   r_ans = R_OutputValues;
   {
-    R_SetExternalPtrAddr(handle10, address10);
-    r_ans = bdlr_output(r_ans, 1, "model", handle10);
+    R_SetExternalPtrAddr(handle7, address7);
+    r_ans = bdlr_output(r_ans, 1, "model", handle7);
   }
   {
-    bdlr_keep_functions(r_ans, (SEXP)arg8);
+    bdlr_keep_functions(r_ans, (SEXP)arg6->user_data);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -1794,7 +1794,66 @@ R_swig_bdl_model_create_user ( SEXP dtype, SEXP inputs, SEXP outputs, SEXP param
   return r_ans;
   fail: SWIGUNUSED;
   {
-    bdlr_keep_functions(r_ans, (SEXP)arg8);
+    bdlr_keep_functions(r_ans, (SEXP)arg6->user_data);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_copy ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_model **arg2 = (bdl_model **) 0 ;
+  SEXP given1 ;
+  bdl_model *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_MODEL));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_copy", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_copy", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_copy((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "copy", handle2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -4186,7 +4245,7 @@ R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SEXP s_swig_copy)
+R_swig_bdl_posterior_get_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -4202,23 +4261,23 @@ R_swig_bdl_posterior_low_rank ( SEXP posterior, SEXP low_rank, SEXP diagonal, SE
 
   {
     given1 = posterior;
-    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_low_rank", "posterior")
-    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_low_rank", "posterior");
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_get_low_rank", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_get_low_rank", "posterior");
   }
   {
-    arg2 = bdlr_matrix_out(low_rank, &array2, "bdl_posterior_low_rank", "low_rank");
+    arg2 = bdlr_matrix_out(low_rank, &array2, "bdl_posterior_get_low_rank", "low_rank");
     PROTECT(array2);
     ++r_nprotect;
   }
   {
-    arg3 = bdlr_matrix_out(diagonal, &array3, "bdl_posterior_low_rank", "diagonal");
+    arg3 = bdlr_matrix_out(diagonal, &array3, "bdl_posterior_get_low_rank", "diagonal");
     PROTECT(array3);
     ++r_nprotect;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_posterior_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
+    result = (bdl_status)bdl_posterior_get_low_rank((struct bdl_posterior const *)arg1,arg2,arg3);
     bdlr_call_end(&call);
   }
   {
@@ -4374,7 +4433,7 @@ R_swig_bdl_posterior_tensor_describe ( SEXP posterior, SEXP index, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_posterior_tensor_get ( SEXP posterior, SEXP index, SEXP values, SEXP s_swig_copy)
+R_swig_bdl_posterior_get_tensor ( SEXP posterior, SEXP index, SEXP values, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -4389,21 +4448,21 @@ R_swig_bdl_posterior_tensor_get ( SEXP posterior, SEXP index, SEXP values, SEXP 
 
   {
     given1 = posterior;
-    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_tensor_get", "posterior")
-    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_tensor_get", "posterior");
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_get_tensor", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_get_tensor", "posterior");
   }
   {
-    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_tensor_get", "index");
+    arg2 = (int64_t)bdlr_int64(index, "bdl_posterior_get_tensor", "index");
   }
   {
-    arg3 = bdlr_matrix_out(values, &array3, "bdl_posterior_tensor_get", "values");
+    arg3 = bdlr_matrix_out(values, &array3, "bdl_posterior_get_tensor", "values");
     PROTECT(array3);
     ++r_nprotect;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_posterior_tensor_get((struct bdl_posterior const *)arg1,arg2,arg3);
+    result = (bdl_status)bdl_posterior_get_tensor((struct bdl_posterior const *)arg1,arg2,arg3);
     bdlr_call_end(&call);
   }
   {
@@ -9464,7 +9523,7 @@ R_swig_bdl_search_request_stop ( SEXP search)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_search_count ( SEXP search, SEXP s_swig_copy)
+R_swig_bdl_search_trial_count ( SEXP search, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_search *arg1 = (bdl_search *) 0 ;
@@ -9475,13 +9534,13 @@ R_swig_bdl_search_count ( SEXP search, SEXP s_swig_copy)
 
   {
     given1 = search;
-    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_count", "search")
-    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_count", "search");
+    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_trial_count", "search")
+    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, 0, "bdl_search_trial_count", "search");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_search_count((struct bdl_search const *)arg1);
+    result = bdl_search_trial_count((struct bdl_search const *)arg1);
     bdlr_call_end(&call);
   }
   {
@@ -10230,8 +10289,10 @@ static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum b
 static swig_type_info _swigt__p_bdl_family = {"_p_bdl_family", "bdl_family *|enum bdl_family *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_initialization = {"_p_bdl_initialization", "bdl_initialization *|enum bdl_initialization *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_likelihood = {"_p_bdl_likelihood", "bdl_likelihood *|enum bdl_likelihood *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|bdl_matrix_out *|struct bdl_matrix *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|struct bdl_matrix *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
@@ -10242,11 +10303,9 @@ static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|str
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_outputs_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t = {"_p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t", "bdl_gradients_fn|int32_t (*)(void *,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix,struct bdl_matrix)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
@@ -10266,7 +10325,9 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_initialization,
   &_swigt__p_bdl_likelihood,
   &_swigt__p_bdl_matrix,
+  &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
+  &_swigt__p_bdl_model_callbacks,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
@@ -10277,11 +10338,9 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_status,
   &_swigt__p_char,
   &_swigt__p_f_p_void__void,
-  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
+  &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
-  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
-  &_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
   &_swigt__p_p_bdl_model,
@@ -10301,7 +10360,9 @@ static swig_cast_info _swigc__p_bdl_family[] = {  {&_swigt__p_bdl_family, 0, 0, 
 static swig_cast_info _swigc__p_bdl_initialization[] = {  {&_swigt__p_bdl_initialization, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_likelihood[] = {  {&_swigt__p_bdl_likelihood, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
@@ -10312,11 +10373,9 @@ static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t[] = {  {&_swigt__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
@@ -10336,7 +10395,9 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_initialization,
   _swigc__p_bdl_likelihood,
   _swigc__p_bdl_matrix,
+  _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
+  _swigc__p_bdl_model_callbacks,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
@@ -10347,11 +10408,9 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_status,
   _swigc__p_char,
   _swigc__p_f_p_void__void,
-  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix__int32_t,
+  _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
-  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
-  _swigc__p_f_p_void_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix_struct_bdl_matrix__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
   _swigc__p_p_bdl_model,
@@ -10623,7 +10682,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
-   {"R_swig_bdl_posterior_tensor_get", (DL_FUNC) &R_swig_bdl_posterior_tensor_get, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
    {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
@@ -10647,9 +10705,11 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
    {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
+   {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},
    {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
    {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
    {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
+   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
@@ -10659,6 +10719,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
+   {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
@@ -10690,7 +10751,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
    {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
-   {"R_swig_bdl_search_count", (DL_FUNC) &R_swig_bdl_search_count, 2},
    {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
@@ -10719,7 +10779,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
-   {"R_swig_bdl_posterior_low_rank", (DL_FUNC) &R_swig_bdl_posterior_low_rank, 4},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
    {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
@@ -10729,6 +10788,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
    {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
+   {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
    {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
