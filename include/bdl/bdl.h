@@ -8,7 +8,8 @@
  *   bdl_posterior  what is believed: a Gaussian q(theta), sampled, compared, saved
  *   bdl_optimizer  how belief changes: a method with its options and schedules
  *
- * and a bdl_search, which finds values for options by cross-validation.
+ * and a bdl_search, which finds values for options by cross-validation, and a bdl_predictor, which answers
+ * many small predictions quickly.
  *
  * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
  *
