@@ -65,7 +65,7 @@ DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
     return {read_layers(record, dimension), input_rate, hidden_rate};
   // As files were written when dropout was for sequences only.
   const bool bias = record.integer("posterior.dropout_bias", 0, 1) == 1;
-  const DropoutLayout layout =
+  DropoutLayout layout =
       dropout_layout(record.layer_sizes("posterior.dropout_sizes"), bias, input_rate, hidden_rate);
   if (layout.parameters() != dimension)
     fail(Status::ERROR_FORMAT, "field posterior.dropout_sizes does not fit the mean");
