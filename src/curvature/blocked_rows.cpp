@@ -41,10 +41,10 @@ void BlockedRows<T>::assign(Index dimension, const Size& size) {
 }
 
 template <class T>
-RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, Index examples,
-                                               Index samples) {
+RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, const Size& size) {
   RowsScratchSizes sizes;
-  for (const Block& block : blocks) sizes = sizes.joined(block.rows->scratch_sizes(examples, samples));
+  for (const Block& block : blocks)
+    sizes = sizes.joined(block.rows->scratch_sizes(size.examples, size.samples, size.seeds));
   return sizes;
 }
 
@@ -52,6 +52,7 @@ template <class T>
 void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
   scratch_->folded.reserve(sizes.folded);
   scratch_->inputs.reserve(sizes.inputs);
+  scratch_->block.reserve(sizes.block);
 }
 
 template <class T>
@@ -79,6 +80,14 @@ void BlockedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
   for (const auto& [rows, offset] : blocks_)
     rows->sum_squares(w, share_of(out, offset, rows->parameters()), *scratch_);
+}
+
+template <class T>
+void BlockedRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
+  const StageTimer timer(Stage::sums);
+  for (const auto& [rows, offset] : blocks_)
+    rows->sum_and_squares(c, share_of(sum, offset, rows->parameters()), w,
+                          share_of(squares, offset, rows->parameters()), *scratch_);
 }
 
 template <class T>
@@ -134,7 +143,7 @@ void BlockedRows<T>::reserve_gradients(Index count) {
   gradients_->blocks_.clear();
   for (const auto& [rows, offset] : blocks_)
     gradients_->blocks_.push_back({&rows->reserve_gradients(count), offset});
-  gradients_->reserve_scratch(scratch_sizes(gradients_->blocks_, count, 1));
+  gradients_->reserve_scratch(scratch_sizes(gradients_->blocks_, {count, 1, 1}));
 }
 
 template <class T>
@@ -186,19 +195,19 @@ RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const 
 }
 
 template <class T>
-void NetworkRows<T>::reserve(Index examples, Index samples) {
-  this->reserve_scratch(this->scratch_sizes(this->blocks_, examples, samples));
+void NetworkRows<T>::reserve(Index examples, Index samples, Index seeds) {
+  this->reserve_scratch(this->scratch_sizes(this->blocks_, {examples, samples, seeds}));
 }
 
 template <class T>
 void NetworkRows<T>::reserve(Index examples, Index samples, Index seeds, const RowsUse& use) {
-  reserve(examples, samples);
+  reserve(examples, samples, seeds);
   this->reserve_use(examples * samples * seeds, use);
 }
 
 template <class T>
 void NetworkRows<T>::assign(const Tape<T>& tape, Index seeds) {
-  reserve(tape.examples, tape.samples);
+  reserve(tape.examples, tape.samples, seeds);
   view(tape, seeds);
 }
 
@@ -206,16 +215,16 @@ template <class T>
 void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const auto& node = graph_.nodes()[static_cast<std::size_t>(graph_.learned()[l].node)];
-    layers_[l]->view(graph_.values(tape, node.in),
-                     graph_.sensitivities(tape, node.out, tape.examples * tape.samples * seeds));
+    layers_[l]->view(graph_.values(tape, node.in), graph_.sensitivities(tape, node.out, tape.samples * seeds),
+                     tape.examples);
   }
   BlockedRows<T>::assign(graph_.parameters(), {tape.examples, tape.samples, seeds});
 }
 
 template <class T>
 void NetworkRows<T>::assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) {
-  reserve(in.cols, 1);
-  layers_.front()->view(in, sensitivities);
+  reserve(in.cols, 1, 1);
+  layers_.front()->view(in, sensitivities, in.cols);
   BlockedRows<T>::assign(graph_.parameters(), {in.cols, 1, 1});
 }
 

@@ -23,6 +23,7 @@ class BlockedRows : public ExampleRows<T> {
   /// The same over part `part` of `parts` equal ones: the rows of one sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
@@ -43,7 +44,7 @@ class BlockedRows : public ExampleRows<T> {
     Index examples = 0, samples = 0, seeds = 0;
   };
   void assign(Index dimension, const Size& size);
-  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, Index examples, Index samples);
+  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, const Size& size);
   void reserve_scratch(const RowsScratchSizes& sizes);
   void reserve_use(Index count, const RowsUse& use);
 
@@ -74,7 +75,7 @@ class NetworkRows final : public BlockedRows<T> {
   RowsCost cost(Index examples, Index samples, Index seeds) const;
   using BlockedRows<T>::cost;
 
-  void reserve(Index examples, Index samples);
+  void reserve(Index examples, Index samples, Index seeds);
   void reserve(Index examples, Index samples, Index seeds, const RowsUse& use);
   /// Points at a tape whose backward pass is done.
   void assign(const Tape<T>& tape, Index seeds);

@@ -85,8 +85,7 @@ void HessianProducts<T>::move_forward(std::size_t first, const Directions<T>& di
     const auto out = change(node.out, count);
     if (node.layer) {
       const auto in = node.layer->is_elementwise() ? ConstMatrixView<T>() : value(node.in);
-      node.layer->change(directions, graph_.kept(tape_, n, 0, examples_), in, change_if_moved(node.in, count),
-                         out);
+      node.layer->change(directions, graph_.kept(tape_, n, 0), in, change_if_moved(node.in, count), out);
       continue;
     }
     if (is_moved(node.in)) pass_on<T>(change(node.in, count), false, out);
@@ -114,8 +113,8 @@ void HessianProducts<T>::move_backward(std::size_t first, const Directions<T>& d
     if (!node.layer)
       pass_on<T>(e, begin(node.in), to);
     else
-      node.layer->change_back(directions, graph_.kept(tape_, n, 0, examples_),
-                              change_if_moved(node.in, count), sensitivity(node.out), e, begin(node.in), to);
+      node.layer->change_back(directions, graph_.kept(tape_, n, 0), change_if_moved(node.in, count),
+                              sensitivity(node.out), e, begin(node.in), to);
   }
 }
 

@@ -32,7 +32,7 @@ class HessianProducts {
   std::size_t node_number(std::size_t k) const { return static_cast<std::size_t>(graph_.dense_nodes()[k]); }
   bool is_moved(Index wire) const { return moved_[static_cast<std::size_t>(wire)]; }
   ConstMatrixView<T> value(Index wire) const { return graph_.values(tape_, wire); }
-  ConstMatrixView<T> sensitivity(Index wire) const { return graph_.sensitivities(tape_, wire, examples_); }
+  ConstMatrixView<T> sensitivity(Index wire) const { return graph_.sensitivities(tape_, wire, 1); }
   MatrixView<T> change(Index wire, Index count);
   ConstMatrixView<T> change_if_moved(Index wire, Index count);
   MatrixView<T> e_change(Index wire, Index count);

@@ -45,6 +45,11 @@ class Rows {
   virtual void sum(ConstSpan<T> c, std::span<T> out) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out) = 0;
+  /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2, which rows of convolutions have in one pass.
+  virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
+    this->sum(c, sum);
+    sum_squares(w, squares);
+  }
   /// Lower triangle of out = B^T B (n x n).
   virtual void gram(MatrixView<double> out) = 0;
   /// out = U^T B (L x n) for U: D x L.

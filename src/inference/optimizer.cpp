@@ -19,9 +19,18 @@ bool same_prior(const Options& a, const Options& b) {
 }
 
 bdl_initialization scheme_of(Initialization word) {
-  return word == Initialization::he       ? BDL_INIT_HE
-         : word == Initialization::xavier ? BDL_INIT_XAVIER
-                                          : BDL_INIT_UNIFORM_FAN_IN;
+  switch (word) {
+    case Initialization::he:
+      return BDL_INIT_HE;
+    case Initialization::he_fan_out:
+      return BDL_INIT_HE_FAN_OUT;
+    case Initialization::xavier:
+      return BDL_INIT_XAVIER;
+    case Initialization::xavier_normal:
+      return BDL_INIT_XAVIER_NORMAL;
+    default:
+      return BDL_INIT_UNIFORM_FAN_IN;
+  }
 }
 
 // A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing

@@ -12,7 +12,7 @@ namespace bdl {
 /// What one operation at a time needs; blocks share it.
 template <class T>
 struct RowsScratch {
-  Buffer<T> folded, inputs, product, rows;
+  Buffer<T> folded, inputs, block, product, rows;
   Buffer<double> outer;
   /// For Gram matrices of n rows.
   void reserve_gram(Index count) { product.reserve(2 * count * count); }
@@ -20,9 +20,9 @@ struct RowsScratch {
 
 /// Of a minibatch, in numbers of type T.
 struct RowsScratchSizes {
-  Index folded = 0, inputs = 0;
+  Index folded = 0, inputs = 0, block = 0;
   RowsScratchSizes joined(const RowsScratchSizes& with) const {
-    return {std::max(folded, with.folded), std::max(inputs, with.inputs)};
+    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block)};
   }
 };
 
@@ -31,7 +31,7 @@ struct BlockCost {
   double product_flops = 0;  ///< of one column of project() or combine()
 };
 
-/// Vectors have the block's parameters only. Row r is column r of the sensitivities.
+/// Vectors have the block's parameters only.
 template <class T>
 class BlockRows {
  public:
@@ -41,20 +41,27 @@ class BlockRows {
   virtual ~BlockRows() = default;
 
   virtual Index parameters() const = 0;
-  virtual RowsScratchSizes scratch_sizes(Index examples, Index samples) const = 0;
+  virtual RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const = 0;
   virtual BlockCost cost(Index examples, Index samples, Index seeds) const = 0;
 
-  /// Points at the layer's inputs and at the sensitivities of its outputs. Inputs repeat: row r has column
-  /// r mod in.cols.
-  virtual void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) = 0;
+  /// Points at the layer's inputs and at the sensitivities of its outputs, of sections of so many examples.
+  /// Inputs repeat: column j of the sensitivities has column j mod in.cols.
+  virtual void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) = 0;
 
-  /// out = B W, for `size` rows from `first` on.
+  /// out = B W, for `size` rows from `first` on: whole sections.
   virtual void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
                        RowsScratch<T>& scratch) = 0;
   /// out = U^T B, or out += U^T B.
   virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) = 0;
+  /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
+  virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
+                               RowsScratch<T>& scratch) {
+    const auto rows = static_cast<Index>(c.size());
+    combine(0, rows, {c.data(), rows, 1}, {sum.data(), parameters(), 1}, scratch);
+    sum_squares(w, squares, scratch);
+  }
   /// Lower triangle of out = B^T B, or out += B^T B.
   virtual void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) = 0;
   /// out = parameters from `first` on of b_r.

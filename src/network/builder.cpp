@@ -2,9 +2,12 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "network/convolution/conv.hpp"
 #include "network/dense.hpp"
 #include "network/elementwise.hpp"
 #include "network/graph.hpp"
+#include "network/pool.hpp"
+#include "network/repacking.hpp"
 
 namespace bdl {
 namespace {
@@ -46,9 +49,10 @@ class Graph<T>::Builder {
 
   void build() {
     const End inputs = read_input();
-    const End outputs = read_sequence(inputs, 0);
+    End outputs = read_sequence(inputs, 0);
     if (!is_at_end()) line().fail("there is no residual that it belongs to");
-    if (graph_.dense_nodes_.empty())
+    outputs = in_layout(outputs, Layout::columns, 0);
+    if (graph_.learned_.empty())
       fail(Status::ERROR_INVALID_ARGUMENT, "the description has no layer with parameters");
     graph_.output_ = outputs.wire;
   }
@@ -67,9 +71,10 @@ class Graph<T>::Builder {
     graph_.text_ += std::string(static_cast<std::size_t>(2 * depth), ' ') + text + "\n";
   }
 
-  Index add_wire(const Shape& shape, bool is_learned) {
-    if (!graph_.wires_.empty()) numbers_ += shape.size();
-    graph_.wires_.push_back({shape.size(), graph_.wires_.empty(), is_learned});
+  Index add_wire(const Shape& shape, Layout layout, bool is_data, bool is_learned) {
+    const Index height = column_numbers(layout, shape);
+    if (!graph_.wires_.empty()) numbers_ += layout == Layout::columns ? height : height / packet_size;
+    graph_.wires_.push_back({shape.size(), layout, height, is_data, is_learned});
     return static_cast<Index>(graph_.wires_.size()) - 1;
   }
 
@@ -93,7 +98,7 @@ class Graph<T>::Builder {
     std::string text = "input " + std::to_string(shape.channels);
     if (shape.is_image()) text += " " + std::to_string(shape.rows) + " " + std::to_string(shape.columns);
     write(0, text);
-    return {add_wire(shape, false), shape};
+    return {add_wire(shape, Layout::columns, true, false), shape};
   }
 
   /// Up to a word that ends it.
@@ -103,35 +108,50 @@ class Graph<T>::Builder {
     return from;
   }
 
-  End read_layer(const End& from, int depth) {
+  End read_layer(End from, int depth) {
     LineReader& line = lines_[next_++];
     const LayerKind<T>& kind = find_kind<T>(line);
-    const auto layer = kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
+    const std::shared_ptr<const Layer<T>> layer =
+        kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
     line.finish();
+    from = in_layout(from, layer->layout(), line.number());
     const bool is_learned = layer->parameters() > 0 || graph_.wire(from.wire).is_learned;
-    const Index out = add_wire(layer->output(), is_learned);
+    const Index out = add_wire(layer->output(), graph_.wire(from.wire).layout, false, is_learned);
     if (numbers_ > most_numbers) line.fail("the layers hold more than 268435456 numbers for an example");
     graph_.random_ += layer->random_numbers();
-    if (layer->dense()) add_parameters(*layer->dense(), graph_.wire(from.wire).is_data, line);
+    if (layer->parameters() > 0) add_parameters(*layer, graph_.wire(from.wire).is_data, line);
     graph_.nodes_.push_back({layer, from.wire, -1, out, false, false, line.number()});
     write(depth, layer->text());
     return {out, layer->output()};
   }
 
-  void add_parameters(const DenseShape& shape, bool of_data, const LineReader& line) {
-    const auto number = static_cast<Index>(graph_.dense_nodes_.size());
-    const std::string name = "layer" + std::to_string(number);
-    graph_.learned_.push_back({static_cast<Index>(graph_.nodes_.size()), graph_.parameters_});
-    graph_.dense_.push_back(shape);
-    graph_.dense_.back().of_data = of_data;
-    graph_.dense_nodes_.push_back(static_cast<Index>(graph_.nodes_.size()));
-    graph_.blocks_.push_back(
-        {name + ".weight", shape.weight_offset, shape.outputs, shape.inputs, number, false, shape.inputs});
-    if (shape.has_bias())
-      graph_.blocks_.push_back(
-          {name + ".bias", shape.bias_offset, shape.outputs, 1, number, true, shape.inputs});
-    graph_.parameters_ += shape.parameters();
-    if (graph_.parameters_ > INT32_MAX) line.fail("the network has more than 2147483647 parameters");
+  /// The same numbers in the layout that a layer takes.
+  End in_layout(const End& from, std::optional<Layout> layout, Index line) {
+    if (!layout || graph_.wire(from.wire).layout == *layout) return from;
+    const bool is_data = graph_.wire(from.wire).is_data, is_learned = graph_.wire(from.wire).is_learned;
+    const Index out = add_wire(from.shape, *layout, is_data, is_learned);
+    graph_.nodes_.push_back(
+        {std::make_shared<RepackingLayer<T>>(from.shape, *layout), from.wire, -1, out, false, false, line});
+    return {out, from.shape};
+  }
+
+  void add_parameters(const Layer<T>& layer, bool of_data, const LineReader& line) {
+    const auto number = static_cast<Index>(graph_.learned_.size()),
+               node = static_cast<Index>(graph_.nodes_.size());
+    graph_.learned_.push_back({node, graph_.parameters_});
+    for (ParameterBlock block : layer.blocks()) {
+      block.name = "layer" + std::to_string(number) + "." + block.name;
+      block.layer = number;
+      graph_.blocks_.push_back(block);
+    }
+    if (const DenseShape* shape = layer.dense()) {
+      graph_.dense_.push_back(*shape);
+      graph_.dense_.back().of_data = of_data;
+      graph_.dense_nodes_.push_back(node);
+    }
+    if (layer.parameters() > INT32_MAX - graph_.parameters_)
+      line.fail("the network has more than 2147483647 parameters");
+    graph_.parameters_ += layer.parameters();
   }
 
   /// residual ... [shortcut ...] end
@@ -157,8 +177,9 @@ class Graph<T>::Builder {
     if (main.shape != shortcut.shape)
       last.fail("the main branch gives " + shape_text(main.shape) + ", the shortcut " +
                 shape_text(shortcut.shape));
+    shortcut = in_layout(shortcut, graph_.wire(main.wire).layout, last.number());
     const bool is_learned = graph_.wire(main.wire).is_learned || graph_.wire(shortcut.wire).is_learned;
-    const Index out = add_wire(main.shape, is_learned);
+    const Index out = add_wire(main.shape, graph_.wire(main.wire).layout, false, is_learned);
     graph_.nodes_.push_back({nullptr, main.wire, shortcut.wire, out, false, false, last.number()});
     return {out, main.shape};
   }

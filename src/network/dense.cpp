@@ -1,6 +1,7 @@
 #include "network/dense.hpp"
 
 #include "linalg/blas/blas.hpp"
+#include "network/initialization.hpp"
 #include "network/outer_rows.hpp"
 
 namespace bdl {
@@ -13,6 +14,17 @@ DenseLayer<T>::DenseLayer(const Shape& input, Index outputs, bool bias, Index of
 template <class T>
 std::string DenseLayer<T>::text() const {
   return "dense " + std::to_string(shape_.outputs) + (shape_.has_bias() ? "" : " nobias");
+}
+
+template <class T>
+std::vector<ParameterBlock> DenseLayer<T>::blocks() const {
+  return weights_and_bias(shape_.outputs, shape_.inputs, shape_.weight_offset, shape_.bias_offset);
+}
+
+template <class T>
+void DenseLayer<T>::initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const {
+  const auto weights = blocks();
+  initialize_weights(scheme, {shape_.inputs, shape_.outputs}, key, weights, theta);
 }
 
 template <class T>

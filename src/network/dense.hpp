@@ -12,6 +12,8 @@ class DenseLayer final : public Layer<T> {
   DenseLayer(const Shape& input, Index outputs, bool bias, Index offset);
   std::string text() const override;
   Index parameters() const override { return shape_.parameters(); }
+  std::vector<ParameterBlock> blocks() const override;
+  void initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const override;
   std::unique_ptr<BlockRows<T>> rows(bool of_data) const override;
   const DenseShape* dense() const override { return &shape_; }
   void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,

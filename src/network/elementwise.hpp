@@ -14,7 +14,8 @@ class ElementwiseLayer : public Layer<T> {
  public:
   explicit ElementwiseLayer(const Shape& shape) : Layer<T>(shape, shape) {}
   bool is_elementwise() const override { return true; }
-  Index kept() const override { return this->output().size(); }
+  std::optional<Layout> layout() const override { return std::nullopt; }
+  Index kept(Index outputs) const override { return outputs; }
   void backward(const Pass<T>& pass, const Kept<T>& kept, ConstMatrixView<T> e, bool add,
                 MatrixView<T> to) const override;
   void change(const Directions<T>& directions, const Kept<T>& kept, ConstMatrixView<T> in,

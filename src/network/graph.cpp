@@ -1,7 +1,6 @@
 #include "network/graph.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "network/elementwise.hpp"
@@ -20,7 +19,7 @@ void Graph<T>::assign_places() {
         (!node.layer || node.layer->is_elementwise()) && !wire(node.in).is_data && readers[at(node.in)] == 1;
     Wire& out = wires_[at(node.out)];
     out.place = replaces ? wire(node.in).place : places();
-    if (!replaces) place_sizes_.push_back(out.size);
+    if (!replaces) place_wires_.push_back(node.out);
   }
 }
 
@@ -28,7 +27,7 @@ void Graph<T>::assign_places() {
 template <class T>
 void Graph<T>::assign_registers() {
   const Index never = static_cast<Index>(nodes_.size());
-  std::vector<Index> last(place_sizes_.size(), -1), free_from;
+  std::vector<Index> last(place_wires_.size(), -1), free_from;
   const auto read = [&](Index w, Index n) {
     if (w >= 0 && wire(w).place >= 0) last[at(wire(w).place)] = n;
   };
@@ -36,7 +35,7 @@ void Graph<T>::assign_registers() {
     read(nodes_[at(n)].in, n);
     read(nodes_[at(n)].other, n);
   }
-  place_registers_.assign(place_sizes_.size(), -1);
+  place_registers_.assign(place_wires_.size(), -1);
   for (Index n = 0; n < never; ++n) {
     const Index place = wire(nodes_[at(n)].out).place;
     if (place == wire(output_).place || place_registers_[at(place)] >= 0) continue;
@@ -44,10 +43,12 @@ void Graph<T>::assign_registers() {
     while (r < free_from.size() && free_from[r] >= n) ++r;
     if (r == free_from.size()) {
       free_from.push_back(0);
-      register_sizes_.push_back(0);
+      registers_.push_back({});
     }
     free_from[r] = last[at(place)];
-    register_sizes_[r] = std::max(register_sizes_[r], place_size(place));
+    Index& most =
+        wire(nodes_[at(n)].out).layout == Layout::columns ? registers_[r].column : registers_[r].packet;
+    most = std::max(most, place_size(place));
     place_registers_[at(place)] = static_cast<Index>(r);
   }
 }
@@ -105,11 +106,13 @@ std::string Graph<T>::first_without(Need need) const {
 template <class T>
 void Graph<T>::find_straight_wires() {
   wires_[at(output_)].is_straight = true;
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
-    if (!node->layer && wire(node->out).is_straight)
-      wires_[at(node->in)].is_straight = wires_[at(node->other)].is_straight = true;
-  hidden_layers_ =
-      std::ranges::count_if(dense_nodes_, [&](Index n) { return !wire(nodes_[at(n)].out).is_straight; });
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if ((node->layer && !node->layer->is_repacking()) || !wire(node->out).is_straight) continue;
+    wires_[at(node->in)].is_straight = true;
+    if (node->other >= 0) wires_[at(node->other)].is_straight = true;
+  }
+  hidden_layers_ = std::ranges::count_if(
+      learned_, [&](const Learned& layer) { return !wire(nodes_[at(layer.node)].out).is_straight; });
 }
 
 template <class T>
@@ -128,21 +131,7 @@ template <class T>
 void Graph<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const {
   std::ranges::fill(theta, T(0));
   const StreamKey key{seed, Stream::initialization, 0, 0};
-  for (const DenseShape& shape : dense_) {
-    const double fan_in = static_cast<double>(shape.inputs), fan_out = static_cast<double>(shape.outputs);
-    const auto weights = theta.subspan(at(shape.weight_offset), at(shape.weights()));
-    const double bound =
-        scheme == BDL_INIT_XAVIER ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
-    if (scheme == BDL_INIT_HE) {
-      fill_normal(key, shape.weight_offset, weights);
-      for (T& value : weights) value *= static_cast<T>(std::sqrt(2 / fan_in));
-      continue;
-    }
-    fill_uniform(key, shape.weight_offset, weights, static_cast<T>(-bound), static_cast<T>(bound));
-    if (scheme == BDL_INIT_UNIFORM_FAN_IN && shape.has_bias())
-      fill_uniform(key, shape.bias_offset, theta.subspan(at(shape.bias_offset), at(shape.outputs)),
-                   static_cast<T>(-bound), static_cast<T>(bound));
-  }
+  for (const Learned& layer : learned_) nodes_[at(layer.node)].layer->initialize(scheme, key, theta);
 }
 
 template class Graph<float>;

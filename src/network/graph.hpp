@@ -18,13 +18,16 @@ class Graph {
     bool adds = false, other_adds = false;  ///< a later node has propagated to `in` (`other`) before
     Index line = 0;
   };
-  /// Numbers of an example.
   struct Wire {
-    Index size;
+    Index size;  ///< numbers of an example
+    Layout layout;
+    Index height;              ///< numbers of a column
     bool is_data;              ///< the examples themselves, the same for all samples
     bool is_learned;           ///< depends on parameters
-    Index place = -1;          ///< of its values and sensitivities; those of is_data have none
+    Index place = -1;          ///< of its values and sensitivities; X itself has none
     bool is_straight = false;  ///< reaches the outputs by sums alone
+    Index columns(Index examples) const { return columns_of(layout, examples); }
+    Index numbers(Index examples) const { return height * columns(examples); }
   };
 
   /// Fails with ERROR_INVALID_ARGUMENT, naming the line.
@@ -41,10 +44,10 @@ class Graph {
   const Wire& wire(Index w) const { return wires_[static_cast<std::size_t>(w)]; }
   std::size_t wires() const { return wires_.size(); }
   Index output() const { return output_; }
-  Index places() const { return static_cast<Index>(place_sizes_.size()); }
-  Index place_size(Index place) const { return place_sizes_[static_cast<std::size_t>(place)]; }
+  Index places() const { return static_cast<Index>(place_wires_.size()); }
+  Index place_size(Index place) const { return wire(place_wires_[static_cast<std::size_t>(place)]).height; }
 
-  /// A layer with parameters, where they begin.
+  /// A layer with parameters, where those begin.
   struct Learned {
     Index node, parameters;
   };
@@ -79,13 +82,14 @@ class Graph {
   void backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const;
 
   /// Of the network's outputs, C x M S K: column (k S + s) M + i.
-  MatrixView<T> seeds(Tape<T>& tape, Index columns) const { return sensitivities(tape, output_, columns); }
-  MatrixView<T> sensitivities(Tape<T>& tape, Index wire, Index columns) const;
-  ConstMatrixView<T> sensitivities(const Tape<T>& tape, Index wire, Index columns) const;
+  MatrixView<T> seeds(Tape<T>& tape, Index columns) const;
+  /// Of so many sections of the tape's examples: samples times seeds.
+  MatrixView<T> sensitivities(Tape<T>& tape, Index wire, Index sections) const;
+  ConstMatrixView<T> sensitivities(const Tape<T>& tape, Index wire, Index sections) const;
   /// Values of a wire that is not the output's.
   ConstMatrixView<T> values(const Tape<T>& tape, Index wire) const;
-  /// What node n has kept, of `count` examples from column `first` on.
-  Kept<T> kept(Tape<T>& tape, std::size_t n, Index first, Index count) const;
+  /// What node n has kept of a sample's examples.
+  Kept<T> kept(Tape<T>& tape, std::size_t n, Index sample) const;
 
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
   /// Outputs from `first` on start at 0, wherever they come straight from a layer with weights.
@@ -98,7 +102,9 @@ class Graph {
   void find_first_writers();
   void find_straight_wires();
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
-  Index register_offset(Index place) const;
+  Index register_numbers(std::size_t number, Index examples) const;
+  Index register_offset(Index place, Index examples) const;
+  Index kept_numbers(std::size_t n) const;
 
   Shape input_;
   std::string text_;
@@ -107,7 +113,12 @@ class Graph {
   std::vector<ParameterBlock> blocks_;
   std::vector<Learned> learned_;
   std::vector<DenseShape> dense_;
-  std::vector<Index> dense_nodes_, place_sizes_, place_registers_, register_sizes_;
+  /// Numbers of a place's wire are the most of its column, or of a packet.
+  struct Register {
+    Index column = 0, packet = 0;
+  };
+  std::vector<Index> dense_nodes_, place_wires_, place_registers_;
+  std::vector<Register> registers_;
   Index output_ = 0, parameters_ = 0, random_ = 0, hidden_layers_ = 0;
 };
 

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/error.hpp"
+#include "bdl/model.h"
 #include "network/block_rows.hpp"
+#include "network/packets.hpp"
 #include "network/weights.hpp"
 #include "rng/philox.hpp"
 
@@ -15,11 +19,12 @@ namespace bdl {
 template <class T>
 struct Pass {
   const Weights<T>& weights;
+  Index examples = 0;
   Index sample = 0;
   const StreamKey* noise = nullptr;  ///< of layers that are random in training; none: they are not
 };
 
-/// What a layer keeps of a forward pass, one column an example.
+/// What a layer keeps of a forward pass, in columns as its outputs.
 template <class T>
 struct Kept {
   MatrixView<T> slopes{};      ///< kept() numbers
@@ -61,6 +66,14 @@ class Layer {
   /// Its line of a description, in canonical form.
   virtual std::string text() const = 0;
   virtual Index parameters() const { return 0; }
+  /// Of its parameters, from their first on; their names are those within the layer.
+  virtual std::vector<ParameterBlock> blocks() const { return {}; }
+  /// theta is the network's.
+  virtual void initialize(bdl_initialization, const StreamKey&, std::span<T>) const {}
+  /// The layout of inputs and outputs; none: as they come.
+  virtual std::optional<Layout> layout() const { return Layout::columns; }
+  /// The same numbers in the other layout.
+  virtual bool is_repacking() const { return false; }
   /// The curvature rows of its parameters, if it has some. `of_data`: its inputs are the examples themselves,
   /// the same for all samples.
   virtual std::unique_ptr<BlockRows<T>> rows(bool of_data) const {
@@ -74,21 +87,24 @@ class Layer {
   virtual Index random_numbers() const { return 0; }
   /// Nobody needs its inputs any more, so the outputs may take their place.
   virtual bool is_elementwise() const { return false; }
-  /// Numbers that back-propagation needs of an example.
-  virtual Index kept() const { return 0; }
+  /// Numbers that back-propagation needs of a column, whose outputs are so many.
+  virtual Index kept(Index) const { return 0; }
 
   virtual void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                        const Kept<T>& kept) const = 0;
   /// to = J^T E, or to += J^T E, J = d out / d in; where curvatures are kept, they are multiplied by E.
   virtual void backward(const Pass<T>& pass, const Kept<T>& kept, ConstMatrixView<T> e, bool add,
                         MatrixView<T> to) const = 0;
-  /// R{out} for R{in}, empty if that is 0; `in` are the values.
-  virtual void change(const Directions<T>& directions, const Kept<T>& kept, ConstMatrixView<T> in,
-                      ConstMatrixView<T> in_change, MatrixView<T> out_change) const = 0;
+  /// R{out} for R{in}, empty if that is 0; `in` are the values. Where can(Need::second_derivatives).
+  virtual void change(const Directions<T>&, const Kept<T>&, ConstMatrixView<T>, ConstMatrixView<T>,
+                      MatrixView<T>) const {
+    fail(Status::ERROR_INTERNAL, "layer \"%s\" has no second derivatives", text().c_str());
+  }
   /// R{J^T E} for R{E}; kept.curvatures are those times E.
-  virtual void change_back(const Directions<T>& directions, const Kept<T>& kept, ConstMatrixView<T> in_change,
-                           ConstMatrixView<T> e, ConstMatrixView<T> e_change, bool add,
-                           MatrixView<T> to) const = 0;
+  virtual void change_back(const Directions<T>&, const Kept<T>&, ConstMatrixView<T>, ConstMatrixView<T>,
+                           ConstMatrixView<T>, bool, MatrixView<T>) const {
+    fail(Status::ERROR_INTERNAL, "layer \"%s\" has no second derivatives", text().c_str());
+  }
 
  private:
   Shape input_, output_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -52,21 +53,43 @@ void LineReader::fail(const std::string& what) const {
             static_cast<long long>(number_), line.c_str(), what.c_str());
 }
 
-const std::string& LineReader::next(const char* what) {
-  if (is_at_end()) fail(std::string(what) + " is missing");
-  return words_[next_++];
+/// The first word that is not read yet.
+std::size_t LineReader::next() const {
+  return static_cast<std::size_t>(std::ranges::find(is_read_, false) - is_read_.begin());
 }
 
-Index LineReader::count(const char* what) {
-  const std::string& word = next(what);
+const std::string& LineReader::read(const char* what) {
+  const std::size_t word = next();
+  if (word == words_.size()) fail(std::string(what) + " is missing");
+  is_read_[word] = true;
+  return words_[word];
+}
+
+const std::string* LineReader::read_after(std::string_view name) {
+  for (std::size_t word = next(); word < words_.size(); ++word) {
+    if (is_read_[word] || words_[word] != name) continue;
+    if (word + 1 == words_.size() || is_read_[word + 1])
+      fail("the number after " + words_[word] + " is missing");
+    is_read_[word] = is_read_[word + 1] = true;
+    return &words_[word + 1];
+  }
+  return nullptr;
+}
+
+Index LineReader::whole(const std::string& what, const std::string& word, Index least) const {
   Index value = 0;
-  if (!read_number(word, value) || value < 1 || value > INT32_MAX)
-    fail(std::string(what) + " is \"" + word.substr(0, longest_shown) + "\", expected 1 to 2147483647");
+  if (!read_number(word, value) || value < least || value > INT32_MAX)
+    fail(what + " is \"" + word.substr(0, longest_shown) + "\", expected " + std::to_string(least) +
+         " to 2147483647");
   return value;
 }
 
+Index LineReader::count(const char* what) {
+  return whole(what, read(what), 1);
+}
+
 double LineReader::rate(const char* what) {
-  const std::string& word = next(what);
+  const std::string& word = read(what);
   double value = 0;
   if (!read_number(word, value) || !(value >= 0 && value < 1))
     fail(std::string(what) + " is \"" + word.substr(0, longest_shown) + "\", expected [0, 1)");
@@ -74,13 +97,30 @@ double LineReader::rate(const char* what) {
 }
 
 bool LineReader::flag(std::string_view name) {
-  if (is_at_end() || words_[next_] != name) return false;
-  ++next_;
-  return true;
+  for (std::size_t word = next(); word < words_.size(); ++word) {
+    if (is_read_[word] || words_[word] != name) continue;
+    is_read_[word] = true;
+    return true;
+  }
+  return false;
+}
+
+Index LineReader::named(std::string_view name, Index least, Index otherwise) {
+  const std::string* word = read_after(name);
+  return word ? whole(std::string(name), *word, least) : otherwise;
+}
+
+double LineReader::named_number(std::string_view name, double otherwise) {
+  const std::string* word = read_after(name);
+  if (!word) return otherwise;
+  double value = 0;
+  if (!read_number(*word, value) || !std::isfinite(value))
+    fail(std::string(name) + " is \"" + word->substr(0, longest_shown) + "\", expected a number");
+  return value;
 }
 
 void LineReader::finish() const {
-  if (!is_at_end()) fail("\"" + words_[next_].substr(0, longest_shown) + "\" is not expected here");
+  if (!is_at_end()) fail("\"" + words_[next()].substr(0, longest_shown) + "\" is not expected here");
 }
 
 std::vector<LineReader> read_lines(std::string_view text) {

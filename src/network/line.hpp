@@ -1,4 +1,4 @@
-// One line of a network's description: a word, then numbers and flags.
+// One line of a network's description: a word, then numbers, then flags and named numbers in any order.
 #pragma once
 
 #include <string>
@@ -9,30 +9,40 @@
 
 namespace bdl {
 
-/// Reads the words of a line from left to right. Its errors name the line.
+/// Reads the words of a line. Its errors name the line.
 class LineReader {
  public:
-  LineReader(Index number, std::vector<std::string> words) : number_(number), words_(std::move(words)) {}
+  LineReader(Index number, std::vector<std::string> words)
+      : number_(number), words_(std::move(words)), is_read_(words_.size()) {
+    is_read_.front() = true;
+  }
   Index number() const { return number_; }
   const std::string& word() const { return words_.front(); }
-  bool is_at_end() const { return next_ == words_.size(); }
+  bool is_at_end() const { return next() == words_.size(); }
 
   /// The next word, a whole number from 1 on; `what` is its name in errors.
   Index count(const char* what);
   /// The next word, a number in [0, 1).
   double rate(const char* what);
-  /// Is the next word this one? Then it is read.
+  /// Is this word among those that follow? Then it is read.
   bool flag(std::string_view name);
+  /// The whole number, from `least` on, after this word; `otherwise` without the word.
+  Index named(std::string_view name, Index least, Index otherwise);
+  /// The number after this word; `otherwise` without it. The caller checks its range.
+  double named_number(std::string_view name, double otherwise);
   /// Fails unless all has been read.
   void finish() const;
   /// ERROR_INVALID_ARGUMENT: "line 4: conv 16 5: ...".
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
-  const std::string& next(const char* what);
+  std::size_t next() const;
+  const std::string& read(const char* what);
+  Index whole(const std::string& what, const std::string& word, Index least) const;
+  const std::string* read_after(std::string_view name);
   Index number_;
   std::vector<std::string> words_;
-  std::size_t next_ = 1;
+  std::vector<bool> is_read_;
 };
 
 /// The lines that say something, in order; ';' is a line end, '#' starts a comment. Fails with

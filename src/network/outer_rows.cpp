@@ -63,9 +63,9 @@ T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const 
 }  // namespace
 
 template <class T>
-RowsScratchSizes OuterRows<T>::scratch_sizes(Index examples, Index samples) const {
+RowsScratchSizes OuterRows<T>::scratch_sizes(Index examples, Index samples, Index) const {
   const Index inputs = input_columns(examples, samples), size = layer_.outputs * inputs;
-  return {columns_together(size) * size, layer_.inputs * inputs};
+  return {columns_together(size) * size, layer_.inputs * inputs, 0};
 }
 
 template <class T>
@@ -77,7 +77,7 @@ BlockCost OuterRows<T>::cost(Index examples, Index samples, Index seeds) const {
 }
 
 template <class T>
-void OuterRows<T>::view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) {
+void OuterRows<T>::view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index) {
   rows_ = {in, sensitivities};
 }
 
@@ -252,7 +252,7 @@ BlockRows<T>& OuterRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, In
     std::ranges::copy(rows_.a.column(j % rows_.a.cols), a.column_data(m));
     add_seeds(rows_.e, z, j, n, e.column_data(m));
   }
-  gradients_->view(a, e);
+  gradients_->view(a, e, count);
   return *gradients_;
 }
 

@@ -15,9 +15,9 @@ class OuterRows final : public BlockRows<T> {
   explicit OuterRows(const DenseShape& layer) : layer_(layer) {}
 
   Index parameters() const override { return layer_.parameters(); }
-  RowsScratchSizes scratch_sizes(Index examples, Index samples) const override;
+  RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const override;
   BlockCost cost(Index examples, Index samples, Index seeds) const override;
-  void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) override;
+  void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
   void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
                RowsScratch<T>& scratch) override;
   void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;

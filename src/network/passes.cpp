@@ -19,29 +19,36 @@ void add_up(ConstMatrixView<T> in, ConstMatrixView<T> other, MatrixView<T> out) 
 }  // namespace
 
 template <class T>
-Index Graph<T>::register_offset(Index place) const {
+Index Graph<T>::register_numbers(std::size_t number, Index examples) const {
+  const Register& most = registers_[number];
+  return std::max(most.column * examples, most.packet * packets_of(examples));
+}
+
+template <class T>
+Index Graph<T>::register_offset(Index place, Index examples) const {
   Index offset = 0;
-  for (Index r = 0; r < place_registers_[at(place)]; ++r) offset += register_sizes_[at(r)];
+  for (Index r = 0; r < place_registers_[at(place)]; ++r) offset += register_numbers(at(r), examples);
   return offset;
 }
 
 template <class T>
 Index Graph<T>::scratch_size(Index examples) const {
   Index size = 0;
-  for (const Index of_register : register_sizes_) size += of_register;
-  return size * examples;
+  for (std::size_t r = 0; r < registers_.size(); ++r) size += register_numbers(r, examples);
+  return size;
 }
 
 template <class T>
 void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const {
   scratch.reserve(scratch_size(x.cols));
   const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
-  const Pass<T> pass{weights};
+  const Pass<T> pass{weights, x.cols};
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
-    return MatrixView<T>(scratch.data() + register_offset(wire(w).place) * x.cols, wire(w).size, x.cols);
+    return MatrixView<T>(scratch.data() + register_offset(wire(w).place, x.cols), wire(w).height,
+                         wire(w).columns(x.cols));
   };
-  const auto values = [&](Index w) { return wire(w).is_data ? x : ConstMatrixView<T>(place_of(w)); };
+  const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
   for (const Node& node : nodes_) {
     if (node.layer)
       node.layer->forward(pass, values(node.in), place_of(node.out), {});
@@ -50,52 +57,66 @@ void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f
   }
 }
 
+/// What node n keeps of a column of its outputs.
+template <class T>
+Index Graph<T>::kept_numbers(std::size_t n) const {
+  return nodes_[n].layer ? nodes_[n].layer->kept(wire(nodes_[n].out).height) : 0;
+}
+
 template <class T>
 void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const {
-  tape.values.resize(place_sizes_.size());
-  tape.sensitivities.resize(place_sizes_.size());
+  tape.values.resize(place_wires_.size());
+  tape.sensitivities.resize(place_wires_.size());
   tape.slopes.resize(nodes_.size());
-  const Index columns = examples * samples;
   for (const Wire& w : wires_) {
-    if (w.is_data) continue;
-    if (w.place != wire(output_).place) tape.values[at(w.place)].reserve(w.size * columns);
-    if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.size * columns * seeds);
+    if (w.place < 0) continue;
+    if (w.place != wire(output_).place)
+      tape.values[at(w.place)].reserve(w.numbers(examples) * (w.is_data ? 1 : samples));
+    if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.numbers(examples) * samples * seeds);
   }
   for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (nodes_[n].layer) tape.slopes[n].reserve(nodes_[n].layer->kept() * columns);
+    tape.slopes[n].reserve(kept_numbers(n) * wire(nodes_[n].out).columns(examples) * samples);
 }
 
 template <class T>
 void Graph<T>::reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const {
   tape.curvatures.resize(nodes_.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (nodes_[n].layer) tape.curvatures[n].reserve(nodes_[n].layer->kept() * examples * samples);
+    tape.curvatures[n].reserve(kept_numbers(n) * wire(nodes_[n].out).columns(examples) * samples);
 }
 
 template <class T>
-MatrixView<T> Graph<T>::sensitivities(Tape<T>& tape, Index w, Index columns) const {
-  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).size, columns);
+MatrixView<T> Graph<T>::seeds(Tape<T>& tape, Index columns) const {
+  return tape.sensitivities[at(wire(output_).place)].matrix(outputs(), columns);
 }
 
 template <class T>
-ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>& tape, Index w, Index columns) const {
-  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).size, columns);
+MatrixView<T> Graph<T>::sensitivities(Tape<T>& tape, Index w, Index sections) const {
+  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).height,
+                                                      wire(w).columns(tape.examples) * sections);
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>& tape, Index w, Index sections) const {
+  return tape.sensitivities[at(wire(w).place)].matrix(wire(w).height,
+                                                      wire(w).columns(tape.examples) * sections);
 }
 
 template <class T>
 ConstMatrixView<T> Graph<T>::values(const Tape<T>& tape, Index w) const {
-  if (wire(w).is_data) return tape.x;
-  return tape.values[at(wire(w).place)].matrix(wire(w).size, tape.examples * tape.samples);
+  if (w == 0) return tape.x;
+  const Index sections = wire(w).is_data ? 1 : tape.samples;
+  return tape.values[at(wire(w).place)].matrix(wire(w).height, wire(w).columns(tape.examples) * sections);
 }
 
 template <class T>
-Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index first, Index count) const {
-  const Index size = nodes_[n].layer ? nodes_[n].layer->kept() : 0;
+Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index sample) const {
+  const Index size = kept_numbers(n);
   if (size == 0) return {};
-  const Index columns = tape.examples * tape.samples;
-  Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(first, count)};
+  const Index count = wire(nodes_[n].out).columns(tape.examples), columns = count * tape.samples;
+  Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(sample * count, count)};
   if (!tape.curvatures.empty())
-    kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(first, count);
+    kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(sample * count, count);
   return kept;
 }
 
@@ -109,19 +130,21 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
   if (is_single_index()) return linear_outputs(thetas, x, f);
   const SampledWeights<T> weights(thetas);
   for (Index s = 0; s < thetas.cols; ++s) {
-    const Index first = s * x.cols;
     const auto place_of = [&](Index w) {
-      const MatrixView<T> all = wire(w).place == wire(output_).place
+      const Wire& of = wire(w);
+      const Index columns = of.columns(x.cols), sections = of.is_data ? 1 : thetas.cols;
+      const MatrixView<T> all = of.place == wire(output_).place
                                     ? f
-                                    : tape.values[at(wire(w).place)].matrix(wire(w).size, f.cols);
-      return all.columns(first, x.cols);
+                                    : tape.values[at(of.place)].matrix(of.height, columns * sections);
+      return all.columns(of.is_data ? 0 : s * columns, columns);
     };
-    const auto values = [&](Index w) { return wire(w).is_data ? x : ConstMatrixView<T>(place_of(w)); };
+    const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const Node& node = nodes_[n];
+      if (wire(node.out).is_data && s > 0) continue;
       if (node.layer)
-        node.layer->forward({weights, s, noise}, values(node.in), place_of(node.out),
-                            kept(tape, n, first, x.cols));
+        node.layer->forward({weights, x.cols, s, noise}, values(node.in), place_of(node.out),
+                            kept(tape, n, s));
       else
         add_up(values(node.in), values(node.other), place_of(node.out));
     }
@@ -143,28 +166,34 @@ template <class T>
 void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const {
   const StageTimer timer(Stage::backward);
   const SampledWeights<T> weights(thetas);
-  const Index columns = tape.examples * tape.samples * seeds;
+  const Index sections = tape.samples * seeds;
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     const Node& node = nodes_[n];
-    const auto e = sensitivities(tape, node.out, columns);
+    if (!wire(node.out).is_learned) continue;
+    const auto e = sensitivities(tape, node.out, sections);
     if (!node.layer && wire(node.other).is_learned)
-      pass_on<T>(e, node.other_adds, sensitivities(tape, node.other, columns));
+      pass_on<T>(e, node.other_adds, sensitivities(tape, node.other, sections));
     if (!wire(node.in).is_learned) continue;
-    const auto to = sensitivities(tape, node.in, columns);
+    const auto to = sensitivities(tape, node.in, sections);
     if (!node.layer) {
       pass_on<T>(e, node.adds, to);
       continue;
     }
-    for (Index block = 0; block < tape.samples * seeds; ++block) {
-      const Index sample = block % tape.samples, first = block * tape.examples;
-      node.layer->backward({weights, sample}, kept(tape, n, sample * tape.examples, tape.examples),
-                           e.columns(first, tape.examples), node.adds, to.columns(first, tape.examples));
+    const Index from_columns = e.cols / sections, to_columns = to.cols / sections;
+    for (Index section = 0; section < sections; ++section) {
+      const Index sample = section % tape.samples;
+      node.layer->backward({weights, tape.examples, sample}, kept(tape, n, sample),
+                           e.columns(section * from_columns, from_columns), node.adds,
+                           to.columns(section * to_columns, to_columns));
     }
   }
 }
 
 #define BDL_INSTANTIATE(T)                                                                            \
-  template Index Graph<T>::register_offset(Index) const;                                              \
+  template Index Graph<T>::register_numbers(std::size_t, Index) const;                                \
+  template Index Graph<T>::register_offset(Index, Index) const;                                       \
+  template Index Graph<T>::kept_numbers(std::size_t) const;                                           \
+  template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                      \
   template Index Graph<T>::scratch_size(Index) const;                                                 \
   template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&) const; \
   template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
@@ -172,7 +201,7 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
   template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
   template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
   template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \
-  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index, Index) const;                         \
+  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                                \
   template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,    \
                                   const StreamKey*) const;                                            \
   template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;

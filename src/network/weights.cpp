@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linalg/blas/blas.hpp"
+#include "network/convolution/convolve.hpp"
 
 namespace bdl {
 
@@ -18,6 +19,18 @@ template <class T>
 void SampledWeights<T>::pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
                              MatrixView<T> to) const {
   gemm(Op::none, Op::none, T(1), transposed(shape, s), e, T(add ? 1 : 0), to);
+}
+
+template <class T>
+void SampledWeights<T>::apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
+  const T* theta = thetas_.column_data(s);
+  convolve(shape, theta + shape.weight_offset, shape.has_bias() ? theta + shape.bias_offset : nullptr, a, z);
+}
+
+template <class T>
+void SampledWeights<T>::pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
+                             MatrixView<T> to) const {
+  convolve_back(shape, thetas_.column_data(s) + shape.weight_offset, e, add, to);
 }
 
 template class SampledWeights<float>;

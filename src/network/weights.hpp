@@ -2,7 +2,7 @@
 // it.
 #pragma once
 
-#include "network/shape.hpp"
+#include "network/convolution/conv_shape.hpp"
 
 namespace bdl {
 
@@ -18,6 +18,10 @@ class Weights {
   /// to = W^T E in sample s; add: to += W^T E.
   virtual void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
                     MatrixView<T> to) const = 0;
+  /// The same for the maps of a convolution, in packets.
+  virtual void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const = 0;
+  virtual void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
+                    MatrixView<T> to) const = 0;
 };
 
 /// theta_s in the columns of a matrix.
@@ -28,6 +32,8 @@ class SampledWeights final : public Weights<T> {
   void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
   void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
             MatrixView<T> to) const override;
+  void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
+  void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const override;
   /// W^T.
   ConstMatrixView<T> transposed(const DenseShape& shape, Index s) const {
     return {thetas_.column_data(s) + shape.weight_offset, shape.inputs, shape.outputs};

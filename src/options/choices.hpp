@@ -25,7 +25,7 @@ enum class MatrixGradient { symmetric, unsymmetric };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in };
-enum class Initialization { uniform_fan_in, xavier, he, zero };
+enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
 enum class EigenMethod { automatic, gram, outer, randomized };

@@ -36,5 +36,6 @@ double error(const Vector& got, const Vector& expected);
 /// tolerance.
 bool replay_slang(const Json& file);
 bool replay_bong(const Json& file);
+bool replay_network(const Json& file);
 
 }  // namespace golden

@@ -1,0 +1,63 @@
+// Rows of a convolution: row r is the gradient of example r, a sum over positions of outer products of
+// sensitivities and patches (docs/mathematics/rows.md, "Rows of a convolution"). Sums are taken where the
+// gradients stand in registers; everything else reads them in blocks of some parameters of all rows.
+#pragma once
+
+#include "network/block_rows.hpp"
+#include "network/convolution/patch_products.hpp"
+
+namespace bdl {
+
+template <class T>
+class PatchRows final : public BlockRows<T> {
+ public:
+  /// Weights first, then the bias. `of_data`: the inputs are the same for all samples.
+  PatchRows(const ConvShape& shape, bool of_data) : shape_(shape), of_data_(of_data) {}
+
+  Index parameters() const override { return shape_.parameters(); }
+  RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const override;
+  BlockCost cost(Index examples, Index samples, Index seeds) const override;
+  void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
+  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
+               RowsScratch<T>& scratch) override;
+  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
+  void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
+                       RowsScratch<T>& scratch) override;
+  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override;
+  void write_row(Index r, Index first, std::span<T> out) const override;
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
+                        RowsScratch<T>& scratch) override;
+  BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
+  BlockRows<T>& reserve_gradients(Index count) override;
+
+ private:
+  /// Rows come in sections of all examples of a sample and seed.
+  struct Factors {
+    PatchFactors<T> maps;
+    Index packets, examples;  ///< of a section
+    Index sections() const { return maps.e.cols / packets; }
+    Index rows() const { return sections() * examples; }
+  };
+  Factors some(Index first, Index size) const;
+  const T* lane_weights(const Factors& rows, const T* w, T* lanes) const;
+  void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, RowsScratch<T>& scratch) const;
+  void bias_block(const Factors& rows, MatrixView<T> out) const;
+  Index largest_block(Index rows) const;
+  PatchBlock block_at(Index filter, Index channel, Index rows) const;
+  template <class Visit>
+  void for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const;
+  Factors joined_seeds(ConstSpan<T> z, Index n, T* e) const;
+  T weight_gradient(Index r, Index parameter) const;
+  T bias_gradient(Index r, Index filter) const;
+  PacketMap in_map() const { return {shape_.input}; }
+  PacketMap out_map() const { return {shape_.output}; }
+
+  ConvShape shape_;
+  bool of_data_;
+  Factors rows_{};
+  Buffer<T> gathered_in_, gathered_e_;    // factors of the gradients
+  std::unique_ptr<PatchRows> gradients_;  // which point at them
+};
+
+}  // namespace bdl
