@@ -89,13 +89,13 @@ void an_epoch_is_a_step_on_the_augmented_images(void**) {
     OK(bdl_optimizer_fit(fitted.optimizer.get(), images.x(0, 1), images.y(0, 1), 1, nullptr, nullptr));
     const Vector now = moments_of(fitted.posterior);
     bool found = false;
-    for (const char is_mirrored : {0, 1}) {
+    for (const bool is_mirrored : {false, true}) {
       const Learner l = learner(0);
-      for (const char before : course) step(l, before != 0);
-      step(l, is_mirrored != 0);
+      for (const char before : course) step(l, before == 'm');
+      step(l, is_mirrored);
       if (found || moments_of(l.posterior) != now) continue;
       found = true;
-      course.push_back(is_mirrored);
+      course.push_back(is_mirrored ? 'm' : ' ');
       ++kinds[static_cast<int>(is_mirrored)];
     }
     assert_true(found);

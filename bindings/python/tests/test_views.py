@@ -67,10 +67,10 @@ def data(rng):
     return x, x @ [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1"])
 @pytest.mark.parametrize("layout", layouts)
 def test_no_copy(data, layout, dtype):
-    x = layouts[layout]((data[0] * 256).astype(dtype))
+    x = layouts[layout](np.abs(data[0] * 256 % 200).astype(dtype))
     seen = arrays.matrix(x, "x")
     assert seen.__array_interface__["data"] == x.__array_interface__["data"]
     assert seen.strides == x.strides and np.shares_memory(seen, x)
