@@ -25,8 +25,9 @@ struct Sums {
 Sums sums_around(double center, ConstSpan<double> values) {
   Sums sums;
   for (const double value : values) {
-    const double deviation = value - center;
-    if (!std::isnan(value)) sums += {1, deviation, deviation * deviation};
+    const bool is_there = !std::isnan(value);
+    const double deviation = is_there ? value - center : 0;
+    sums += {is_there ? 1.0 : 0.0, deviation, deviation * deviation};
   }
   return sums;
 }

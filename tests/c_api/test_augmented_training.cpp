@@ -112,6 +112,18 @@ void steps_are_not_augmented(void**) {
   assert_true(moments_of(plain.posterior) == moments_of(other.posterior));
 }
 
+/// What looks at all data sees the images themselves.
+void laplace_sees_the_images_as_they_are(void**) {
+  const Images images;
+  const Learner at_end = augmented(images), afterwards = augmented(images);
+  OK(bdl_optimizer_set_int(at_end.optimizer.get(), "laplace", 1));
+  OK(fit(at_end, images, 2));
+  OK(fit(afterwards, images, 2));
+  assert_true(moments_of(at_end.posterior) != moments_of(afterwards.posterior));
+  OK(bdl_optimizer_laplace(afterwards.optimizer.get(), images.x(), images.y()));
+  assert_true(moments_of(at_end.posterior) == moments_of(afterwards.posterior));
+}
+
 void refused(const Learner& l, const char* text, bdl_status status, const char* word) {
   assert_int_equal(bdl_optimizer_set_text(l.optimizer.get(), text), status);
   if (!strstr(bdl_last_error(), word)) fail_msg("\"%s\" lacks \"%s\"", bdl_last_error(), word);
@@ -156,6 +168,7 @@ int test_augmented_training() {
                               cmocka_unit_test(each_option_changes_training),
                               cmocka_unit_test(an_epoch_is_a_step_on_the_augmented_images),
                               cmocka_unit_test(steps_are_not_augmented),
+                              cmocka_unit_test(laplace_sees_the_images_as_they_are),
                               cmocka_unit_test(what_it_does_not_go_with_is_refused),
                               cmocka_unit_test(augmented_optimizers_do_not_observe)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
