@@ -134,7 +134,7 @@ void central_crops_lie_in_the_middle(void**) {
 
 /// Rows of 2 x 3 x 4 bytes.
 struct Images {
-  static constexpr Index count = 9, channels = 2, size = 24;
+  static constexpr Index count = 9, size = 24;
   std::vector<std::uint8_t> bytes;
   std::vector<double> y;
   Images() : bytes(static_cast<std::size_t>(count * size)), y(count) {
