@@ -19,6 +19,7 @@
 %ignore bdl_f32;
 %ignore bdl_f32_out;
 %ignore bdl_i32;
+%ignore bdl_u8;
 %ignore bdl_column_major;
 %ignore bdl_column_major_out;
 %ignore bdl_none;

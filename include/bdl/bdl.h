@@ -44,9 +44,9 @@
  *  - Threads: distinct handles are independent. Calls that take a handle as `const` may run
  *    concurrently on it; others need it exclusively. An optimizer's steps change its posterior and
  *    its model's noise precision, so those two must not be read while a step runs.
- *  - Arrays are views, one example per row, any strides, f32 or f64, labels also i32: bdl_matrix, which is
- *    read, and bdl_matrix_out, which is written. No pointer to the caller's memory is kept after a call
- *    returns.
+ *  - Arrays are views, one example per row, any strides: bdl_matrix, which is read, of f32, f64, i32 (labels)
+ *    or u8 (images), and bdl_matrix_out, which is written, of f32 or f64. No pointer to the caller's memory
+ *    is kept after a call returns.
  *  - Randomness comes from explicit seeds: same build, machine type and thread count, same bits.
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.

@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Element types. Models and posteriors compute in BDL_F32 or BDL_F64. */
+/**
+ * Element types. Functions read any of them, and convert the numbers that they need when they need them: a
+ * data set is never copied. Models and posteriors compute in BDL_F32 or BDL_F64, and outputs are of these.
+ */
 typedef enum bdl_dtype {
   BDL_F32 = 1, /**< float */
   BDL_F64 = 2, /**< double */
   BDL_I32 = 3, /**< int32_t, for labels and counts */
+  BDL_U8 = 4,  /**< uint8_t, for images: the numbers 0 to 255, unless a model standardises them */
   BDL_DTYPE_FORCE_INT32 = 0x7fffffff
 } bdl_dtype;
 
@@ -72,6 +76,11 @@ static inline bdl_matrix bdl_f32(const float* data, int64_t rows, int64_t cols) 
 /** Row-major 32-bit integers: labels and counts. */
 static inline bdl_matrix bdl_i32(const int32_t* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_I32, rows, cols, cols, 1);
+}
+
+/** Row-major bytes: images, one a row. */
+static inline bdl_matrix bdl_u8(const uint8_t* data, int64_t rows, int64_t cols) {
+  return bdl_strided(data, BDL_U8, rows, cols, cols, 1);
 }
 
 /** Column-major matrix (Fortran, R, Julia) of any element type. */

@@ -283,9 +283,16 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  * is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
  * posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
  * in the units of y. Since 0.1.
+ *
+ * The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,
+ * 1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:
+ *
+ *     const double largest = 255;
+ *     bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
+ *
  * @param model        a network; a user's model: BDL_ERROR_UNSUPPORTED
- * @param input_mean   1 x inputs; bdl_none(): 0
- * @param input_scale  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
+ * @param input_mean   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
+ * @param input_scale  likewise, 1e-100 to 1e100; bdl_none(): 1
  * @param target_mean  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
  * @param target_scale 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
@@ -297,8 +304,10 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
 
 /**
  * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
- * n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not
- * count: a column of nothing else has mean 0, scale 1. Since 0.1.
+ * n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+ * an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
+ * those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
+ * Since 0.1.
  * @param model a network
  * @param x     n x inputs
  * @param y     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
@@ -310,7 +319,7 @@ BDL_API bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_mat
  * Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
  * 0.1.
  * @param model        a model
- * @param input_mean   receives 1 x inputs
+ * @param input_mean   receives 1 x inputs, also where pixels share it
  * @param input_scale  receives 1 x inputs
  * @param target_mean  receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
  * @param target_scale receives the same shape

@@ -235,7 +235,8 @@ BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 
 /**
  * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
- * away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
+ * away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+ * taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         M x inputs, 1 <= M <= N
  * @param y         M x targets
@@ -279,7 +280,12 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  *
  * Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
  * for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
- * when fit is called again, to the same optimum though not with the same bits. Since 0.1.
+ * when fit is called again, to the same optimum though not with the same bits.
+ *
+ * Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
+ * mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
+ * is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
+ * see the images as they are. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         n x inputs; n is usually N, and must be for methods "exact-*"
  * @param y         n x targets

@@ -14,6 +14,8 @@ decltype(auto) with_type(const Array& array, Visitor&& visit) {
       return visit(static_cast<const float*>(array.data));
     case BDL_F64:
       return visit(static_cast<const double*>(array.data));
+    case BDL_U8:
+      return visit(static_cast<const std::uint8_t*>(array.data));
     default:
       return visit(static_cast<const std::int32_t*>(array.data));
   }
@@ -66,6 +68,16 @@ void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scal
   });
 }
 
+/// Are the columns finite whatever integers stand in them? Scaled ones lie between the ends of their type.
+template <class T, class S>
+bool is_always_finite(const ColumnScales& scales) {
+  if constexpr (std::is_integral_v<S>)
+    for (std::size_t c = 0; c < scales.mean.size(); ++c)
+      for (const S end : {std::numeric_limits<S>::min(), std::numeric_limits<S>::max()})
+        if (!std::isfinite(static_cast<T>(scales.apply(static_cast<Index>(c), end)))) return false;
+  return std::is_integral_v<S>;
+}
+
 /// What is finite in the array's type may be infinity when scaled, or in T.
 template <class T>
 void check_finite_scaled(const Array& array, const char* name, const ColumnScales& scales) {
@@ -86,8 +98,8 @@ void check_count(Index got, Index expected, const char* name, const char* what) 
 }  // namespace
 
 void check_shape(const Array& array, Index rows, Index cols, const char* name) {
-  if (array.dtype != BDL_F32 && array.dtype != BDL_F64 && array.dtype != BDL_I32)
-    fail(Status::ERROR_SHAPE, "%s has unknown dtype %d, expected BDL_F32, BDL_F64 or BDL_I32", name,
+  if (array.dtype < BDL_F32 || array.dtype > BDL_U8)
+    fail(Status::ERROR_SHAPE, "%s has unknown dtype %d, expected BDL_F32, BDL_F64, BDL_I32 or BDL_U8", name,
          static_cast<int>(array.dtype));
   if (array.reserved != 0)
     fail(Status::ERROR_INVALID_ARGUMENT, "%s has %d in its reserved field, expected 0", name, array.reserved);
@@ -106,8 +118,9 @@ void check_output(const OutArray& array, Index rows, Index cols, const char* nam
   const Array same{array.data, array.dtype,      array.reserved,  array.rows,
                    array.cols, array.row_stride, array.col_stride};  // whatever number its dtype is
   check_shape(same, rows, cols, name);
-  if (array.dtype == BDL_I32)
-    fail(Status::ERROR_SHAPE, "%s is an output of dtype i32, expected f32 or f64", name);
+  if (array.dtype != BDL_F32 && array.dtype != BDL_F64)
+    fail(Status::ERROR_SHAPE, "%s is an output of dtype %s, expected f32 or f64", name,
+         array.dtype == BDL_U8 ? "u8" : "i32");
   const double row_step = std::abs(static_cast<double>(array.row_stride));  // cannot overflow
   const double col_step = std::abs(static_cast<double>(array.col_stride));
   const bool rows_apart = array.rows == 1 || row_step >= static_cast<double>(array.cols - 1) * col_step + 1;
@@ -120,8 +133,9 @@ void check_output(const OutArray& array, Index rows, Index cols, const char* nam
 
 template <class T>
 void check_finite(const Array& array, const char* name, const ColumnScales& scales) {
-  if (scales.given()) return check_finite_scaled<T>(array, name, scales);
   with_type(array, [&](const auto* data) {
+    if (is_always_finite<T, std::remove_const_t<std::remove_pointer_t<decltype(data)>>>(scales)) return;
+    if (scales.given()) return check_finite_scaled<T>(array, name, scales);
     for (Index i = 0; i < array.rows; ++i) {
       const auto* row = data + i * array.row_stride;
       bool finite = true;  // of the whole row at once: no branch in the loop

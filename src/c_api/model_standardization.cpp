@@ -2,6 +2,7 @@
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
 #include "model/noise_units.hpp"
+#include "network/graph.hpp"
 #include "predict/result.hpp"
 
 namespace bdl {
@@ -29,18 +30,34 @@ std::vector<double> row_values(const Array& array, Index columns, double absent,
   return values;
 }
 
-/// Of mean and scale, nothing if neither is given.
-ColumnMoments checked_moments(const Array& mean, const Array& scale, Index columns, const char* mean_name,
-                              const char* scale_name) {
+/// Pixels that share mean and scale: those of a channel.
+Index pixels(const Shape& input) {
+  return input.rows * input.columns;
+}
+
+/// As row_values(), but the array may have one value for each channel of an image, or one for all.
+std::vector<double> input_values(const Array& array, const Shape& input, double absent, const char* name) {
+  const bool is_shared = array.cols == 1 || (input.is_image() && array.cols == input.channels);
+  const Index columns = is_shared ? array.cols : input.size();
+  const std::vector<double> values = row_values(array, columns, absent, name);
+  std::vector<double> all;
+  for (const double value : values) all.insert(all.end(), at(input.size() / columns), value);
+  return all;
+}
+
+/// Nothing if neither mean nor scale is given; values(array, absent, name) reads one of them.
+template <class Values>
+ColumnMoments checked_moments(const Array& mean, const Array& scale, const char* mean_name,
+                              const char* scale_name, Values values) {
   if (!given(mean) && !given(scale)) return {};
-  ColumnMoments moments{row_values(mean, columns, 0, mean_name), row_values(scale, columns, 1, scale_name)};
+  ColumnMoments moments{values(mean, 0.0, mean_name), values(scale, 1.0, scale_name)};
   check_scales(moments.scale, scale_name);
   return moments;
 }
 
 /// Of data whose deviations may overflow.
-ColumnMoments checked_moments_of(const Array& data, const char* name) {
-  ColumnMoments moments = moments_of_columns(data);
+ColumnMoments checked_moments_of(const Array& data, Index together, const char* name) {
+  ColumnMoments moments = moments_of_columns(data, together);
   for (std::size_t c = 0; c < moments.mean.size(); ++c)
     if (!std::isfinite(moments.mean[c]) || !is_scale(moments.scale[c]))
       fail(Status::ERROR_INVALID_ARGUMENT,
@@ -68,10 +85,14 @@ bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix input_mean
       if (!m.likelihood.has_noise_precision() && (given(target_mean) || given(target_scale)))
         fail(Status::ERROR_UNSUPPORTED, "%s is given, but the likelihood is of classes or counts",
              given(target_mean) ? "target_mean" : "target_scale");
-      ColumnMoments inputs =
-          checked_moments(input_mean, input_scale, m.inputs(), "input_mean", "input_scale");
-      ColumnMoments targets =
-          checked_moments(target_mean, target_scale, m.likelihood.means(), "target_mean", "target_scale");
+      ColumnMoments inputs = checked_moments(input_mean, input_scale, "input_mean", "input_scale",
+                                             [&](const Array& array, double absent, const char* name) {
+                                               return input_values(array, m.graph()->input(), absent, name);
+                                             });
+      ColumnMoments targets = checked_moments(target_mean, target_scale, "target_mean", "target_scale",
+                                              [&](const Array& array, double absent, const char* name) {
+                                                return row_values(array, m.likelihood.means(), absent, name);
+                                              });
       set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
     });
   });
@@ -86,8 +107,9 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
       const bool real = m.likelihood.has_noise_precision();
       if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
       if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
-      ColumnMoments targets = given(y) && real ? checked_moments_of(y, "y") : ColumnMoments();
-      set_standardization(m, Standardization(checked_moments_of(x, "x"), std::move(targets)));
+      ColumnMoments targets = given(y) && real ? checked_moments_of(y, 1, "y") : ColumnMoments();
+      ColumnMoments inputs = checked_moments_of(x, pixels(m.graph()->input()), "x");
+      set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
     });
   });
 }

@@ -21,8 +21,9 @@ inline bool is_scale(double scale) {
 }
 
 /// Means and population standard deviations of the array's columns: 1 for what is constant to rounding, not
-/// finite where squares overflow. NaN does not count: a column of nothing else has mean 0.
-ColumnMoments moments_of_columns(const Array& array);
+/// finite where squares overflow. NaN does not count: a column of nothing else has mean 0. Every `together`
+/// consecutive columns have those of all their numbers.
+ColumnMoments moments_of_columns(const Array& array, Index together = 1);
 
 class Standardization {
  public:

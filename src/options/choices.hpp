@@ -5,6 +5,7 @@ namespace bdl {
 
 enum class ScheduleKind { cosine, power };
 enum class Sampling { shuffle, replacement };
+enum class AugmentFill { zero, reflect };
 
 /// Two losses, two descents (spec/bong.md section 4), and the posterior's mode.
 enum class Rule { bong, blr, bog, bbb, map };

@@ -24,6 +24,7 @@ enum class Stream : std::uint32_t {
   probe = 8,
   search = 9,
   layer_noise = 10,
+  augmentation = 11,
 };
 
 /// Names one stream of 2^32 Philox blocks. Keys that differ anywhere share no input of Philox; but all fill

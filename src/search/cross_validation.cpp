@@ -37,17 +37,20 @@ struct Task {
     return mean_log_density(*optimizer, test);
   }
 
-  /// Of examples in the caller's units.
+  /// Of examples in the caller's units, as many at a time as predictions take.
   double mean_log_density(const Optimizer<T>& optimizer, DataSet& test) const {
-    const Index rows = test.rows();
-    Buffer<double> x(rows * test.inputs()), y(rows * test.targets());
-    const auto inputs = x.matrix(test.inputs(), rows), targets = y.matrix(test.targets(), rows);
-    test.fetch({0, rows}, {}, inputs, targets);
-    std::vector<double> densities(static_cast<std::size_t>(rows));
-    predict_log_density(
-        Query<T>{*optimizer.model(), *optimizer.posterior(), as_array<double>(inputs), validation.spec},
-        as_array<double>(targets), bdl_f64_out(densities.data(), rows, 1));
-    return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(rows);
+    const Index together = std::min(test.rows(), ChunkLimits().examples);
+    Buffer<double> x(together * test.inputs()), y(together * test.targets());
+    std::vector<double> densities(static_cast<std::size_t>(test.rows()));
+    for (Index first = 0; first < test.rows(); first += together) {
+      const Index rows = std::min(together, test.rows() - first);
+      const auto inputs = x.matrix(test.inputs(), rows), targets = y.matrix(test.targets(), rows);
+      test.fetch({first, rows}, {}, inputs, targets);
+      predict_log_density(
+          Query<T>{*optimizer.model(), *optimizer.posterior(), as_array<double>(inputs), validation.spec},
+          as_array<double>(targets), bdl_f64_out(densities.data() + first, rows, 1));
+    }
+    return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(test.rows());
   }
 };
 

@@ -21,6 +21,7 @@ class Stored {
       : floats_(capacity, -9),
         doubles_(capacity, -9),
         integers_(capacity, -9),
+        bytes_(capacity, 9),
         array_(bdl_strided(start(dtype, layout.first), dtype, rows, cols, layout.row_stride,
                            layout.col_stride)) {
     for (Index i = 0; i < rows; ++i)
@@ -39,6 +40,7 @@ class Stored {
     floats_[k] = static_cast<float>(value);
     doubles_[k] = value;
     integers_[k] = std::isfinite(value) ? static_cast<std::int32_t>(value) : 0;
+    bytes_[k] = static_cast<std::uint8_t>(integers_[k]);
   }
   /// Elements that no longer hold what was there at first, outside the matrix.
   Index touched() const {
@@ -56,6 +58,7 @@ class Stored {
   static constexpr std::size_t capacity = 400;
   const void* start(bdl_dtype dtype, Index first) const {
     if (dtype == BDL_F32) return floats_.data() + first;
+    if (dtype == BDL_U8) return bytes_.data() + first;
     return dtype == BDL_F64 ? static_cast<const void*>(doubles_.data() + first) : integers_.data() + first;
   }
   std::size_t offset() const {
@@ -63,11 +66,14 @@ class Stored {
       return static_cast<std::size_t>(static_cast<const float*>(array_.data) - floats_.data());
     if (array_.dtype == BDL_F64)
       return static_cast<std::size_t>(static_cast<const double*>(array_.data) - doubles_.data());
+    if (array_.dtype == BDL_U8)
+      return static_cast<std::size_t>(static_cast<const std::uint8_t*>(array_.data) - bytes_.data());
     return static_cast<std::size_t>(static_cast<const std::int32_t*>(array_.data) - integers_.data());
   }
   std::vector<float> floats_;
   std::vector<double> doubles_;
   std::vector<std::int32_t> integers_;
+  std::vector<std::uint8_t> bytes_;
   Array array_;
 };
 
@@ -78,7 +84,7 @@ constexpr Stored::Layout layouts[] = {{"C", 3, 1, 5},
                                       {"rows backwards", -3, 1, 20},
                                       {"columns backwards", 3, -1, 20},
                                       {"both backwards", -1, -5, 60}};
-constexpr bdl_dtype types[] = {BDL_F32, BDL_F64, BDL_I32};
+constexpr bdl_dtype types[] = {BDL_F32, BDL_F64, BDL_I32, BDL_U8};
 
 Dense numbered() {
   Dense out(5, 3);
@@ -115,7 +121,7 @@ void rows_become_columns(void**) {
 template <class T>
 void columns_become_rows_and_nothing_else_changes(void**) {
   for_each_array([](Stored& stored, const Stored::Layout& layout) {
-    if (stored.array().dtype == BDL_I32) return;  // of inputs only
+    if (stored.array().dtype >= BDL_I32) return;  // of inputs only
     Dense values(3, 2, 0), expected = transposed(numbered());
     for (std::size_t k = 0; k < 6; ++k) values.values[k] = 100 + static_cast<double>(k);
     for (Index i = 0; i < 3; ++i)
@@ -153,8 +159,12 @@ void shapes_are_checked(void**) {
   expect_error(Status::ERROR_INVALID_ARGUMENT, "NULL",
                [] { check_shape(bdl_f64(nullptr, 1, 1), -1, -1, "x"); });
   Array strange = bdl_f64(&value, 1, 1);
-  strange.dtype = 0;
-  expect_error(Status::ERROR_SHAPE, "dtype 0", [&] { check_shape(strange, -1, -1, "x"); });
+  for (const int none : {0, BDL_U8 + 1}) {
+    strange.dtype = none;
+    expect_error(Status::ERROR_SHAPE,
+                 none == 0 ? "dtype 0" : "dtype 5, expected BDL_F32, BDL_F64, BDL_I32 or",
+                 [&] { check_shape(strange, -1, -1, "x"); });
+  }
 }
 
 void outputs_must_not_overlap(void**) {
@@ -178,7 +188,8 @@ void outputs_must_not_overlap(void**) {
                                                                          {3, 1, 0, 1},
                                                                          {1, 3, 1, 0}})
     expect_error(Status::ERROR_SHAPE, "overlap", [&] { output(BDL_F64, s[0], s[1], s[2], s[3]); });
-  expect_error(Status::ERROR_SHAPE, "i32", [&] { output(BDL_I32, 2, 2, 2, 1); });
+  expect_error(Status::ERROR_SHAPE, "dtype i32", [&] { output(BDL_I32, 2, 2, 2, 1); });
+  expect_error(Status::ERROR_SHAPE, "dtype u8", [&] { output(BDL_U8, 2, 2, 2, 1); });
   expect_error(Status::ERROR_SHAPE, "rows", [&] { check_output(bdl_f64_out(memory, 2, 2), 3, 2, "out"); });
   OutArray strange = bdl_f64_out(memory, 1, 1);
   strange.reserved = 1;
@@ -192,7 +203,7 @@ void bad_numbers_are_found_where_they_stand(void**) {
   for_each_array([](Stored& stored, const Stored::Layout& layout) {
     check_finite(stored.array(), "x");
     check_positive(stored.array(), "x");
-    if (stored.array().dtype == BDL_I32) return;
+    if (stored.array().dtype >= BDL_I32) return;
     for (const double bad : {not_a_number, infinity, -infinity, 0.0, -1.0}) {
       Dense values = numbered();
       values(3, 1) = bad;
@@ -206,6 +217,19 @@ void bad_numbers_are_found_where_they_stand(void**) {
         check_finite(spoiled.array(), "x");
     }
   });
+}
+
+/// Bytes are always finite, but not when they are divided by next to nothing.
+void scaled_bytes_are_checked(void**) {
+  const std::uint8_t bytes[] = {0, 1, 0, 0, 200, 1};
+  const Array array = bdl_u8(bytes, 3, 2);
+  const std::vector<double> mean{0, 1}, tiny{1e-100, 1}, small{1e-36, 1};
+  check_finite<float>(array, "x", {mean, small});
+  check_finite<double>(array, "x", {mean, tiny});
+  expect_error(Status::ERROR_NOT_FINITE, "x is not finite at row 2, column 0 (counting from 0): 200 before",
+               [&] {
+                 check_finite<float>(array, "x", {mean, tiny});
+               });
 }
 
 void given_means_more_than_none(void**) {
@@ -228,6 +252,7 @@ int test_arrays() {
       cmocka_unit_test(shapes_are_checked),
       cmocka_unit_test(outputs_must_not_overlap),
       cmocka_unit_test(bad_numbers_are_found_where_they_stand),
+      cmocka_unit_test(scaled_bytes_are_checked),
       cmocka_unit_test(given_means_more_than_none),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

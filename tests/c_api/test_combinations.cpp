@@ -49,6 +49,7 @@ std::vector<Subject> subjects() {
   all.push_back({"network", make_mlp(BDL_F64, {inputs, 2, 1}, BDL_GAUSSIAN), 1, true});
   all.push_back({"heteroscedastic", make_mlp(BDL_F64, {inputs, 2, 2}, BDL_HETEROSCEDASTIC), 1, true});
   all.push_back({"layers that draw masks", network("input 2; dense 2; tanh; dropout 0.1; dense 1"), 1, true});
+  all.push_back({"image", network("input 1 1 2; dense 2; tanh; dense 1"), 1, true});
   all.push_back({"linear with Student-t noise", make_mlp(BDL_F64, {inputs, 1}, BDL_STUDENT_T), 1, true});
   all.push_back({"user's", user_model(gradients_of), 1, true});
   all.push_back({"user's without gradients", user_model(nullptr), 1, false});
@@ -103,7 +104,7 @@ Settings settings() {
   std::vector<std::string> single = {
       "laplace=1",    "learn_prior=1",     "learn_noise=1", "learning_rate=2", "probes=2",
       "iterations=2", "moment_jitter=0.1", "guard=0",       "transition=0.9",  "initial_noise_precision=2",
-      "learn_from=0"};
+      "learn_from=0", "augment_flip=1"};
   for (int64_t i = 0; i < bdl_option_count(); ++i) {
     const char *name, *range;
     bdl_option_type type;

@@ -1,4 +1,6 @@
-"""Arrays as the library sees them: two dimensions, float32, float64 or int32, any strides; copied only if they must be."""
+"""
+Arrays as the library sees them: two dimensions, float32, float64, int32 or uint8, any strides; copied only if they must be.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_accepted = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32))
+_accepted = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.uint8))
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
@@ -31,13 +33,15 @@ def _strides_fit(array: np.ndarray) -> bool:
 
 
 def matrix(values: Any, name: str) -> np.ndarray:
-    """One example per row; a vector is one column."""
+    """One example per row; a vector is one column, and images (n, channels, rows, columns) are n rows."""
     array = as_array(values, name)
     if array.ndim == 1:
         return array[:, np.newaxis]
     if array.ndim == 2:
         return array
-    raise ValueError(f"{name} has {array.ndim} dimensions, expected 2")
+    if array.ndim == 4:
+        return array.reshape(len(array), int(np.prod(array.shape[1:])))  # a view where each image is C-contiguous
+    raise ValueError(f"{name} has {array.ndim} dimensions, expected 2, or 4 of images (n, channels, rows, columns)")
 
 
 def row(values: Any, name: str) -> np.ndarray:

@@ -116,6 +116,8 @@ BDL_F64 = _lowlevel.BDL_F64
 r""" double"""
 BDL_I32 = _lowlevel.BDL_I32
 r""" int32_t, for labels and counts"""
+BDL_U8 = _lowlevel.BDL_U8
+r""" uint8_t, for images: the numbers 0 to 255, unless a model standardises them"""
 BDL_IDENTITY = _lowlevel.BDL_IDENTITY
 BDL_RELU = _lowlevel.BDL_RELU
 BDL_LEAKY_RELU = _lowlevel.BDL_LEAKY_RELU
@@ -394,12 +396,19 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
     is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
     posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
     in the units of y. Since 0.1.
+
+    The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,
+    1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:
+
+        const double largest = 255;
+        bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
+
     :type model: bdl_model
     :param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED
     :type input_mean: bdl_matrix
-    :param input_mean:   1 x inputs; bdl_none(): 0
+    :param input_mean:   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
     :type input_scale: bdl_matrix
-    :param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1
+    :param input_scale:  likewise, 1e-100 to 1e100; bdl_none(): 1
     :type target_mean: bdl_matrix
     :param target_mean:  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
     :type target_scale: bdl_matrix
@@ -413,8 +422,10 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
 def bdl_model_standardize(model, x, y):
     r"""
     As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-    n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not
-    count: a column of nothing else has mean 0, scale 1. Since 0.1.
+    n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+    an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
+    those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
+    Since 0.1.
     :type model: bdl_model
     :param model: a network
     :type x: bdl_matrix
@@ -432,7 +443,7 @@ def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, t
     :type model: bdl_model
     :param model:        a model
     :type input_mean: bdl_matrix_out
-    :param input_mean:   receives 1 x inputs
+    :param input_mean:   receives 1 x inputs, also where pixels share it
     :type input_scale: bdl_matrix_out
     :param input_scale:  receives 1 x inputs
     :type target_mean: bdl_matrix_out
@@ -1201,7 +1212,8 @@ def bdl_optimizer_initialize(optimizer):
 def bdl_optimizer_step(optimizer, x, y):
     r"""
     One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
-    away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
+    away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+    taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -1248,7 +1260,12 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
 
     Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
     for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
-    when fit is called again, to the same optimum though not with the same bits. Since 0.1.
+    when fit is called again, to the same optimum though not with the same bits.
+
+    Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
+    mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
+    is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
+    see the images as they are. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix

@@ -13225,12 +13225,19 @@ static PyMethodDef SwigMethods[] = {
 		"is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a\n"
 		"posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value\n"
 		"in the units of y. Since 0.1.\n"
+		"\n"
+		"The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,\n"
+		"1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:\n"
+		"\n"
+		"    const double largest = 255;\n"
+		"    bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());\n"
+		"\n"
 		":type model: bdl_model\n"
 		":param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED\n"
 		":type input_mean: bdl_matrix\n"
-		":param input_mean:   1 x inputs; bdl_none(): 0\n"
+		":param input_mean:   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0\n"
 		":type input_scale: bdl_matrix\n"
-		":param input_scale:  1 x inputs, 1e-100 to 1e100; bdl_none(): 1\n"
+		":param input_scale:  likewise, 1e-100 to 1e100; bdl_none(): 1\n"
 		":type target_mean: bdl_matrix\n"
 		":param target_mean:  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0\n"
 		":type target_scale: bdl_matrix\n"
@@ -13241,8 +13248,10 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_standardize", _wrap_bdl_model_standardize, METH_VARARGS, "\n"
 		"As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by\n"
-		"n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not\n"
-		"count: a column of nothing else has mean 0, scale 1. Since 0.1.\n"
+		"n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is\n"
+		"an image (\"input CHANNELS ROWS COLUMNS\", of more than one pixel), each channel has one mean and one scale,\n"
+		"those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.\n"
+		"Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model: a network\n"
 		":type x: bdl_matrix\n"
@@ -13257,7 +13266,7 @@ static PyMethodDef SwigMethods[] = {
 		":type model: bdl_model\n"
 		":param model:        a model\n"
 		":type input_mean: bdl_matrix_out\n"
-		":param input_mean:   receives 1 x inputs\n"
+		":param input_mean:   receives 1 x inputs, also where pixels share it\n"
 		":type input_scale: bdl_matrix_out\n"
 		":param input_scale:  receives 1 x inputs\n"
 		":type target_mean: bdl_matrix_out\n"
@@ -13805,7 +13814,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_step", _wrap_bdl_optimizer_step, METH_VARARGS, "\n"
 		"One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs\n"
-		"away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.\n"
+		"away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are\n"
+		"taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -13843,7 +13853,12 @@ static PyMethodDef SwigMethods[] = {
 		"\n"
 		"Methods \"exact-*\" iterate over all data, an epoch each, until they have converged: fewer epochs than asked\n"
 		"for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior\n"
-		"when fit is called again, to the same optimum though not with the same bits. Since 0.1.\n"
+		"when fit is called again, to the same optimum though not with the same bits.\n"
+		"\n"
+		"Images (\"input CHANNELS ROWS COLUMNS\") may be augmented: options \"augment_pad\" and \"augment_flip\" shift and\n"
+		"mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it\n"
+		"is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions\n"
+		"see the images as they are. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -14988,6 +15003,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_F32",SWIG_From_int((int)(BDL_F32)));
   SWIG_Python_SetConstant(d, "BDL_F64",SWIG_From_int((int)(BDL_F64)));
   SWIG_Python_SetConstant(d, "BDL_I32",SWIG_From_int((int)(BDL_I32)));
+  SWIG_Python_SetConstant(d, "BDL_U8",SWIG_From_int((int)(BDL_U8)));
   SWIG_Python_SetConstant(d, "BDL_IDENTITY",SWIG_From_int((int)(BDL_IDENTITY)));
   SWIG_Python_SetConstant(d, "BDL_RELU",SWIG_From_int((int)(BDL_RELU)));
   SWIG_Python_SetConstant(d, "BDL_LEAKY_RELU",SWIG_From_int((int)(BDL_LEAKY_RELU)));

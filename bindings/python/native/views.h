@@ -22,6 +22,7 @@ static int32_t dtype_of_format(const char* format, Py_ssize_t item_size) {
   if (*format == 'd' && item_size == 8) return BDL_F64;
   if (*format == 'f' && item_size == 4) return BDL_F32;
   if ((*format == 'i' || *format == 'l') && item_size == 4) return BDL_I32;
+  if (*format == 'B' && item_size == 1) return BDL_U8;
   return 0;
 }
 
@@ -46,11 +47,11 @@ static int view_argument(PyObject* object, const char* name, int writable, View*
   if (PyObject_GetBuffer(object, buffer, flags) < 0) {
     buffer->obj = NULL;
     if (PyObject_CheckBuffer(object) && writable) return view_refuse(view, name, "is read-only, expected a writable array");
-    return type_error(name, object, "an array of float32, float64 or int32");
+    return type_error(name, object, "an array of float32, float64, int32 or uint8");
   }
   dtype = dtype_of_format(buffer->format, buffer->itemsize);
   if (!dtype) {
-    PyErr_Format(PyExc_TypeError, "%s has elements of format '%s', expected float32, float64 or int32", name,
+    PyErr_Format(PyExc_TypeError, "%s has elements of format '%s', expected float32, float64, int32 or uint8", name,
                  buffer->format ? buffer->format : "B");
     view_release(view);
     return -1;

@@ -67,10 +67,10 @@ def data(rng):
     return x, x @ [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1"])
 @pytest.mark.parametrize("layout", layouts)
 def test_no_copy(data, layout, dtype):
-    x = layouts[layout]((data[0] * 256).astype(dtype))
+    x = layouts[layout](np.abs(data[0] * 256 % 200).astype(dtype))
     seen = arrays.matrix(x, "x")
     assert seen.__array_interface__["data"] == x.__array_interface__["data"]
     assert seen.strides == x.strides and np.shares_memory(seen, x)
@@ -157,3 +157,34 @@ print(megabytes("VmHWM") - before)
         pytest.skip("memory is read from /proc")
     run = subprocess.run([sys.executable, "-c", code, order], capture_output=True, text=True, check=True)
     assert float(run.stdout) < 25, run.stdout
+
+
+def test_images_are_rows(rng):
+    """Of (n, channels, rows, columns), in place where each image is C-contiguous."""
+    x = rng.integers(0, 256, (12, 2, 3, 4)).astype("u1")
+    y = rng.integers(0, 2, 12)
+    for images in (x, x[::2], x[::-1]):
+        seen = arrays.matrix(images, "x")
+        assert seen.shape == (len(images), 24) and np.shares_memory(seen, images)
+        assert np.array_equal(seen, images.reshape(len(images), 24))
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    assert np.array_equal(arrays.matrix(last, "x"), x.reshape(12, 24)) and arrays.matrix(last, "x").dtype == x.dtype
+    with pytest.raises(ValueError, match=r"x has 3 dimensions, expected 2, or 4 of images"):
+        arrays.matrix(x[0], "x")
+
+    def results(x):
+        model = bdl.Model.network("input 2 3 4; dense 2", "categorical")
+        model.standardize(x)
+        assert len(set(model.standardization.input_mean)) == 2
+        q = bdl.Posterior.low_rank(model.parameters, 1)
+        optimizer = bdl.Optimizer(model, q, "slang-ggn", len(x), augment_pad=1, augment_flip=1)
+        optimizer.fit(x, y, 2)
+        return np.append(q.mean, bdl.predict_classes(model, q, x).probabilities)
+
+    assert np.array_equal(results(x), results(x.reshape(12, 24).astype("f8")))
+
+
+def test_bytes_are_scaled():
+    model = bdl.Model.network("input 1 2 2; dense 1")
+    model.standardization = None, 255, None, None
+    assert np.allclose(model.evaluate([1, 1, 1, 1, 0], np.array([[255, 51, 0, 0]], "u1")), [[1.2]])

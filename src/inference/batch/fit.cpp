@@ -1,9 +1,11 @@
 #include "inference/batch/fit.hpp"
 
+#include "data/augmentation.hpp"
 #include "data/minibatch.hpp"
 #include "inference/exact/exact_fit.hpp"
 #include "inference/laplace.hpp"
 #include "inference/undo.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 namespace {
@@ -37,13 +39,40 @@ void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes
   }
 }
 
+/// What minibatches are taken from, as the options have it: the images augmented, or the data themselves.
+template <class T>
+class MinibatchData {
+ public:
+  MinibatchData(const Optimizer<T>& optimizer, DataSet& data) : data_(data) {
+    const Options& options = optimizer.options();
+    if (!augments(options)) return;
+    const Shape& input = optimizer.model()->graph()->input();
+    const Augmentation how{.channels = input.channels,
+                           .rows = input.rows,
+                           .columns = input.columns,
+                           .pad = options.augment_pad,
+                           .flip = options.augment_flip == 1,
+                           .fill = options.augment_fill};
+    augmented_.emplace(data, how, static_cast<std::uint64_t>(options.seed));
+  }
+  DataSet& of_epoch(Index epoch) {
+    if (!augmented_) return data_;
+    augmented_->begin_epoch(epoch);
+    return *augmented_;
+  }
+
+ private:
+  DataSet& data_;
+  std::optional<AugmentedData> augmented_;
+};
+
 /// The next minibatch's step.
 template <class T>
-void advance(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches, Undo<T>& undo) {
+void advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Minibatches& minibatches, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
   const auto examples = minibatches.batch(state.epoch, state.batch);
   const auto count = static_cast<Index>(examples.size());
-  optimizer.fill(data, examples);
+  optimizer.fill(data.of_epoch(state.epoch), examples);
   take_step(optimizer, count, undo, true);
   ++state.batch;
 }
@@ -75,12 +104,13 @@ Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress&
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
          static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
+  MinibatchData seen(optimizer, data);
   Undo undo(optimizer);
   begin_course(optimizer, epochs, data.rows(), minibatches.batches());
   optimizer.start_noise(data);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
-    if (state.batch < state.batches) advance(optimizer, data, minibatches, undo);
+    if (state.batch < state.batches) advance(optimizer, seen, minibatches, undo);
     undo.keep();
     if (state.batch == state.batches) end_epoch(optimizer, data);
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;

@@ -1,6 +1,9 @@
 #include "inference/methods/combination.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "data/augmentation.hpp"
 #include "inference/methods/rule.hpp"
 
 namespace bdl {
@@ -11,6 +14,28 @@ void check_family(const Combination& c) {
   if (!contains(c.method.families, family))
     fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for posteriors of family %s, this one's is %s",
          c.method.name, words_of(c.method.families), words_of(family));
+}
+
+/// Images alone are augmented, and where they are seen more than once.
+void check_augmentation(const Combination& c, Use use) {
+  if (!augments(c.options)) return;
+  const bool pads = c.options.augment_pad > 0;
+  const char* const name = pads ? "augment_pad" : "augment_flip";
+  const auto value = static_cast<long long>(pads ? c.options.augment_pad : c.options.augment_flip);
+  const Shape& input = c.model.input;
+  const auto refuse = [&](const char* why) {
+    fail(Status::ERROR_UNSUPPORTED, "option \"%s\" is %lld, but %s", name, value, why);
+  };
+  if (!c.model.is_network || !input.is_image())
+    refuse(
+        "the model has no images as inputs: only networks have, that begin with \"input CHANNELS ROWS "
+        "COLUMNS\"");
+  if (c.method.is_exact) refuse("methods \"exact-*\" see all data as they are, in every iteration");
+  if (use == Use::stream) refuse("bdl_optimizer_observe() sees each example once, as it is");
+  if (value >= std::min(input.rows, input.columns) && pads)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"%s\" is %lld, expected less than the rows and columns of the images, %lld x %lld", name,
+         value, static_cast<long long>(input.rows), static_cast<long long>(input.columns));
 }
 
 /// The optimum is sought for a fixed prior, in models whose expectations are known.
@@ -130,6 +155,7 @@ Use intended_use(const Combination& c) {
 
 void check_combination(const Combination& c, Use use) {
   check_family(c);
+  check_augmentation(c, use);
   if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
   if (c.method.is_exact) return check_exact(c);
   if (use == Use::rows) {

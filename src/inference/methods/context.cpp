@@ -16,6 +16,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
   context.is_exact = has_exact_expectations(*model);
   if (const Graph<T>* graph = model->graph()) {
     context.is_network = true;
+    context.input = graph->input();
     context.has_hidden = graph->hidden_layers() > 0;
     context.is_deep = graph->hidden_layers() > 1;
     context.is_linear = graph->is_linear();

@@ -368,6 +368,39 @@ void exact_methods_hold_what_they_state(void**) {
     }
 }
 
+/// From the end of one step of fit to the end of the next, once one has been taken.
+struct LaterCalls {
+  std::size_t before = 0, steps = 0, calls = 0;
+  static std::int32_t look(void* context) {
+    LaterCalls& later = *static_cast<LaterCalls*>(context);
+    if (later.steps++ > 0) later.calls += counting::calls - later.before;
+    later.before = counting::calls;
+    return 0;
+  }
+};
+
+/// Images are augmented on their way into the minibatch.
+template <class T>
+void augmented_fits_allocate_nothing(void**) {
+  const auto graph = std::make_shared<const Graph<T>>("input 2 4 5; dense 3; tanh; dense 1");
+  const auto model = std::make_shared<Network<T>>(graph, Likelihood(BDL_GAUSSIAN, 1));
+  Optimizer<T> optimizer(model, make_posterior<T>(model->parameters(), 2), find_method("slang"), 60);
+  Options options = optimizer.options();
+  options.augment_pad = 2;
+  options.augment_flip = 1;
+  options.minibatch = 20;
+  options.progress_every = 1;
+  optimizer.set_options(options);
+  std::vector<std::uint8_t> x(60 * 40);
+  std::vector<double> y(60);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<std::uint8_t>(k * k % 7 % 3);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i % 5);
+  LaterCalls later;
+  fit(optimizer, bdl_u8(x.data(), 60, 40), bdl_f64(y.data(), 60, 1), 4, Progress{LaterCalls::look, &later});
+  assert_int_equal(later.steps, 12);
+  assert_int_equal(later.calls, 0);
+}
+
 template <class T>
 void steps_on_rows_allocate_nothing(void**) {
   for (const Index rank : {0, 3}) {
@@ -395,6 +428,7 @@ int test_memory() {
       BOTH(written_rows_are_counted),
       BOTH(users_models_are_counted),
       BOTH(posteriors_as_priors_are_counted),
+      BOTH(augmented_fits_allocate_nothing),
       BOTH(steps_on_rows_allocate_nothing),
       BOTH(exact_methods_hold_what_they_state),
   };

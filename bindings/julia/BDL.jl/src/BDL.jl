@@ -5,8 +5,8 @@ Approximate Bayesian deep learning with libbdl.
 - Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref),
   [`Search`](@ref).
 
-Data are matrices with one example per row, in any memory order; strided arrays of `Float64`, `Float32` and `Int32` are
-used where they lie, others are converted once. Draws of parameters are columns, as in Distributions.
+Data are matrices with one example per row, in any memory order; strided arrays of `Float64`, `Float32`, `Int32` and `UInt8`
+are used where they lie, others are converted once. Draws of parameters are columns, as in Distributions.
 """
 module BDL
 

@@ -175,20 +175,24 @@ function bdl_set_interrupt(interrupt::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},De
 end
 
 """
-Element types. Models and posteriors compute in BDL_F32 or BDL_F64.
+Element types. Functions read any of them, and convert the numbers that they need when they need them: a
+data set is never copied. Models and posteriors compute in BDL_F32 or BDL_F64, and outputs are of these.
 
 - `BDL_F32` = 1: float
 - `BDL_F64` = 2: double
 - `BDL_I32` = 3: int32_t, for labels and counts
+- `BDL_U8` = 4: uint8_t, for images: the numbers 0 to 255, unless a model standardises them
 """
 const bdl_dtype = Cint
 const BDL_F32 = Cint(1)
 const BDL_F64 = Cint(2)
 const BDL_I32 = Cint(3)
+const BDL_U8 = Cint(4)
 const bdl_dtype_names = Dict{Cint,String}(
     1 => "BDL_F32",
     2 => "BDL_F64",
     3 => "BDL_I32",
+    4 => "BDL_U8",
 )
 
 """
@@ -645,10 +649,16 @@ is needed (log noise precisions are as they are). It is saved with the model. Se
 posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
 in the units of y. Since 0.1.
 
+The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,
+1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:
+
+    const double largest = 255;
+    bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
+
 # Arguments
 - `model`: a network; a user's model: BDL_ERROR_UNSUPPORTED
-- `input_mean`: 1 x inputs; bdl_none(): 0
-- `input_scale`: 1 x inputs, 1e-100 to 1e100; bdl_none(): 1
+- `input_mean`: 1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
+- `input_scale`: likewise, 1e-100 to 1e100; bdl_none(): 1
 - `target_mean`: 1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
 - `target_scale`: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
 
@@ -662,8 +672,10 @@ end
 
 """
 As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-n) of the data's columns; columns that are constant to rounding have scale 1. Missing targets (NaN) do not
-count: a column of nothing else has mean 0, scale 1. Since 0.1.
+n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
+those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
+Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -681,7 +693,7 @@ Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may b
 
 # Arguments
 - `model`: a model
-- `input_mean`: receives 1 x inputs
+- `input_mean`: receives 1 x inputs, also where pixels share it
 - `input_scale`: receives 1 x inputs
 - `target_mean`: receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
 - `target_scale`: receives the same shape
@@ -1546,7 +1558,8 @@ end
 
 """
 One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
-away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. Since 0.1.
+away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -1608,7 +1621,12 @@ its final rates.
 
 Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
 for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
-when fit is called again, to the same optimum though not with the same bits. Since 0.1.
+when fit is called again, to the same optimum though not with the same bits.
+
+Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
+mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
+is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
+see the images as they are. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model

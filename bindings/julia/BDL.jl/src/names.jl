@@ -32,11 +32,12 @@ symbol(words::Words, number::Integer) = get(words.symbols, Cint(number), nothing
 dtype_number(::Type{Float32}) = LibBDL.BDL_F32
 dtype_number(::Type{Float64}) = LibBDL.BDL_F64
 dtype_number(::Type{Int32}) = LibBDL.BDL_I32
+dtype_number(::Type{UInt8}) = LibBDL.BDL_U8
 dtype_number(other) = throw(InvalidArgumentError("dtype is $(repr(other)); it must be Float64 or Float32"))
 
-"Arithmetic of a model or posterior: no Int32."
+"Arithmetic of a model or posterior: no Int32, no UInt8."
 function float_number(T)
-    T === Int32 && throw(InvalidArgumentError("dtype is Int32; it must be Float64 or Float32"))
+    T in (Int32, UInt8) && throw(InvalidArgumentError("dtype is $T; it must be Float64 or Float32"))
     return dtype_number(T)
 end
 

@@ -1,6 +1,6 @@
 # Arrays as the library's matrix views.
 
-const Element = Union{Float32,Float64,Int32}
+const Element = Union{Float32,Float64,Int32,UInt8}
 
 "A `bdl_matrix`, or where it is written to a `bdl_matrix_out`, and the array it looks at, which lives as long as the view is an argument of a call."
 struct View{A} <: MatrixView

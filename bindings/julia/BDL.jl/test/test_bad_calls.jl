@@ -24,6 +24,7 @@ bad_model_calls() = [
     InvalidArgumentError => () -> Model((3, 1); likelihood = :student),
     InvalidArgumentError => () -> Model((3, 1); likelihood = :categorical),
     InvalidArgumentError => () -> Model((3, 1); dtype = Int32),
+    InvalidArgumentError => () -> Model((3, 1); dtype = UInt8),
     InvalidArgumentError => () -> Model((3, 1); dtype = Float16),
     InvalidArgumentError => () -> Model((3, 1); dtype = "double"),
     TypeError => () -> Model((3, 1); bias = 2),

@@ -20,6 +20,11 @@ let model = Model((3, 4, 1)), q = Posterior(model; rank = 2), wanted = predict(m
         A = T === Bool ? X .> 0 : T.(round.(2 .* X))
         @test predict(model, q, A; samples = 5) == predict(model, q, Float64.(A); samples = 5)
     end
+    bytes = UInt8.(round.(abs.(20 .* X)))
+    for A in (bytes, permutedims(bytes)', view(bytes, :, 3:-1:1)[:, 3:-1:1])
+        @test BDL.look(A).root === A && BDL.look(A).matrix.dtype == BDL.LibBDL.BDL_U8
+        @test predict(model, q, A; samples = 5) == predict(model, q, Float64.(bytes); samples = 5)
+    end
     @test_throws ShapeError predict(model, q, X[1:0, :])
 end
 

@@ -26,9 +26,9 @@ number_of <- function(word, table, argument, up = 2) {
 
 word_of <- function(number, table) names(table)[match(number, table)]
 
-# A double matrix, one example per row; a plain vector is one column. Doubles are not copied.
+# A double matrix, or a raw one as it is, one example per row; a plain vector is one column. Doubles are not copied.
 as_inputs <- function(x, argument = "x") {
-  if (is.double(x) && is.matrix(x) && !is.object(x)) return(x)
+  if ((is.double(x) || is.raw(x)) && is.matrix(x) && !is.object(x)) return(x)
   if (is.data.frame(x)) x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) {
     refuse(argument, " must be numeric: a matrix, a data frame or a vector", call = sys.call(-1))

@@ -10,7 +10,7 @@ predict.bdl <- function(object, newdata = NULL,
   if (match.arg(interval) == "prediction") type <- "interval"
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
   x <- inputs_of(object, newdata, na.action)
-  given <- which(stats::complete.cases(x))
+  given <- if (is.raw(x)) seq_len(nrow(x)) else which(stats::complete.cases(x)) # bytes are never missing
   if (!length(given) || length(given) < nrow(x)) {
     some <- if (length(given)) x[given, , drop = FALSE] else object$x[1, , drop = FALSE]
     known <- predict_rows(object, some, type, se.fit, level, probs, method, samples, seed)

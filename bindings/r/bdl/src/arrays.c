@@ -11,8 +11,10 @@ static int has_missing_integer(SEXP value) {
 
 /* To C, R's missing integer is a number like any other. */
 static const void* elements(SEXP value, bdl_dtype* dtype, const char* function, const char* argument) {
-  *dtype = TYPEOF(value) == REALSXP ? BDL_F64 : BDL_I32;
+  const int is_bytes = TYPEOF(value) == RAWSXP && Rf_isMatrix(value);
+  *dtype = TYPEOF(value) == REALSXP ? BDL_F64 : is_bytes ? BDL_U8 : BDL_I32;
   if (*dtype == BDL_F64) return REAL_RO(value);
+  if (is_bytes) return RAW_RO(value);
   if ((TYPEOF(value) != INTSXP && TYPEOF(value) != LGLSXP) || Rf_inherits(value, "factor"))
     bdlr_refuse(function, argument, "a numeric matrix or vector", value);
   if (has_missing_integer(value))

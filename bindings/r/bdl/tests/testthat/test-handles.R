@@ -47,6 +47,23 @@ test_that("whole numbers and logicals are targets as they are", {
   expect_identical(fit_by(as.integer(t$y > 0)), fit_by((t$y > 0) + 0))
 })
 
+test_that("raw matrices are bytes", {
+  x <- matrix(as.raw((1:240)^2 %% 251), 20)
+  y <- as.integer(x[, 1] > as.raw(100))
+  fit_by <- function(x) {
+    model <- bdl_network("input 3 2 2; dense 2", "categorical")
+    bdl_model_standardize(model, x, NULL)
+    expect_length(unique(c(bdl_model_get_standardization(model, c(1, 12), FALSE, FALSE, FALSE)$input_mean)), 3)
+    q <- bdl_posterior(model, 0)
+    bdl_fit(bdl_optimizer(model, q, "slang", 20, seed = 1, augment_pad = 1, augment_flip = TRUE), x, y, 3)
+    c(mean(q), predict(bdl_predictor(model, q), x))
+  }
+  expect_identical(fit_by(x), fit_by(matrix(as.numeric(x), 20)))
+  expect_error(fit_by(as.raw(1:4)), "numeric matrix")
+  predicted_by <- function(x) predict(bdl(x, factor(y), hidden = 3, epochs = 2, seed = 1, verbose = FALSE), x)
+  expect_identical(suppressWarnings(predicted_by(x)), suppressWarnings(predicted_by(matrix(as.numeric(x), 20))))
+})
+
 test_that("options are listed, set and read", {
   t <- toy()
   table <- bdl_options()
