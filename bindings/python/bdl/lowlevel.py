@@ -153,6 +153,10 @@ BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
 r""" U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)"""
 BDL_INIT_HE = _lowlevel.BDL_INIT_HE
 r""" N(0, 2 / inputs) (He et al. 2015)"""
+BDL_INIT_HE_FAN_OUT = _lowlevel.BDL_INIT_HE_FAN_OUT
+r""" N(0, 2 / outputs), as published ResNets start their convolutions"""
+BDL_INIT_XAVIER_NORMAL = _lowlevel.BDL_INIT_XAVIER_NORMAL
+r""" N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)"""
 
 def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
     r"""

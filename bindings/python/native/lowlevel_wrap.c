@@ -15022,6 +15022,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
   SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_HE_FAN_OUT",SWIG_From_int((int)(BDL_INIT_HE_FAN_OUT)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER_NORMAL",SWIG_From_int((int)(BDL_INIT_XAVIER_NORMAL)));
   SWIG_Python_SetConstant(d, "BDL_LOW_RANK",SWIG_From_int((int)(BDL_LOW_RANK)));
   SWIG_Python_SetConstant(d, "BDL_FULL",SWIG_From_int((int)(BDL_FULL)));
   SWIG_Python_SetConstant(d, "BDL_FULL_MOMENT",SWIG_From_int((int)(BDL_FULL_MOMENT)));

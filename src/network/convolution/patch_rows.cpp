@@ -41,7 +41,21 @@ RowsScratchSizes PatchRows<T>::scratch_sizes(Index examples, Index samples, Inde
   RowsScratchSizes sizes;
   sizes.folded = std::max(out_map().packet_numbers(), 2 * packet_size * seeds) * packets;
   sizes.block = largest_block(rows);
-  return sizes;
+  const GramSize gram{examples, samples * seeds, of_data_ ? 1 : samples};
+  return is_gram_factored(gram) ? sizes.joined(factored_gram_sizes(shape_, gram)) : sizes;
+}
+
+/// By flops: of the gradients, their products, or those of their factors.
+template <class T>
+bool PatchRows<T>::is_gram_factored(const GramSize& size) const {
+  return factored_gram_flops(shape_, size) < block_gram_flops(size.rows());
+}
+
+template <class T>
+double PatchRows<T>::block_gram_flops(Index rows) const {
+  const double n = as_double(rows);
+  return 2 * n * as_double(shape_.filters() * shape_.input.channels) * as_double(shape_.valid_products()) +
+         n * n * as_double(shape_.weights());
 }
 
 /// Numbers of the gradients that are written at a time.
@@ -53,10 +67,9 @@ Index PatchRows<T>::largest_block(Index rows) const {
 
 template <class T>
 BlockCost PatchRows<T>::cost(Index examples, Index samples, Index seeds) const {
-  const double n = as_double(examples * samples * seeds), weights = as_double(shape_.weights()),
-               gradients = 2 * n * as_double(shape_.filters() * shape_.input.channels) *
-                           as_double(shape_.valid_products());
-  return {gradients + n * n * weights, 2 * n * weights};
+  const GramSize size{examples, samples * seeds, of_data_ ? 1 : samples};
+  const double n = as_double(size.rows()), gradients = block_gram_flops(size.rows());
+  return {std::min(factored_gram_flops(shape_, size), gradients), 2 * n * as_double(shape_.weights())};
 }
 
 template <class T>
@@ -185,9 +198,16 @@ void PatchRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T
   sums(rows_, c.data(), sum.data(), w.data(), squares.data(), scratch);
 }
 
-/// Block by block, added up in double.
 template <class T>
 void PatchRows<T>::gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
+  const GramSize size{rows_.examples, rows_.sections(), rows_.maps.in.cols / rows_.packets};
+  is_gram_factored(size) ? factored_gram(shape_, rows_.maps, size, add, out, scratch)
+                         : block_gram(add, out, scratch);
+}
+
+/// Block by block, added up in double.
+template <class T>
+void PatchRows<T>::block_gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
   const Index count = rows_.rows();
   scratch.reserve_gram(count);
   const auto product = scratch.product.matrix(count, count);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "network/block_rows.hpp"
+#include "network/convolution/patch_gram.hpp"
 #include "network/convolution/patch_products.hpp"
 
 namespace bdl {
@@ -44,6 +45,9 @@ class PatchRows final : public BlockRows<T> {
   void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, RowsScratch<T>& scratch) const;
   void bias_block(const Factors& rows, MatrixView<T> out) const;
   Index largest_block(Index rows) const;
+  bool is_gram_factored(const GramSize& size) const;
+  double block_gram_flops(Index rows) const;
+  void block_gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch);
   PatchBlock block_at(Index filter, Index channel, Index rows) const;
   template <class Visit>
   void for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const;

@@ -308,15 +308,21 @@ Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_I
 - `BDL_INIT_UNIFORM_FAN_IN` = 1: weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)
 - `BDL_INIT_XAVIER` = 2: U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)
 - `BDL_INIT_HE` = 3: N(0, 2 / inputs) (He et al. 2015)
+- `BDL_INIT_HE_FAN_OUT` = 4: N(0, 2 / outputs), as published ResNets start their convolutions
+- `BDL_INIT_XAVIER_NORMAL` = 5: N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)
 """
 const bdl_initialization = Cint
 const BDL_INIT_UNIFORM_FAN_IN = Cint(1)
 const BDL_INIT_XAVIER = Cint(2)
 const BDL_INIT_HE = Cint(3)
+const BDL_INIT_HE_FAN_OUT = Cint(4)
+const BDL_INIT_XAVIER_NORMAL = Cint(5)
 const bdl_initialization_names = Dict{Cint,String}(
     1 => "BDL_INIT_UNIFORM_FAN_IN",
     2 => "BDL_INIT_XAVIER",
     3 => "BDL_INIT_HE",
+    4 => "BDL_INIT_HE_FAN_OUT",
+    5 => "BDL_INIT_XAVIER_NORMAL",
 )
 
 """
