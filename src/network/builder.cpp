@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "network/batchnorm.hpp"
 #include "network/dense.hpp"
 #include "network/elementwise.hpp"
 #include "network/graph.hpp"
@@ -106,22 +107,45 @@ class Graph<T>::Builder {
   End read_layer(const End& from, int depth) {
     LineReader& line = lines_[next_++];
     const LayerKind<T>& kind = find_kind<T>(line);
-    const auto layer = kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
+    const auto layer = kind.make(line, from.shape, {graph_.parameters_, graph_.random_, graph_.normalized_});
     line.finish();
     const bool is_learned = layer->parameters() > 0 || graph_.wire(from.wire).is_learned;
     const Index out = add_wire(layer->output(), is_learned);
     if (numbers_ > most_numbers) line.fail("the layers hold more than 268435456 numbers for an example");
     graph_.random_ += layer->random_numbers();
-    if (layer->dense()) add_parameters(*layer->dense(), graph_.wire(from.wire).is_data, line);
+    graph_.normalized_ += layer->normalized_channels();
+    if (layer->dense())
+      add_parameters(*layer->dense(), graph_.wire(from.wire).is_data, line);
+    else if (layer->parameters() > 0)
+      add_points(*layer, line);
     graph_.nodes_.push_back({layer, from.wire, -1, out, false, false, line.number()});
     write(depth, layer->text());
     return {out, layer->output()};
   }
 
-  void add_parameters(const DenseShape& shape, bool of_data, const LineReader& line) {
-    const auto number = static_cast<Index>(graph_.dense_nodes_.size());
-    const std::string name = "layer" + std::to_string(number);
+  /// The number of the layer with parameters that comes next.
+  Index add_learned() {
     graph_.learned_.push_back({static_cast<Index>(graph_.nodes_.size()), graph_.parameters_});
+    return static_cast<Index>(graph_.learned_.size()) - 1;
+  }
+
+  /// Scale and shift of each channel.
+  void add_points(const Layer<T>& layer, const LineReader& line) {
+    const Index number = add_learned(), half = layer.parameters() / 2;
+    const std::string name = "layer" + std::to_string(number);
+    graph_.blocks_.push_back({name + ".scale", graph_.parameters_, half, 1, number, false, 1, true});
+    graph_.blocks_.push_back({name + ".shift", graph_.parameters_ + half, half, 1, number, true, 1, true});
+    count_parameters(layer.parameters(), line);
+  }
+
+  void count_parameters(Index more, const LineReader& line) {
+    graph_.parameters_ += more;
+    if (graph_.parameters_ > INT32_MAX) line.fail("the network has more than 2147483647 parameters");
+  }
+
+  void add_parameters(const DenseShape& shape, bool of_data, const LineReader& line) {
+    const Index number = add_learned();
+    const std::string name = "layer" + std::to_string(number);
     graph_.dense_.push_back(shape);
     graph_.dense_.back().of_data = of_data;
     graph_.dense_nodes_.push_back(static_cast<Index>(graph_.nodes_.size()));
@@ -130,8 +154,7 @@ class Graph<T>::Builder {
     if (shape.has_bias())
       graph_.blocks_.push_back(
           {name + ".bias", shape.bias_offset, shape.outputs, 1, number, true, shape.inputs});
-    graph_.parameters_ += shape.parameters();
-    if (graph_.parameters_ > INT32_MAX) line.fail("the network has more than 2147483647 parameters");
+    count_parameters(shape.parameters(), line);
   }
 
   /// residual ... [shortcut ...] end

@@ -44,7 +44,7 @@ class Graph {
   Index places() const { return static_cast<Index>(place_sizes_.size()); }
   Index place_size(Index place) const { return place_sizes_[static_cast<std::size_t>(place)]; }
 
-  /// A layer with parameters, where they begin.
+  /// A layer with parameters, points among them, and where they begin.
   struct Learned {
     Index node, parameters;
   };
@@ -63,18 +63,22 @@ class Graph {
   bdl_activation activation() const;
   /// `layer "dropout 0.1" (line 3)`, the first that has not what is needed; empty: all have.
   std::string first_without(Need need) const;
+  /// Running statistics of all layers: numbers.
+  Index statistics_size() const { return 2 * normalized_; }
 
-  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M).
-  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const;
+  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M). Here and below, fails with
+  /// ERROR_UNSUPPORTED without the statistics that layers have.
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+               ConstSpan<double> statistics = {}) const;
   Index scratch_size(Index examples) const;
 
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
   /// From now on forward() keeps second derivatives as well.
   void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
   /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
-  /// not.
+  /// not. Statistics must stay where they are until backward() is done.
   void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
-               const StreamKey* noise = nullptr) const;
+               const StreamKey* noise = nullptr, const Statistics& statistics = {}) const;
   /// Back-propagates the seeds that stand in seeds(tape, ...) to all wires.
   void backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const;
 
@@ -86,6 +90,8 @@ class Graph {
   ConstMatrixView<T> values(const Tape<T>& tape, Index wire) const;
   /// What node n has kept, of `count` examples from column `first` on.
   Kept<T> kept(Tape<T>& tape, std::size_t n, Index first, Index count) const;
+  /// Its slopes, of all columns.
+  ConstMatrixView<T> kept_slopes(const Tape<T>& tape, std::size_t n) const;
 
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
   /// Outputs from `first` on start at 0, wherever they come straight from a layer with weights.
@@ -93,6 +99,8 @@ class Graph {
 
  private:
   class Builder;
+  std::string line_text(const Node& node) const;
+  void check_statistics(const Statistics& statistics, Index examples) const;
   void assign_places();
   void assign_registers();
   void find_first_writers();
@@ -108,7 +116,7 @@ class Graph {
   std::vector<Learned> learned_;
   std::vector<DenseShape> dense_;
   std::vector<Index> dense_nodes_, place_sizes_, place_registers_, register_sizes_;
-  Index output_ = 0, parameters_ = 0, random_ = 0, hidden_layers_ = 0;
+  Index output_ = 0, parameters_ = 0, random_ = 0, normalized_ = 0, hidden_layers_ = 0;
 };
 
 /// The description of a multilayer perceptron.

@@ -73,6 +73,16 @@ double LineReader::rate(const char* what) {
   return value;
 }
 
+double LineReader::setting(const char* name, double low, double high, double otherwise) {
+  if (!flag(name)) return otherwise;
+  const std::string& word = next(name);
+  double value = 0;
+  if (!read_number(word, value) || !(value >= low && value <= high))
+    fail(std::string(name) + " is \"" + word.substr(0, longest_shown) + "\", expected " + number_text(low) +
+         " to " + number_text(high));
+  return value;
+}
+
 bool LineReader::flag(std::string_view name) {
   if (is_at_end() || words_[next_] != name) return false;
   ++next_;

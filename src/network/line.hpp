@@ -21,6 +21,8 @@ class LineReader {
   Index count(const char* what);
   /// The next word, a number in [0, 1).
   double rate(const char* what);
+  /// Are the next two words this name and a number in [low, high]? Then they are read; else the default.
+  double setting(const char* name, double low, double high, double otherwise);
   /// Is the next word this one? Then it is read.
   bool flag(std::string_view name);
   /// Fails unless all has been read.

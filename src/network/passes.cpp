@@ -33,10 +33,12 @@ Index Graph<T>::scratch_size(Index examples) const {
 }
 
 template <class T>
-void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const {
+void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+                       ConstSpan<double> statistics) const {
+  check_statistics({statistics, {}}, x.cols);
   scratch.reserve(scratch_size(x.cols));
   const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
-  const Pass<T> pass{weights};
+  const Pass<T> pass{weights, 0, nullptr, {statistics, {}}};
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
     return MatrixView<T>(scratch.data() + register_offset(wire(w).place) * x.cols, wire(w).size, x.cols);
@@ -55,6 +57,7 @@ void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds
   tape.values.resize(place_sizes_.size());
   tape.sensitivities.resize(place_sizes_.size());
   tape.slopes.resize(nodes_.size());
+  tape.of_samples.resize(nodes_.size());
   const Index columns = examples * samples;
   for (const Wire& w : wires_) {
     if (w.is_data) continue;
@@ -62,7 +65,10 @@ void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds
     if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.size * columns * seeds);
   }
   for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (nodes_[n].layer) tape.slopes[n].reserve(nodes_[n].layer->kept() * columns);
+    if (const Layer<T>* layer = nodes_[n].layer.get()) {
+      tape.slopes[n].reserve(layer->kept() * columns);
+      tape.of_samples[n].reserve(layer->kept_of_sample() * samples);
+    }
 }
 
 template <class T>
@@ -94,15 +100,24 @@ Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index first, Index count) c
   if (size == 0) return {};
   const Index columns = tape.examples * tape.samples;
   Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(first, count)};
+  if (const Index of_sample = nodes_[n].layer->kept_of_sample(); of_sample > 0)
+    kept.of_sample = tape.of_samples[n].data() + first / tape.examples * of_sample;
   if (!tape.curvatures.empty())
     kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(first, count);
   return kept;
 }
 
 template <class T>
+ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>& tape, std::size_t n) const {
+  return tape.slopes[n].matrix(nodes_[n].layer->kept(), tape.examples * tape.samples);
+}
+
+template <class T>
 void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
-                       const StreamKey* noise) const {
+                       const StreamKey* noise, const Statistics& statistics) const {
   const StageTimer timer(Stage::forward);
+  check_statistics(statistics, x.cols);
+  tape.statistics = statistics;
   tape.examples = x.cols;
   tape.samples = thetas.cols;
   tape.x = x;
@@ -120,7 +135,7 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const Node& node = nodes_[n];
       if (node.layer)
-        node.layer->forward({weights, s, noise}, values(node.in), place_of(node.out),
+        node.layer->forward({weights, s, noise, statistics}, values(node.in), place_of(node.out),
                             kept(tape, n, first, x.cols));
       else
         add_up(values(node.in), values(node.other), place_of(node.out));
@@ -157,7 +172,7 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
     }
     for (Index block = 0; block < tape.samples * seeds; ++block) {
       const Index sample = block % tape.samples, first = block * tape.examples;
-      node.layer->backward({weights, sample}, kept(tape, n, sample * tape.examples, tape.examples),
+      node.layer->backward({weights, sample, nullptr, tape.statistics}, kept(tape, n, sample * tape.examples, tape.examples),
                            e.columns(first, tape.examples), node.adds, to.columns(first, tape.examples));
     }
   }
@@ -166,15 +181,16 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
 #define BDL_INSTANTIATE(T)                                                                            \
   template Index Graph<T>::register_offset(Index) const;                                              \
   template Index Graph<T>::scratch_size(Index) const;                                                 \
-  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&) const; \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&, ConstSpan<double>) const; \
   template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
   template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                           \
   template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
   template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
   template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \
+  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const; \
   template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index, Index) const;                         \
   template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,    \
-                                  const StreamKey*) const;                                            \
+                                  const StreamKey*, const Statistics&) const;                                            \
   template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -18,6 +18,8 @@ enum class TensorRole {
   free,      ///< any finite numbers
   positive,  ///< finite and positive ones
   matrix,    ///< symmetric and positive definite, both triangles held
+  statistic,  ///< any finite numbers, of channels and not of parameters
+  variance,   ///< the same, 0 or more
   factor  ///< lower Cholesky factor of the matrix visited just before: rounding's memory of how it came about
 };
 
@@ -31,6 +33,7 @@ struct PosteriorTensor {
   bool is_vector = false;  ///< 1 x n
   MatrixView<S> values{};  ///< one of the two is there
   MatrixView<Wide> wide{};
+  Index first = 0;  ///< parameter that its rows (of a vector: its numbers) begin with
 
   bool is_wide() const { return values.ld == 0; }
   Index rows() const { return is_wide() ? wide.rows : values.rows; }

@@ -1,0 +1,203 @@
+#include "network/batchnorm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "network/channels.hpp"
+#include "parallel/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr double usual_momentum = 0.1, usual_epsilon = 1e-5;
+
+/// visit(channel), each by one thread.
+template <class Visit>
+void for_each_channel(const Shape& shape, Index examples, Visit&& visit) {
+  parallel_blocks(shape.channels, task_grain(shape.size() / shape.channels * examples),
+                  [&](Index first, Index count) noexcept {
+                    for (Index c = first; c < first + count; ++c) visit(c);
+                  });
+}
+
+/// sum_k a_k b_k over the numbers of a channel.
+template <class T>
+double dot_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a, ConstMatrixView<T> b) {
+  double sum = 0;
+  for (Index run = 0; run < runs.count; ++run) {
+    const T *x = runs.begin(a, channel, run), *y = runs.begin(b, channel, run);
+    sum += sum_of(runs.length(run),
+                  [=](Index k) { return static_cast<double>(x[k]) * static_cast<double>(y[k]); });
+  }
+  return sum;
+}
+
+template <class T>
+double sum_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a) {
+  double sum = 0;
+  for (Index run = 0; run < runs.count; ++run) {
+    const T* x = runs.begin(a, channel, run);
+    sum += sum_of(runs.length(run), [=](Index k) { return static_cast<double>(x[k]); });
+  }
+  return sum;
+}
+
+/// b_r = (sum over positions of d xhat, of d): of scale and shift.
+template <class T>
+class BatchNormRows final : public PointRows<T> {
+ public:
+  explicit BatchNormRows(const Shape& shape) : shape_(shape) {}
+  Index parameters() const override { return 2 * shape_.channels; }
+  void view(ConstMatrixView<T> kept, ConstMatrixView<T> sensitivities) override {
+    normalized_ = kept;
+    sensitivities_ = sensitivities;
+  }
+  void sum(Index first, ConstSpan<T> c, std::span<T> out) const override {
+    add_up(first, c, out, [](double value) { return value; });
+  }
+  void sum_squares(ConstSpan<T> w, std::span<T> out) const override {
+    add_up(0, w, out, [](double value) { return value * value; });
+  }
+
+ private:
+  template <class Map>
+  void add_up(Index first, ConstSpan<T> factors, std::span<T> out, Map map) const {
+    const auto count = static_cast<Index>(factors.size());
+    const ChannelRuns runs(shape_, 1);
+    for_each_channel(shape_, count, [&](Index channel) {
+      double scale = 0, shift = 0;
+      for (Index j = 0; j < count; ++j) {
+        const auto d = sensitivities_.columns(first + j, 1),
+                   xhat = normalized_.columns((first + j) % normalized_.cols, 1);
+        const auto factor = static_cast<double>(factors[at(j)]);
+        scale += factor * map(dot_of_channel<T>(runs, channel, d, xhat));
+        shift += factor * map(sum_of_channel<T>(runs, channel, d));
+      }
+      out[at(channel)] = static_cast<T>(scale);
+      out[at(shape_.channels + channel)] = static_cast<T>(shift);
+    });
+  }
+  Shape shape_;
+  ConstMatrixView<T> normalized_, sensitivities_;
+};
+
+}  // namespace
+
+template <class T>
+std::string BatchNormLayer<T>::text() const {
+  std::string text = "batchnorm";
+  if (settings_.momentum != usual_momentum) text += " momentum " + number_text(settings_.momentum);
+  if (settings_.epsilon != usual_epsilon) text += " eps " + number_text(settings_.epsilon);
+  return text + (settings_.affine ? "" : " noaffine");
+}
+
+template <class T>
+std::unique_ptr<PointRows<T>> BatchNormLayer<T>::point_rows() const {
+  if (!settings_.affine) return nullptr;
+  return std::make_unique<BatchNormRows<T>>(this->input());
+}
+
+template <class T>
+void BatchNormLayer<T>::start_points(std::span<T> points) const {
+  std::ranges::fill(points.first(points.size() / 2), T(1));
+  std::ranges::fill(points.subspan(points.size() / 2), T(0));
+}
+
+/// By which a channel is normalised. The minibatch's own enter the running ones, the variance without bias.
+template <class T>
+auto BatchNormLayer<T>::moments(const Pass<T>& pass, Index channel, ConstMatrixView<T> in) const -> Moments {
+  const std::size_t c = at(channel);
+  if (!pass.statistics.trains()) {
+    const ChannelStatistics running(pass.statistics.running, at_.channels);
+    return {running.mean[c], running.variance[c]};
+  }
+  const ChannelRuns runs(this->input(), in.cols);
+  const auto count = static_cast<double>(runs.values());
+  const double mean = sum_of_channel<T>(runs, channel, in) / count;
+  double squares = 0;
+  for (Index run = 0; run < runs.count; ++run) {
+    const T* x = runs.begin(in, channel, run);
+    squares += sum_of(runs.length(run), [=](Index k) {
+      const double deviation = static_cast<double>(x[k]) - mean;
+      return deviation * deviation;
+    });
+  }
+  const ChannelStatistics learned(pass.statistics.learned, at_.channels);
+  const double keep = 1 - settings_.momentum;
+  learned.mean[c] = keep * learned.mean[c] + settings_.momentum * mean;
+  learned.variance[c] = keep * learned.variance[c] + settings_.momentum * (squares / (count - 1));
+  return {mean, squares / count};
+}
+
+template <class T>
+void BatchNormLayer<T>::forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
+                                const Kept<T>& kept) const {
+  const ChannelRuns runs(this->input(), in.cols);
+  const T* points = settings_.affine ? pass.weights.points(at_.parameters, pass.sample) : nullptr;
+  for_each_channel(this->input(), in.cols, [&](Index channel) {
+    const Moments of = moments(pass, channel, in);
+    const double inverse = 1 / std::sqrt(of.variance + settings_.epsilon);
+    const T center = static_cast<T>(of.mean), factor = static_cast<T>(inverse);
+    const T scale = points ? points[channel] : T(1), shift = points ? points[channels() + channel] : T(0);
+    if (kept.is_wanted()) kept.of_sample[channel] = inverse;
+    for (Index run = 0; run < runs.count; ++run) {
+      const T* x = runs.begin(in, channel, run);
+      T* to = runs.begin(out, channel, run);
+      T* xhat = kept.is_wanted() ? runs.begin(kept.slopes, channel, run) : to;
+      for (Index k = 0; k < runs.length(run); ++k) xhat[k] = (x[k] - center) * factor;
+      for (Index k = 0; k < runs.length(run); ++k) to[k] = scale * xhat[k] + shift;
+    }
+  });
+}
+
+/// With the minibatch's statistics, all its examples move each one's outputs.
+template <class T>
+void BatchNormLayer<T>::backward(const Pass<T>& pass, const Kept<T>& kept, ConstMatrixView<T> e, bool add,
+                                 MatrixView<T> to) const {
+  const ChannelRuns runs(this->input(), e.cols);
+  const T* points = settings_.affine ? pass.weights.points(at_.parameters, pass.sample) : nullptr;
+  const bool trains = pass.statistics.trains();
+  const auto count = static_cast<double>(runs.values());
+  for_each_channel(this->input(), e.cols, [&](Index channel) {
+    const T factor = static_cast<T>(kept.of_sample[channel] * static_cast<double>(points ? points[channel] : T(1)));
+    const T mean = static_cast<T>(trains ? sum_of_channel<T>(runs, channel, e) / count : 0),
+            slope = static_cast<T>(trains ? dot_of_channel<T>(runs, channel, e, kept.slopes) / count : 0);
+    for (Index run = 0; run < runs.count; ++run) {
+      const T *d = runs.begin(e, channel, run), *xhat = runs.begin(kept.slopes, channel, run);
+      T* out = runs.begin(to, channel, run);
+      for (Index k = 0; k < runs.length(run); ++k) {
+        const T value = factor * (d[k] - mean - xhat[k] * slope);
+        out[k] = add ? out[k] + value : value;
+      }
+    }
+  });
+}
+
+template <class T>
+void BatchNormLayer<T>::change(const Directions<T>&, const Kept<T>&, ConstMatrixView<T>, ConstMatrixView<T>,
+                               MatrixView<T>) const {
+  fail(Status::ERROR_UNSUPPORTED, "layer \"%s\" has no second derivatives", text().c_str());
+}
+
+template <class T>
+void BatchNormLayer<T>::change_back(const Directions<T>&, const Kept<T>&, ConstMatrixView<T>,
+                                    ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>) const {
+  fail(Status::ERROR_UNSUPPORTED, "layer \"%s\" has no second derivatives", text().c_str());
+}
+
+template <class T>
+std::shared_ptr<const Layer<T>> make_batchnorm(LineReader& line, const Shape& input, const Placement& at) {
+  const double momentum = line.setting("momentum", 0, 1, usual_momentum),
+               epsilon = line.setting("eps", 0, 1, usual_epsilon);
+  const bool affine = !line.flag("noaffine");
+  return std::make_shared<BatchNormLayer<T>>(
+      input, typename BatchNormLayer<T>::Settings{momentum, epsilon, affine}, at);
+}
+
+template class BatchNormLayer<float>;
+template class BatchNormLayer<double>;
+template std::shared_ptr<const Layer<float>> make_batchnorm(LineReader&, const Shape&, const Placement&);
+template std::shared_ptr<const Layer<double>> make_batchnorm(LineReader&, const Shape&, const Placement&);
+
+}  // namespace bdl
