@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -32,6 +33,7 @@ template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
                                 PosteriorScratch<T>& scratch) {
   draws.parameters(q, place, thetas_.matrix(dimension_, samples_), scratch);
+  place_points(q, thetas_.matrix(dimension_, samples_));  // the caller's draws, too
 }
 
 /// Where the estimate is made: at samples of q, at its mean, or nowhere in particular.

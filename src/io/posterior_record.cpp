@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -186,7 +187,10 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
   try {
     std::shared_ptr<Posterior<T>> q = create_posterior<T>(read_kind(record, names));
     write_tensors<T>(*q, [&](const PosteriorTensor<T>& tensor) {
-      return read_tensor(record, names(tensor.name), tensor);
+      const bool is_there = read_tensor(record, names(tensor.name), tensor);
+      if (is_there && !has_isolated_points(tensor, q->points()))
+        fail(Status::ERROR_FORMAT, "tensor %s joins point parameters with others", tensor.name);
+      return is_there;
     });
     q->set_blank(blank);
     return q;

@@ -1,6 +1,7 @@
 #include "posterior/points.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
@@ -18,14 +19,14 @@ void for_each_point(const PointLayout& points, Index first, Index size, Visit&& 
   }
 }
 
-/// Rows, and of square ones columns, of the points.
-template <class View>
-void isolate(TensorRole role, Index first, const PointLayout& points, const View& values) {
+/// visit(number, what it is) of a matrix: rows, and of square ones columns, of the points.
+template <class View, class Visit>
+void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values, Visit&& visit) {
   const bool is_square = role == TensorRole::matrix || role == TensorRole::factor;
   for_each_point(points, first, values.rows, [&](Index j) {
-    for (Index k = 0; k < values.cols; ++k) values(j, k) = 0;
-    for (Index i = 0; is_square && i < values.rows; ++i) values(i, j) = 0;
-    if (is_square) values(j, j) = 1;
+    for (Index k = 0; k < values.cols; ++k) visit(values(j, k), is_square && j == k ? 1 : 0);
+    for (Index i = 0; is_square && i < values.rows; ++i)
+      if (i != j) visit(values(i, j), 0);
   });
 }
 
@@ -33,6 +34,16 @@ template <class T>
 bool has_parameters(const PosteriorTensor<T>& tensor) {
   return tensor.role != TensorRole::mean && tensor.role != TensorRole::statistic &&
          tensor.role != TensorRole::variance;
+}
+
+/// visit(number, what it is for points).
+template <class T, class Visit>
+void visit_point_numbers(const PosteriorTensor<T>& tensor, const PointLayout& points, Visit&& visit) {
+  if (points.ranges.empty() || !has_parameters(tensor)) return;
+  tensor.with([&](const auto& values) {
+    if (!tensor.is_vector) return visit_matrix(tensor.role, tensor.first, points, values, visit);
+    for_each_point(points, tensor.first, values.cols, [&](Index j) { visit(values(0, j), 1); });
+  });
 }
 
 }  // namespace
@@ -49,19 +60,34 @@ void fill_points(const PointLayout& points, T value, std::span<T> values) {
 }
 
 template <class T>
+void place_points(const Posterior<T>& q, MatrixView<T> thetas) {
+  for (const auto& [offset, size] : q.points().ranges)
+    for (Index s = 0; s < thetas.cols; ++s)
+      std::copy_n(q.mean().data() + offset, size, thetas.column_data(s) + offset);
+}
+
+template <class T>
 void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
-  if (points.ranges.empty() || !has_parameters(tensor)) return;
-  tensor.with([&](const auto& values) {
-    if (!tensor.is_vector) return isolate(tensor.role, tensor.first, points, values);
-    for_each_point(points, tensor.first, values.cols, [&](Index j) { values(0, j) = 1; });
+  visit_point_numbers(tensor, points, [](auto& number, int what) { number = what; });
+}
+
+template <class T>
+bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
+  constexpr double rounding = 1e-4;
+  bool all = true;
+  visit_point_numbers(tensor, points, [&](const auto& number, int what) {
+    all = all && std::abs(static_cast<double>(number) - what) <= rounding;
   });
+  return all;
 }
 
 template <class T>
 void isolate_points(Posterior<T>& q) {
   if (q.points().ranges.empty()) return;
-  write_tensors<T>(q, [](const PosteriorTensor<T>& tensor) {
-    return tensor.role != TensorRole::mean && tensor.role != TensorRole::factor;
+  write_tensors<T>(q, [&](const PosteriorTensor<T>& tensor) {
+    if (tensor.role == TensorRole::factor) return false;
+    isolate_points(tensor, q.points());
+    return has_parameters(tensor);
   });
 }
 
@@ -127,7 +153,9 @@ void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
 
 #define BDL_INSTANTIATE(T)                                                                              \
   template void fill_points(const PointLayout&, T, std::span<T>);                                       \
+  template void place_points(const Posterior<T>&, MatrixView<T>);                                       \
   template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);                          \
+  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);                    \
   template void isolate_points(Posterior<T>&);                                                          \
   template void read_marginal_variance(const Posterior<T>&, std::span<T>, PosteriorScratch<T>&);        \
   template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                             \

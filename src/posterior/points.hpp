@@ -12,6 +12,10 @@ namespace bdl {
 template <class T>
 void fill_points(const PointLayout& points, T value, std::span<T> values);
 
+/// Columns of draws, however they were made, have the mean at the points.
+template <class T>
+void place_points(const Posterior<T>& q, MatrixView<T> thetas);
+
 /// visit(offset, size) of the parameters between points, in order.
 template <class Visit>
 void for_each_uncertain(const PointLayout& points, Index dimension, Visit&& visit) {
@@ -32,6 +36,9 @@ Index uncertain_parameters(const Posterior<T>& q) {
 /// The numbers of a tensor, as they stand for points.
 template <class T>
 void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
+/// Do they stand so already, up to rounding?
+template <class T>
+bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
 /// Of all of them: whatever was written, points are N(mu_j, 1) again.
 template <class T>
 void isolate_points(Posterior<T>& q);

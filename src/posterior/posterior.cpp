@@ -99,9 +99,7 @@ void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, Posterio
   const StageTimer timer(Stage::sample);
   fill_normals(key, thetas);
   q.color(q.mean(), thetas, scratch);
-  for (const auto& [offset, size] : q.points().ranges)
-    for (Index s = 0; s < thetas.cols; ++s)
-      std::copy_n(q.mean().data() + offset, size, thetas.column_data(s) + offset);
+  place_points(q, thetas);
 }
 
 template <class T>

@@ -105,7 +105,6 @@ void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   q.tensors([&](const PosteriorTensor<T>& tensor) {
     const bool is_given = source(tensor);
     if (is_given) check_role(tensor);
-    if (is_given) isolate_points(tensor, q.points());
     if (tensor.role == TensorRole::factor && !is_given && new_matrix) find_factor(*new_matrix, tensor);
     new_matrix.reset();
     if (is_given && tensor.role == TensorRole::matrix) new_matrix = tensor;
@@ -118,7 +117,11 @@ void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
 template <class T>
 void set_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   const auto successor = q.clone();
-  write_tensors(*successor, source);
+  write_tensors<T>(*successor, [&](const PosteriorTensor<T>& tensor) {
+    const bool is_given = source(tensor);
+    if (is_given) isolate_points(tensor, q.points());
+    return is_given;
+  });
   q.swap(*successor);
 }
 

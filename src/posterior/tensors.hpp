@@ -75,7 +75,7 @@ using TensorSource = std::function<bool(const PosteriorTensor<T>&)>;
 template <class T>
 void write_tensors(Posterior<T>& q, const TensorSource<T>& source);
 
-/// The same, whole or not at all.
+/// The same, whole or not at all; point parameters keep their numbers but the mean.
 template <class T>
 void set_tensors(Posterior<T>& q, const TensorSource<T>& source);
 
