@@ -110,8 +110,8 @@ bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double h
   const Graph<T>* graph = model.graph();
   if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
   DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
-  return new bdl_posterior{
-      std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout), points_of(model)))};
+  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
+      std::make_shared<DropoutPosterior<T>>(std::move(layout), points_of(model)))};
 }
 
 /// Parameters of each layer.
@@ -141,8 +141,8 @@ std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
 template <class T>
 bdl_posterior* create_blocks(const std::vector<Index>& sizes, PointLayout points = {}) {
   const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
-  return new bdl_posterior{
-      std::shared_ptr<Posterior<T>>(create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}, std::move(points)}))};
+  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
+      create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}, std::move(points)}))};
 }
 
 template <class Create>

@@ -188,8 +188,7 @@ bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, doub
 bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
   return guard("bdl_posterior_entropy", [&] {
     not_null(entropy, "entropy");
-    with(posterior, "posterior",
-         [&](const auto& q) { *entropy = bdl::entropy(q); });
+    with(posterior, "posterior", [&](const auto& q) { *entropy = bdl::entropy(q); });
   });
 }
 

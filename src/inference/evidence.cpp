@@ -181,10 +181,13 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());
     std::ranges::copy(q.statistics(), statistics_.data());
-    const Estimate<T> estimate =
-        rows_->estimate(thetas(), x, y,
-                        {seeds_of(kind), scale, jitter, &noise, is_apart(kind),
-                         {q.statistics(), statistics_.first(statistics_size_)}});
+    const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
+                                                 {seeds_of(kind),
+                                                  scale,
+                                                  jitter,
+                                                  &noise,
+                                                  is_apart(kind),
+                                                  {q.statistics(), statistics_.first(statistics_size_)}});
     outputs_ = rows_->outputs();
     return estimate;
   }

@@ -198,9 +198,9 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   if (scales_points()) {
     const PointLayout& points = posterior_->points();
     work_.evidence->point_squares(work_.point_steps.squares(points.parameters()));
-    work_.point_steps.slope(
-        points, {curvature_rate(), static_cast<double>(data_size_), options_.point_damping},
-        work_.slope.first(dimension));
+    work_.point_steps.slope(points,
+                            {curvature_rate(), static_cast<double>(data_size_), options_.point_damping},
+                            work_.slope.first(dimension));
   }
   return work_.slope.first(dimension);
 }
@@ -208,8 +208,7 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
 /// Plain gradients take steps of their own.
 template <class T>
 bool Optimizer<T>::scales_points() const {
-  return !posterior_->points().ranges.empty() && !is_first_order() &&
-         descent_of(rule()) == Descent::natural;
+  return !posterior_->points().ranges.empty() && !is_first_order() && descent_of(rule()) == Descent::natural;
 }
 
 template <class T>

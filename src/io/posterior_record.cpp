@@ -69,7 +69,8 @@ void write_points(RecordWriter& record, const Names& names, const PointLayout& p
 PointLayout read_points(const RecordReader& record, const Names& names, Index dimension) {
   PointLayout points;
   const std::string key = names("points");
-  const std::vector<Index> numbers = record.has(key) ? record.integers(key, 0, dimension) : std::vector<Index>();
+  const std::vector<Index> numbers =
+      record.has(key) ? record.integers(key, 0, dimension) : std::vector<Index>();
   Index end = -1;
   for (std::size_t k = 0; k + 2 <= numbers.size(); k += 2) {
     const Index offset = numbers[k], size = numbers[k + 1];

@@ -17,28 +17,32 @@ template <class Visit>
 void for_each_channel(const Shape& shape, Index examples, Visit&& visit) {
   parallel_blocks(shape.channels, task_grain(shape.size() / shape.channels * examples),
                   [&](Index first, Index count) noexcept {
-                    for (Index c = first; c < first + count; ++c) visit(c);
+                    with_simd([&](auto) BDL_INLINE_LAMBDA {
+                      for (Index c = first; c < first + count; ++c) visit(c);
+                    });
                   });
 }
 
 /// sum_k a_k b_k over the numbers of a channel.
 template <class T>
-double dot_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a, ConstMatrixView<T> b) {
+BDL_ALWAYS_INLINE double dot_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a,
+                                        ConstMatrixView<T> b) {
   double sum = 0;
   for (Index run = 0; run < runs.count; ++run) {
     const T *x = runs.begin(a, channel, run), *y = runs.begin(b, channel, run);
-    sum += sum_of(runs.length(run),
-                  [=](Index k) { return static_cast<double>(x[k]) * static_cast<double>(y[k]); });
+    sum += sum_of(runs.length(run), [=](Index k) BDL_INLINE_LAMBDA {
+      return static_cast<double>(x[k]) * static_cast<double>(y[k]);
+    });
   }
   return sum;
 }
 
 template <class T>
-double sum_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a) {
+BDL_ALWAYS_INLINE double sum_of_channel(const ChannelRuns& runs, Index channel, ConstMatrixView<T> a) {
   double sum = 0;
   for (Index run = 0; run < runs.count; ++run) {
     const T* x = runs.begin(a, channel, run);
-    sum += sum_of(runs.length(run), [=](Index k) { return static_cast<double>(x[k]); });
+    sum += sum_of(runs.length(run), [=](Index k) BDL_INLINE_LAMBDA { return static_cast<double>(x[k]); });
   }
   return sum;
 }
@@ -54,10 +58,10 @@ class BatchNormRows final : public PointRows<T> {
     sensitivities_ = sensitivities;
   }
   void sum(Index first, ConstSpan<T> c, std::span<T> out) const override {
-    add_up(first, c, out, [](double value) { return value; });
+    add_up(first, c, out, [](double value) BDL_INLINE_LAMBDA { return value; });
   }
   void sum_squares(ConstSpan<T> w, std::span<T> out) const override {
-    add_up(0, w, out, [](double value) { return value * value; });
+    add_up(0, w, out, [](double value) BDL_INLINE_LAMBDA { return value * value; });
   }
 
  private:
@@ -65,7 +69,7 @@ class BatchNormRows final : public PointRows<T> {
   void add_up(Index first, ConstSpan<T> factors, std::span<T> out, Map map) const {
     const auto count = static_cast<Index>(factors.size());
     const ChannelRuns runs(shape_, 1);
-    for_each_channel(shape_, count, [&](Index channel) {
+    for_each_channel(shape_, count, [&](Index channel) BDL_INLINE_LAMBDA {
       double scale = 0, shift = 0;
       for (Index j = 0; j < count; ++j) {
         const auto d = sensitivities_.columns(first + j, 1),
@@ -106,7 +110,8 @@ void BatchNormLayer<T>::start_points(std::span<T> points) const {
 
 /// By which a channel is normalised. The minibatch's own enter the running ones, the variance without bias.
 template <class T>
-auto BatchNormLayer<T>::moments(const Pass<T>& pass, Index channel, ConstMatrixView<T> in) const -> Moments {
+BDL_ALWAYS_INLINE auto BatchNormLayer<T>::moments(const Pass<T>& pass, Index channel,
+                                                  ConstMatrixView<T> in) const -> Moments {
   const std::size_t c = at(channel);
   if (!pass.statistics.trains()) {
     const ChannelStatistics running(pass.statistics.running, at_.channels);
@@ -118,7 +123,7 @@ auto BatchNormLayer<T>::moments(const Pass<T>& pass, Index channel, ConstMatrixV
   double squares = 0;
   for (Index run = 0; run < runs.count; ++run) {
     const T* x = runs.begin(in, channel, run);
-    squares += sum_of(runs.length(run), [=](Index k) {
+    squares += sum_of(runs.length(run), [=](Index k) BDL_INLINE_LAMBDA {
       const double deviation = static_cast<double>(x[k]) - mean;
       return deviation * deviation;
     });
@@ -135,7 +140,7 @@ void BatchNormLayer<T>::forward(const Pass<T>& pass, ConstMatrixView<T> in, Matr
                                 const Kept<T>& kept) const {
   const ChannelRuns runs(this->input(), in.cols);
   const T* points = settings_.affine ? pass.weights.points(at_.parameters, pass.sample) : nullptr;
-  for_each_channel(this->input(), in.cols, [&](Index channel) {
+  for_each_channel(this->input(), in.cols, [&](Index channel) BDL_INLINE_LAMBDA {
     const Moments of = moments(pass, channel, in);
     const double inverse = 1 / std::sqrt(of.variance + settings_.epsilon);
     const T center = static_cast<T>(of.mean), factor = static_cast<T>(inverse);
@@ -159,8 +164,9 @@ void BatchNormLayer<T>::backward(const Pass<T>& pass, const Kept<T>& kept, Const
   const T* points = settings_.affine ? pass.weights.points(at_.parameters, pass.sample) : nullptr;
   const bool trains = pass.statistics.trains();
   const auto count = static_cast<double>(runs.values());
-  for_each_channel(this->input(), e.cols, [&](Index channel) {
-    const T factor = static_cast<T>(kept.of_sample[channel] * static_cast<double>(points ? points[channel] : T(1)));
+  for_each_channel(this->input(), e.cols, [&](Index channel) BDL_INLINE_LAMBDA {
+    const T factor =
+        static_cast<T>(kept.of_sample[channel] * static_cast<double>(points ? points[channel] : T(1)));
     const T mean = static_cast<T>(trains ? sum_of_channel<T>(runs, channel, e) / count : 0),
             slope = static_cast<T>(trains ? dot_of_channel<T>(runs, channel, e, kept.slopes) / count : 0);
     for (Index run = 0; run < runs.count; ++run) {

@@ -1,6 +1,7 @@
 // Where the numbers of a channel stand: in runs without a gap, as long as the layout allows.
 #pragma once
 
+#include "base/simd.hpp"
 #include "network/shape.hpp"
 
 namespace bdl {
@@ -12,7 +13,7 @@ struct ChannelRuns {
 
   ChannelRuns(const Shape& shape, Index examples) : positions(shape.rows * shape.columns), count(examples) {}
   template <class View>
-  auto* begin(const View& columns, Index channel, Index run) const {
+  BDL_ALWAYS_INLINE auto* begin(const View& columns, Index channel, Index run) const {
     return columns.column_data(run) + channel * positions;
   }
   Index length(Index) const { return positions; }
@@ -22,7 +23,7 @@ struct ChannelRuns {
 
 /// The sum over k < count of term(k), in an order that suits vectors.
 template <class Term>
-double sum_of(Index count, Term&& term) {
+BDL_ALWAYS_INLINE double sum_of(Index count, Term&& term) {
   constexpr Index lanes = 8;
   double sums[lanes] = {}, sum = 0;
   Index k = 0;

@@ -118,7 +118,9 @@ void Graph<T>::check_statistics(const Statistics& statistics, Index examples) co
            "predictions as well as training, knows the network's outputs",
            line_text(node).c_str());
     if (statistics.trains() && examples < node.layer->fewest_examples())
-      fail(Status::ERROR_INVALID_ARGUMENT, "the network's %s normalises by the minibatch's own statistics: it has %lld examples, expected at least %lld",
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the network's %s normalises by the minibatch's own statistics: it has %lld examples, expected at "
+           "least %lld",
            line_text(node).c_str(), static_cast<long long>(examples),
            static_cast<long long>(node.layer->fewest_examples()));
   }

@@ -24,8 +24,8 @@ struct Pass {
 /// What a layer keeps of a forward pass, one column an example.
 template <class T>
 struct Kept {
-  MatrixView<T> slopes{};      ///< kept() numbers
-  MatrixView<T> curvatures{};  ///< second derivatives, if they are asked for
+  MatrixView<T> slopes{};       ///< kept() numbers
+  MatrixView<T> curvatures{};   ///< second derivatives, if they are asked for
   double* of_sample = nullptr;  ///< kept_of_sample() numbers
   bool is_wanted() const { return slopes.data != nullptr; }
 };

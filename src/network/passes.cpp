@@ -172,25 +172,27 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
     }
     for (Index block = 0; block < tape.samples * seeds; ++block) {
       const Index sample = block % tape.samples, first = block * tape.examples;
-      node.layer->backward({weights, sample, nullptr, tape.statistics}, kept(tape, n, sample * tape.examples, tape.examples),
+      node.layer->backward({weights, sample, nullptr, tape.statistics},
+                           kept(tape, n, sample * tape.examples, tape.examples),
                            e.columns(first, tape.examples), node.adds, to.columns(first, tape.examples));
     }
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                            \
-  template Index Graph<T>::register_offset(Index) const;                                              \
-  template Index Graph<T>::scratch_size(Index) const;                                                 \
-  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&, ConstSpan<double>) const; \
-  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
-  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                           \
-  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
-  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
-  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \
-  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const; \
-  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index, Index) const;                         \
-  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,    \
-                                  const StreamKey*, const Statistics&) const;                                            \
+#define BDL_INSTANTIATE(T)                                                                         \
+  template Index Graph<T>::register_offset(Index) const;                                           \
+  template Index Graph<T>::scratch_size(Index) const;                                              \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,     \
+                                  ConstSpan<double>) const;                                        \
+  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                            \
+  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                        \
+  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                    \
+  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;         \
+  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                       \
+  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const;            \
+  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index, Index) const;                      \
+  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
+                                  const StreamKey*, const Statistics&) const;                      \
   template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

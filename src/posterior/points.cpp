@@ -14,14 +14,16 @@ namespace {
 template <class Visit>
 void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
   for (const ParameterRange& range : points.ranges) {
-    const Index begin = std::max(range.offset, first), end = std::min(range.offset + range.size, first + size);
+    const Index begin = std::max(range.offset, first),
+                end = std::min(range.offset + range.size, first + size);
     for (Index j = begin; j < end; ++j) visit(j - first);
   }
 }
 
 /// visit(number, what it is) of a matrix: rows, and of square ones columns, of the points.
 template <class View, class Visit>
-void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values, Visit&& visit) {
+void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values,
+                  Visit&& visit) {
   const bool is_square = role == TensorRole::matrix || role == TensorRole::factor;
   for_each_point(points, first, values.rows, [&](Index j) {
     for (Index k = 0; k < values.cols; ++k) visit(values(j, k), is_square && j == k ? 1 : 0);
@@ -68,7 +70,7 @@ void place_points(const Posterior<T>& q, MatrixView<T> thetas) {
 
 template <class T>
 void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
-  visit_point_numbers(tensor, points, [](auto& number, int what) { number = what; });
+  visit_point_numbers(tensor, points, []<class S>(S& number, int what) { number = static_cast<S>(what); });
 }
 
 template <class T>
@@ -116,8 +118,8 @@ PointLayout points_of(const Model<T>& model) {
   points.statistics = model.graph()->statistics_size();
   for (const ParameterBlock& block : model.blocks()) {
     if (!block.is_point) continue;
-    const bool goes_on = !points.ranges.empty() &&
-                         points.ranges.back().offset + points.ranges.back().size == block.offset;
+    const bool goes_on =
+        !points.ranges.empty() && points.ranges.back().offset + points.ranges.back().size == block.offset;
     if (goes_on)
       points.ranges.back().size += block.size();
     else
@@ -151,17 +153,17 @@ void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
        model.graph()->first_without(Need::separate_examples).c_str());
 }
 
-#define BDL_INSTANTIATE(T)                                                                              \
-  template void fill_points(const PointLayout&, T, std::span<T>);                                       \
-  template void place_points(const Posterior<T>&, MatrixView<T>);                                       \
-  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);                          \
-  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);                    \
-  template void isolate_points(Posterior<T>&);                                                          \
-  template void read_marginal_variance(const Posterior<T>&, std::span<T>, PosteriorScratch<T>&);        \
-  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                             \
-  template void read_solution(const Posterior<T>&, MatrixView<T>, PosteriorScratch<T>&);                \
-  template PointLayout points_of(const Model<T>&);                                                      \
-  template void check_adopts(const Posterior<T>&, const Model<T>*);                                     \
+#define BDL_INSTANTIATE(T)                                                                       \
+  template void fill_points(const PointLayout&, T, std::span<T>);                                \
+  template void place_points(const Posterior<T>&, MatrixView<T>);                                \
+  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);                   \
+  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);              \
+  template void isolate_points(Posterior<T>&);                                                   \
+  template void read_marginal_variance(const Posterior<T>&, std::span<T>, PosteriorScratch<T>&); \
+  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                      \
+  template void read_solution(const Posterior<T>&, MatrixView<T>, PosteriorScratch<T>&);         \
+  template PointLayout points_of(const Model<T>&);                                               \
+  template void check_adopts(const Posterior<T>&, const Model<T>*);                              \
   template void check_points_fit(const Posterior<T>&, const Model<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -107,8 +107,8 @@ double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T
   Buffer<T> shift(q.dimension());
   std::ranges::transform(theta, q.mean(), shift.data(), std::minus<>());
   fill_points(q.points(), T(0), shift.first(q.dimension()));
-  return -(static_cast<double>(uncertain_parameters(q)) * std::log(2 * std::numbers::pi) + q.log_det_covariance() +
-           q.quadratic(shift.first(q.dimension()), scratch)) /
+  return -(static_cast<double>(uncertain_parameters(q)) * std::log(2 * std::numbers::pi) +
+           q.log_det_covariance() + q.quadratic(shift.first(q.dimension()), scratch)) /
          2;
 }
 
@@ -165,7 +165,9 @@ double shortened(double kept, bool may_shorten) {
 
 template <class T>
 double entropy(const Posterior<T>& q) {
-  return (static_cast<double>(uncertain_parameters(q)) * (1 + std::log(2 * std::numbers::pi)) + q.log_det_covariance()) / 2;
+  return (static_cast<double>(uncertain_parameters(q)) * (1 + std::log(2 * std::numbers::pi)) +
+          q.log_det_covariance()) /
+         2;
 }
 
 template <class T>
@@ -213,7 +215,7 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   template class Posterior<T>;                                                                \
   template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
   template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
-  template double entropy(const Posterior<T>&);                                              \
+  template double entropy(const Posterior<T>&);                                               \
   template StepSize size_of(const PosteriorStep<T>&);                                         \
   template ConstSpan<T> scaled_weights(const PosteriorStep<T>&, UpdateWorkspace<T>&);         \
   template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \

@@ -157,8 +157,8 @@ class Posterior {
   /// Back to N(0, I), blank; cannot fail.
   void reset();
 
-  /// Point parameters stand as independent N(mu_j, 1), which steps leave alone and which are nothing but their
-  /// mean to whoever draws or reads (points.hpp).
+  /// Point parameters stand as independent N(mu_j, 1), which steps leave alone and which are nothing but
+  /// their mean to whoever draws or reads (points.hpp).
   const PointLayout& points() const { return points_; }
   /// Those of a network, for one that is N(0, I) there: statistics at their start. Whole or not at all.
   void adopt(PointLayout points);
@@ -302,7 +302,8 @@ double entropy(const Posterior<T>& q);
 template <class T>
 double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch);
 
-/// Of posteriors with the same points, else ERROR_SHAPE: KL(q || p) = 1/2 [tr(P Sigma_q) + (mu_p - mu_q)^T P (mu_p - mu_q) - D + log|Sigma_p| - log|Sigma_q|].
+/// Of posteriors with the same points, else ERROR_SHAPE: KL(q || p) = 1/2 [tr(P Sigma_q) + (mu_p - mu_q)^T P
+/// (mu_p - mu_q) - D + log|Sigma_p| - log|Sigma_q|].
 template <class T>
 double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scratch);
 

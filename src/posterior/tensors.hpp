@@ -14,10 +14,10 @@ template <class T>
 class Posterior;
 
 enum class TensorRole {
-  mean,      ///< any finite numbers, from which nothing follows
-  free,      ///< any finite numbers
-  positive,  ///< finite and positive ones
-  matrix,    ///< symmetric and positive definite, both triangles held
+  mean,       ///< any finite numbers, from which nothing follows
+  free,       ///< any finite numbers
+  positive,   ///< finite and positive ones
+  matrix,     ///< symmetric and positive definite, both triangles held
   statistic,  ///< any finite numbers, of channels and not of parameters
   variance,   ///< the same, 0 or more
   factor  ///< lower Cholesky factor of the matrix visited just before: rounding's memory of how it came about

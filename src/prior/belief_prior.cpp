@@ -27,7 +27,8 @@ void check_belief(const Posterior<T>& belief, const PosteriorKind& learned) {
     fail(Status::ERROR_SHAPE, "the prior has %lld parameters, expected %lld",
          static_cast<long long>(belief.dimension()), static_cast<long long>(learned.dimension));
   if (belief.points() != learned.points)
-    fail(Status::ERROR_SHAPE, "the prior has other point parameters or running statistics than the posterior");
+    fail(Status::ERROR_SHAPE,
+         "the prior has other point parameters or running statistics than the posterior");
 }
 
 /// Points have no prior.

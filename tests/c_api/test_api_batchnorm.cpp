@@ -128,7 +128,8 @@ void readers_see_points(void**) {
     // What callers write leaves points and statistics alone.
     if (std::string(item.family) != "diagonal") continue;
     const std::vector<double> diagonal(d, 7.0);
-    OK(bdl_posterior_set_low_rank(q.get(), bdl_f64(mean.data(), 1, d), bdl_none(), bdl_f64(const_cast<double*>(diagonal.data()), 1, d)));
+    OK(bdl_posterior_set_low_rank(q.get(), bdl_f64(mean.data(), 1, d), bdl_none(),
+                                  bdl_f64(const_cast<double*>(diagonal.data()), 1, d)));
     OK(bdl_posterior_marginal_variance(q.get(), bdl_f64_out(variance.data(), 1, d)));
     OK(bdl_posterior_precision_diagonal(q.get(), bdl_f64_out(precision.data(), 1, d)));
     assert_true(variance[0] > 0 && variance[first] == 0 && precision[0] == 7 && std::isinf(precision[first]));
@@ -184,17 +185,21 @@ void checkpoints_keep_points_and_statistics(void**) {
         return o;
       };
       const Model model = network(dtype), twin = network(dtype);
-      const Posterior q = posterior_of(dtype, model, item.family), same = posterior_of(dtype, twin, item.family);
+      const Posterior q = posterior_of(dtype, model, item.family),
+                      same = posterior_of(dtype, twin, item.family);
       const Optimizer whole = start(model, q), parts = start(twin, same);
       OK(bdl_optimizer_fit(whole.get(), data.inputs_of(), data.targets(), 3, nullptr, nullptr));
       int calls = 0;
-      assert_int_equal(bdl_optimizer_fit(parts.get(), data.inputs_of(), data.targets(), 3, after_seven, &calls), BDL_STOPPED);
+      assert_int_equal(
+          bdl_optimizer_fit(parts.get(), data.inputs_of(), data.targets(), 3, after_seven, &calls),
+          BDL_STOPPED);
       const Loaded loaded = reloaded(twin, same, parts);
       assert_true(numbers_of(loaded.q) == numbers_of(same));
       OK(bdl_optimizer_fit(loaded.o.get(), data.inputs_of(), data.targets(), 0, nullptr, nullptr));
       if (numbers_of(loaded.q) != numbers_of(q)) fail_msg("%s, %s: other bits", item.method, item.family);
       std::vector<double> variance(bdl_model_parameters(model.get()));
-      OK(bdl_posterior_marginal_variance(loaded.q.get(), bdl_f64_out(variance.data(), 1, bdl_model_parameters(model.get()))));
+      OK(bdl_posterior_marginal_variance(loaded.q.get(),
+                                         bdl_f64_out(variance.data(), 1, bdl_model_parameters(model.get()))));
       assert_true(variance[36] == 0);
     }
 }
@@ -211,22 +216,57 @@ void predictions_need_the_statistics(void**) {
   };
   assert_int_equal(predict(), BDL_ERROR_SHAPE);
   assert_non_null(strstr(bdl_last_error(), "layer \"batchnorm\" (line 3)"));
-  assert_int_equal(bdl_model_evaluate(model.get(), bdl_f64(theta.data(), 1, d), data.inputs_of(), bdl_f64_out(f.data(), rows, 2)), BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_model_evaluate(model.get(), bdl_f64(theta.data(), 1, d), data.inputs_of(),
+                                      bdl_f64_out(f.data(), rows, 2)),
+                   BDL_ERROR_UNSUPPORTED);
   assert_non_null(strstr(bdl_last_error(), "layer \"batchnorm\" (line 3)"));
+  std::vector<double> jacobian(2 * rows * d), hessian(d * d), gradients(rows * d);
+  const bdl_matrix at = bdl_f64(theta.data(), 1, d);
+  const auto refused = [](bdl_status status) {
+    assert_int_equal(status, BDL_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(bdl_last_error(), "layer \"batchnorm\" (line 3)"));
+  };
+  refused(bdl_model_jacobian(model.get(), at, data.inputs_of(), bdl_f64_out(jacobian.data(), 2 * rows, d)));
+  refused(bdl_model_hessian(model.get(), at, data.inputs_of(), data.targets(),
+                            bdl_f64_out(hessian.data(), d, d)));
+  refused(bdl_model_gradient_rows(model.get(), at, data.inputs_of(), data.targets(),
+                                  bdl_f64_out(gradients.data(), rows, d)));
   const Optimizer o = make_optimizer(model, q, rows, "slang");
   OK(predict());
   OK(bdl_optimizer_fit(o.get(), data.inputs_of(), data.targets(), 5, nullptr, nullptr));
   OK(predict());
   // One example by itself is predicted as in company, and a predictor says the same.
   double alone[2], again[2];
-  OK(bdl_predict_classes(model.get(), q.get(), bdl_f64(const_cast<double*>(data.x.data()), 1, 2), BDL_PLUG_IN, 1, 1,
-                         bdl_f64_out(alone, 1, 2), bdl_none_out(), bdl_none_out()));
+  OK(bdl_predict_classes(model.get(), q.get(), bdl_f64(const_cast<double*>(data.x.data()), 1, 2), BDL_PLUG_IN,
+                         1, 1, bdl_f64_out(alone, 1, 2), bdl_none_out(), bdl_none_out()));
   assert_true(std::abs(alone[0] - p[0]) < 1e-12);
   bdl_predictor* predictor = nullptr;
   OK(bdl_predictor_create(model.get(), q.get(), BDL_PLUG_IN, 1, 1, &predictor));
-  OK(bdl_predictor_classes(predictor, bdl_f64(const_cast<double*>(data.x.data()), 1, 2), bdl_f64_out(again, 1, 2), bdl_none_out(), bdl_none_out()));
+  OK(bdl_predictor_classes(predictor, bdl_f64(const_cast<double*>(data.x.data()), 1, 2),
+                           bdl_f64_out(again, 1, 2), bdl_none_out(), bdl_none_out()));
   assert_true(again[0] == alone[0]);
   bdl_predictor_free(predictor);
+}
+
+/// Not even blankness, and bits are those of any number of threads.
+void failed_first_steps_change_nothing(void**) {
+  const Data data;
+  std::vector<std::vector<double>> results;
+  for (const int64_t threads : {1, 3}) {
+    const Model model = network(BDL_F64);
+    const Posterior q = posterior_of(BDL_F64, model, "low_rank");
+    const Optimizer o = make_optimizer(model, q, rows, "slang");
+    OK(bdl_optimizer_set_int(o.get(), "threads", threads));
+    const std::vector<double> before = numbers_of(q);
+    const bdl_matrix x = bdl_f64(const_cast<double*>(data.x.data()), 1, 2),
+                     y = bdl_f64(const_cast<double*>(data.y.data()), 1, 1);
+    assert_int_equal(bdl_optimizer_step(o.get(), x, y), BDL_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(bdl_last_error(), "layer \"batchnorm\" (line 3)"));
+    assert_true(bdl_posterior_is_blank(q.get()) && numbers_of(q) == before);
+    OK(bdl_optimizer_fit(o.get(), data.inputs_of(), data.targets(), 3, nullptr, nullptr));
+    results.push_back(numbers_of(q));
+  }
+  assert_true(results[0] == results[1]);
 }
 
 }  // namespace
@@ -234,6 +274,7 @@ void predictions_need_the_statistics(void**) {
 int test_api_batchnorm() {
   const CMUnitTest tests[] = {cmocka_unit_test(every_family_learns), cmocka_unit_test(readers_see_points),
                               cmocka_unit_test(checkpoints_keep_points_and_statistics),
-                              cmocka_unit_test(predictions_need_the_statistics)};
+                              cmocka_unit_test(predictions_need_the_statistics),
+                              cmocka_unit_test(failed_first_steps_change_nothing)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

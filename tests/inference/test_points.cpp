@@ -3,6 +3,7 @@
 #include "inference/batch/fit.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
+#include "search/cross_validation.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 
@@ -30,13 +31,20 @@ struct Case {
   const char *method, *family;
   Index rank;
 };
-constexpr Case cases[] = {{"slang", "low_rank", 2},         {"slang", "low_rank", 0},
-                          {"vogn", "low_rank", 0},          {"slang", "full", 0},
-                          {"slang", "layerwise_full", 0},   {"slang", "full_moment", 0},
-                          {"slang", "diagonal_moment", 0},  {"slang-online-eig", "low_rank", 2},
-                          {"bbb", "low_rank", 0},           {"map", "low_rank", 2},
-                          {"map", "full", 0},               {"laplace", "low_rank", 2},
-                          {"laplace", "layerwise_full", 0}, {"mc-dropout", "dropout", 0}};
+constexpr Case cases[] = {{"slang", "low_rank", 2},
+                          {"slang", "low_rank", 0},
+                          {"vogn", "low_rank", 0},
+                          {"slang", "full", 0},
+                          {"slang", "layerwise_full", 0},
+                          {"slang", "full_moment", 0},
+                          {"slang", "diagonal_moment", 0},
+                          {"slang-online-eig", "low_rank", 2},
+                          {"bbb", "low_rank", 0},
+                          {"map", "low_rank", 2},
+                          {"map", "full", 0},
+                          {"laplace", "low_rank", 2},
+                          {"laplace", "layerwise_full", 0},
+                          {"mc-dropout", "dropout", 0}};
 
 template <class T>
 std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& model) {
@@ -129,15 +137,18 @@ void points_add_nothing(void**) {
     std::vector<T> all(at(q.dimension())), some;
     for (std::size_t p = 0; p < all.size(); ++p) all[p] = static_cast<T>(0.5 + static_cast<double>(p));
     for (const Index p : kept) some.push_back(all[at(p)]);
-    assert_near("KL to precisions", kl_to_prior<T>(q, all, scratch), kl_to_prior<T>(*other, some, scratch), tolerance);
+    assert_near("KL to precisions", kl_to_prior<T>(q, all, scratch), kl_to_prior<T>(*other, some, scratch),
+                tolerance);
     some.clear();
     for (const Index p : kept) some.push_back(t.optimizer->prior().precision()[at(p)]);
     assert_near("KL to the prior", t.optimizer->kl(), kl_to_prior<T>(*other, some, scratch), tolerance);
     for (Index p = 16; p < 24; ++p) assert_true(t.optimizer->prior().precision()[at(p)] == 1);
     std::vector<T> theta(at(q.dimension())), part;
-    for (Index p = 0; p < q.dimension(); ++p) theta[at(p)] = q.mean()[at(p)] + static_cast<T>(0.01 * std::sin(p));
+    for (Index p = 0; p < q.dimension(); ++p)
+      theta[at(p)] = q.mean()[at(p)] + static_cast<T>(0.01 * std::sin(p));
     for (const Index p : kept) part.push_back(theta[at(p)]);
-    assert_near("log density", log_density<T>(q, theta, scratch), log_density<T>(*other, part, scratch), tolerance);
+    assert_near("log density", log_density<T>(q, theta, scratch), log_density<T>(*other, part, scratch),
+                tolerance);
     const auto copy = q.clone();
     copy->mean()[18] += 1;
     assert_near("KL to another point", kl<T>(q, *copy, scratch), 0, tolerance * 100);
@@ -162,12 +173,14 @@ void readers_see_no_variance(void**) {
       assert_true(variance.get()(p, 0) == 0 && solved.get()(p, 0) == 0 && solved.get()(p, 1) == 0);
     }
     bool varies = !q.is_gaussian();  // masks may be equal
-    for (Index p = 0; p < 12; ++p) varies = varies || (draws.get()(p, 0) != draws.get()(p, 1) && variance.get()(p, 0) > 0);
+    for (Index p = 0; p < 12; ++p)
+      varies = varies || (draws.get()(p, 0) != draws.get()(p, 1) && variance.get()(p, 0) > 0);
     assert_true(varies);
     const std::vector<Index> rows{17, 0}, cols{17, 0};
     Padded<double> block(poison(2, 2));
     covariance_block<T>(q, rows, cols, block.view(), scratch);
-    assert_true(block.get()(0, 0) == 0 && block.get()(0, 1) == 0 && block.get()(1, 0) == 0 && block.get()(1, 1) > 0);
+    assert_true(block.get()(0, 0) == 0 && block.get()(0, 1) == 0 && block.get()(1, 0) == 0 &&
+                block.get()(1, 1) > 0);
     if (!q.is_gaussian()) continue;
     read_precision_diagonal(q, variance.column());
     assert_true(std::isinf(variance.get()(16, 0)) && std::isfinite(variance.get()(0, 0)));
@@ -204,8 +217,8 @@ void steps_are_preconditioned_gradients(void**) {
     t.optimizer->set_draws(std::make_shared<MeanDraws>());
     t.optimizer->initialize();
     const auto estimator = make_estimator<double>(*t.model);
-    std::vector<double> s(8), momentum(8), statistics(std::as_const(*t.q).statistics().begin(),
-                                                      std::as_const(*t.q).statistics().end());
+    std::vector<double> s(8), momentum(8),
+        statistics(std::as_const(*t.q).statistics().begin(), std::as_const(*t.q).statistics().end());
     assert_true(statistics[0] == 0 && statistics[7] == 1);
     for (int step = 0; step < 2; ++step) {
       const std::vector<double> mean(std::as_const(*t.q).mean().begin(), std::as_const(*t.q).mean().end());
@@ -226,7 +239,8 @@ void steps_are_preconditioned_gradients(void**) {
         s[k] += weight * (h - s[k]);
         momentum[k] = 0.6 * momentum[k] + 0.4 * gradient[16 + k];
         const double m = momentum[k] / (1 - std::pow(0.6, step + 1));
-        assert_near(family, std::as_const(*t.q).mean()[16 + k], mean[16 + k] - 0.1 * m / (data_size * (s[k] + 0.01)), 1e-12);
+        assert_near(family, std::as_const(*t.q).mean()[16 + k],
+                    mean[16 + k] - 0.1 * m / (data_size * (s[k] + 0.01)), 1e-12);
       }
       assert_close("statistics", column_of(std::as_const(*t.q).statistics()), column_of(statistics), 1e-14);
     }
@@ -242,7 +256,8 @@ void failed_steps_change_nothing(void**) {
     for (int k = 0; k < 4; ++k) {
       step_on(*other.optimizer, problem.x, problem.y);
       const auto before = numbers_of(*failing.q);
-      expect_error(Status::ERROR_INVALID_ARGUMENT, "layer \"batchnorm\" (line 3)", [&] { step_on(*failing.optimizer, one.x, one.y); });
+      expect_error(Status::ERROR_INVALID_ARGUMENT, "layer \"batchnorm\" (line 3)",
+                   [&] { step_on(*failing.optimizer, one.x, one.y); });
       if (k > 0) assert_true(numbers_of(*failing.q) == before);
       step_on(*failing.optimizer, problem.x, problem.y);
     }
@@ -300,6 +315,19 @@ void copies_have_points_and_statistics(void**) {
   }
 }
 
+/// As a search makes them: the same network, untrained.
+void blank_copies_begin_anew(void**) {
+  for (const Case& item : cases) {
+    Trained<double> t(item);
+    t.step(Problem(), 2);
+    const auto copy = blank_copy(*t.optimizer, 40);
+    const Posterior<double>& q = *copy->posterior();
+    assert_true(q.is_blank() && q.points() == t.q->points() && q.statistics()[0] == 0 &&
+                q.statistics()[13] == 1);
+    step_on(*copy, Problem().x, Problem().y);
+  }
+}
+
 void written_tensors_leave_points_alone(void**) {
   for (const char* family : {"low_rank", "full", "layerwise_full", "full_moment", "diagonal_moment"}) {
     Trained<double> t({"slang", family, 2});
@@ -344,7 +372,8 @@ void what_does_not_fit_is_refused(void**) {
                [&] { create(std::shared_ptr<Model<double>>(), q, "slang"); });
   for (const char* method : {"von", "slang-ggn", "slang-lin-hess", "slang-lin-ef", "bong", "lo-fi"}) {
     const auto fresh = make_posterior<double>(d, std::string(method) == "von" ? 0 : 2);
-    expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)", [&] { create(model, fresh, method); });
+    expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)",
+                 [&] { create(model, fresh, method); });
     assert_true(fresh->points().is_empty());
   }
   expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)", [&] {
@@ -352,7 +381,8 @@ void what_does_not_fit_is_refused(void**) {
     options.curvature = EstimateKind::mc_ggn;
     first->check_options(options);
   });
-  expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)", [&] { first->check_use(Use::rows); });
+  expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)",
+               [&] { first->check_use(Use::rows); });
 }
 
 /// What was learned is a prior, whose points begin where its are and have no prior.
@@ -363,7 +393,8 @@ void beliefs_are_priors(void**) {
     second.optimizer->set_prior(first.q->clone());
     second.optimizer->initialize();
     assert_true(std::ranges::equal(std::as_const(*second.q).mean(), std::as_const(*first.q).mean()));
-    assert_true(std::ranges::equal(std::as_const(*second.q).statistics(), std::as_const(*first.q).statistics()));
+    assert_true(
+        std::ranges::equal(std::as_const(*second.q).statistics(), std::as_const(*first.q).statistics()));
     second.step(Problem(), 5);
     const Dense precision = dense_precision(*second.q);
     for (Index i = 0; i < precision.rows; ++i) assert_near(family, precision(i, 20), i == 20 ? 1 : 0, 1e-15);
@@ -388,6 +419,7 @@ int test_points() {
       cmocka_unit_test(failed_steps_change_nothing<double>),
       cmocka_unit_test(a_run_away_is_taken_back),
       cmocka_unit_test(copies_have_points_and_statistics),
+      cmocka_unit_test(blank_copies_begin_anew),
       cmocka_unit_test(written_tensors_leave_points_alone),
       cmocka_unit_test(what_does_not_fit_is_refused),
       cmocka_unit_test(beliefs_are_priors),

@@ -97,7 +97,8 @@ void a_layer_is_plain_loops(void**) {
   }
   for (Index c = 0; c < channels; ++c) {
     assert_near("running mean", run.learned[static_cast<std::size_t>(c)], mean(c, 0), 1e-14);
-    assert_near("running variance", run.learned[static_cast<std::size_t>(channels + c)], variance(c, 0), 1e-14);
+    assert_near("running variance", run.learned[static_cast<std::size_t>(channels + c)], variance(c, 0),
+                1e-14);
   }
   // Predictions normalise by the running ones, and leave them alone.
   const std::vector<double> before = run.learned;
@@ -105,9 +106,9 @@ void a_layer_is_plain_loops(void**) {
   double expected = thetas(2 * channels + 2 * channels * positions, 0);
   for (Index k = 0; k < channels * positions; ++k) {
     const Index c = k / positions;
-    expected += thetas(2 * channels + k, 0) *
-                (thetas(c, 0) * (x(k, 1) - mean(c, 0)) / std::sqrt(variance(c, 0) + 0.01) +
-                 thetas(channels + c, 0));
+    expected +=
+        thetas(2 * channels + k, 0) *
+        (thetas(c, 0) * (x(k, 1) - mean(c, 0)) / std::sqrt(variance(c, 0) + 0.01) + thetas(channels + c, 0));
   }
   assert_near("prediction", g(0, 1), expected, 10 * accuracy<T>);
   assert_true(run.learned == before);
@@ -118,7 +119,8 @@ constexpr const char* descriptions[] = {
     "input 3; dense 4; tanh; batchnorm noaffine; dense 2",
     "input 3; batchnorm eps 0.1; dense 4; batchnorm eps 0.2 noaffine; sigmoid; dense 2; batchnorm",
     "input 3; dense 4; residual; dense 4 nobias; batchnorm; tanh; dense 4; batchnorm; end; tanh; dense 2",
-    "input 3 1 1; residual; dense 4; batchnorm; shortcut; dense 4; batchnorm noaffine; end; softplus; dense 2",
+    "input 3 1 1; residual; dense 4; batchnorm; shortcut; dense 4; batchnorm noaffine; end; softplus; dense "
+    "2",
 };
 
 /// sum over examples and samples of seeds . f with the minibatch's statistics.
@@ -140,7 +142,8 @@ void gradients_are_finite_differences(void**) {
     for (Index p = 0; p < d; ++p) {
       Dense up = thetas, down = thetas;
       for (Index s = 0; s < 3; ++s) up(p, s) += h, down(p, s) -= h;
-      expected(p, 0) = (linear_loss(description, up, x, seeds) - linear_loss(description, down, x, seeds)) / (2 * h);
+      expected(p, 0) =
+          (linear_loss(description, up, x, seeds) - linear_loss(description, down, x, seeds)) / (2 * h);
     }
     assert_close(description, sum, expected, 1e-7);
   }
@@ -185,7 +188,8 @@ void rows_are_consistent(void**) {
     run.rows.gram(gram.view());
     const Dense expected_gram = transposed(without) * without;
     for (Index j = 0; j < n; ++j)
-      for (Index i = j; i < n; ++i) assert_near("gram", gram.dense()(i, j), expected_gram(i, j), 10 * accuracy<T>);
+      for (Index i = j; i < n; ++i)
+        assert_near("gram", gram.dense()(i, j), expected_gram(i, j), 10 * accuracy<T>);
     assert_close("U^T B", product.dense(), transposed(u.dense()) * without, accuracy<T>);
     assert_close("B W", mixed.dense(), without * mix.dense(), accuracy<T>);
     Index k = 0;
@@ -201,7 +205,8 @@ void rows_are_consistent(void**) {
 void jacobians_take_running_statistics(void**) {
   for (const char* description : descriptions) {
     Random random(9);
-    const Network<double> network(std::make_shared<const Graph<double>>(description), Likelihood(BDL_GAUSSIAN, 2));
+    const Network<double> network(std::make_shared<const Graph<double>>(description),
+                                  Likelihood(BDL_GAUSSIAN, 2));
     const Graph<double>& graph = *network.graph();
     const Index d = graph.parameters();
     const Dense theta = random.normal(d, 1), x = random.normal(3, 2);
@@ -268,7 +273,8 @@ void golden_networks(void**) {
 }
 
 void descriptions_and_blocks(void**) {
-  const Graph<float> graph("input 3 2 2\nbatchnorm eps 1e-5 noaffine\ndense 4\nbatchnorm momentum 0.5 eps 0\ndense 1");
+  const Graph<float> graph(
+      "input 3 2 2\nbatchnorm eps 1e-5 noaffine\ndense 4\nbatchnorm momentum 0.5 eps 0\ndense 1");
   assert_string_equal(graph.description().c_str(),
                       "input 3 2 2\nbatchnorm noaffine\ndense 4\nbatchnorm momentum 0.5 eps 0\ndense 1\n");
   assert_int_equal(graph.blocks().size(), 6);
@@ -289,7 +295,8 @@ void refusals(void**) {
   const auto refused = [](const char* text, const char* word) {
     expect_error(Status::ERROR_INVALID_ARGUMENT, word, [=] { const Graph<double> graph(text); });
   };
-  refused("input 3; batchnorm momentum 2; dense 1", "line 2 of the description: batchnorm momentum 2: momentum is \"2\"");
+  refused("input 3; batchnorm momentum 2; dense 1",
+          "line 2 of the description: batchnorm momentum 2: momentum is \"2\"");
   refused("input 3; batchnorm eps; dense 1", "eps is missing");
   refused("input 3; batchnorm eps -1; dense 1", "expected 0 to 1");
   refused("input 3; batchnorm 4; dense 1", "\"4\" is not expected here");
@@ -308,16 +315,11 @@ void refusals(void**) {
 
 int test_batchnorm() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(a_layer_is_plain_loops<float>),
-      cmocka_unit_test(a_layer_is_plain_loops<double>),
-      cmocka_unit_test(gradients_are_finite_differences),
-      cmocka_unit_test(rows_are_consistent<float>),
-      cmocka_unit_test(rows_are_consistent<double>),
-      cmocka_unit_test(jacobians_take_running_statistics),
-      cmocka_unit_test(the_weights_before_may_be_scaled),
-      cmocka_unit_test(golden_networks),
-      cmocka_unit_test(descriptions_and_blocks),
-      cmocka_unit_test(refusals),
+      cmocka_unit_test(a_layer_is_plain_loops<float>),    cmocka_unit_test(a_layer_is_plain_loops<double>),
+      cmocka_unit_test(gradients_are_finite_differences), cmocka_unit_test(rows_are_consistent<float>),
+      cmocka_unit_test(rows_are_consistent<double>),      cmocka_unit_test(jacobians_take_running_statistics),
+      cmocka_unit_test(the_weights_before_may_be_scaled), cmocka_unit_test(golden_networks),
+      cmocka_unit_test(descriptions_and_blocks),          cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -60,7 +60,8 @@ void check_layers(const Combination& c, Use use) {
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
   // The gradient of an example is no combination of its rows where each row is of all examples.
   if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
-    need(c.model.without_separate_examples, "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
+    need(c.model.without_separate_examples,
+         "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
 }
 
 /// Can the posterior use what the estimate gives?

@@ -10,14 +10,16 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-constexpr const char* text = "input 5 2 2; batchnorm; dense 20; batchnorm; tanh; dense 8; batchnorm noaffine; dense 3";
+constexpr const char* text =
+    "input 5 2 2; batchnorm; dense 20; batchnorm; tanh; dense 8; batchnorm noaffine; dense 3";
 
 struct Case {
   const char *method, *family;
   Index rank;
 };
-constexpr Case cases[] = {{"slang", "low_rank", 2},       {"vogn", "low_rank", 0}, {"slang", "layerwise_full", 0},
-                          {"slang", "full_moment", 0},    {"bbb", "low_rank", 0},  {"map", "full", 0},
+constexpr Case cases[] = {{"slang", "low_rank", 2},       {"vogn", "low_rank", 0},
+                          {"slang", "layerwise_full", 0}, {"slang", "full_moment", 0},
+                          {"bbb", "low_rank", 0},         {"map", "full", 0},
                           {"mc-dropout", "dropout", 0}};
 
 template <class T>
@@ -26,7 +28,8 @@ std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& m
   const auto number = std::ranges::find(words, std::string(item.family)) - words.begin() + 1;
   PosteriorKind kind{static_cast<Family>(number), model.parameters(), item.rank, {}, {}};
   if (kind.family == Family::layerwise_full) kind.blocks = {10, 420, 40, 168, 27};
-  if (kind.family == Family::dropout) kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
+  if (kind.family == Family::dropout)
+    kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
   kind.points = points_of<T>(model);
   return create_posterior<T>(kind);
 }
@@ -54,7 +57,8 @@ void steps_hold_what_they_state(void**) {
       fill(optimizer->y_to_fill(30), y);
       optimizer->step(30);
       if (step > 3 && counting::calls != calls)
-        fail_msg("%s, %s: %zu allocations in step %d", item.method, item.family, counting::calls - calls, step);
+        fail_msg("%s, %s: %zu allocations in step %d", item.method, item.family, counting::calls - calls,
+                 step);
     }
     check_held(item.method, counting::Held::now().since(before), stated);
     check_held(item.method, counting::Held::now().since(before), optimizer->workspace_bytes(30));
