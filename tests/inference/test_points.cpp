@@ -315,6 +315,33 @@ void copies_have_points_and_statistics(void**) {
   }
 }
 
+/// Groups are those of the other parameters, whichever way they are made.
+void prior_groups_are_without_points(void**) {
+  using enum PriorGroups;
+  const auto model = network<double>();
+  for (const auto& [grouping, count] : {std::pair(shared, 1), {weights_biases, 2}, {layers, 3}, {blocks, 6}}) {
+    Options options;
+    options.prior_groups = grouping;
+    options.prior_precision = 4;
+    Prior<double> prior(model->blocks(), options);
+    assert_int_equal(prior.groups().size(), count);
+    for (const double group : prior.groups()) assert_true(group == 4);
+    for (Index p = 0; p < model->parameters(); ++p)
+      assert_true(prior.precision()[at(p)] == (p >= 16 && p < 24 ? 1 : 4));
+    Padded<double> theta(Dense(model->parameters(), 1, 3));
+    for (Index p = 16; p < 24; ++p) theta.view()(p, 0) = 1e6;
+    std::vector<double> squares(prior.groups().size()), slope(at(model->parameters()), 1);
+    prior.mean_squares(theta.get(), squares);
+    for (const double square : squares) assert_near("mean square", square, 9, 1e-14);
+    std::vector<double> out(slope.size());
+    prior.slope(theta.column(), 2, slope, out);
+    for (Index p = 0; p < model->parameters(); ++p)
+      assert_near("slope", out[at(p)], p >= 16 && p < 24 ? 2 : 14, 1e-14);
+    prior.fix(slope);
+    assert_true(prior.precision()[16] == 1);
+  }
+}
+
 /// As a search makes them: the same network, untrained.
 void blank_copies_begin_anew(void**) {
   for (const Case& item : cases) {
@@ -419,6 +446,7 @@ int test_points() {
       cmocka_unit_test(failed_steps_change_nothing<double>),
       cmocka_unit_test(a_run_away_is_taken_back),
       cmocka_unit_test(copies_have_points_and_statistics),
+      cmocka_unit_test(prior_groups_are_without_points),
       cmocka_unit_test(blank_copies_begin_anew),
       cmocka_unit_test(written_tensors_leave_points_alone),
       cmocka_unit_test(what_does_not_fit_is_refused),
