@@ -319,7 +319,8 @@ void copies_have_points_and_statistics(void**) {
 void prior_groups_are_without_points(void**) {
   using enum PriorGroups;
   const auto model = network<double>();
-  for (const auto& [grouping, count] : {std::pair(shared, 1), {weights_biases, 2}, {layers, 3}, {blocks, 6}}) {
+  for (const auto& [grouping, count] :
+       {std::pair(shared, 1), {weights_biases, 2}, {layers, 3}, {blocks, 6}}) {
     Options options;
     options.prior_groups = grouping;
     options.prior_precision = 4;
