@@ -119,8 +119,7 @@ constexpr const char* descriptions[] = {
     "input 3; dense 4; tanh; batchnorm noaffine; dense 2",
     "input 3; batchnorm eps 0.1; dense 4; batchnorm eps 0.2 noaffine; sigmoid; dense 2; batchnorm",
     "input 3; dense 4; residual; dense 4 nobias; batchnorm; tanh; dense 4; batchnorm; end; tanh; dense 2",
-    "input 3 1 1; residual; dense 4; batchnorm; shortcut; dense 4; batchnorm noaffine; end; softplus; dense "
-    "2",
+    "input 3 1 1; residual; dense 4; batchnorm; shortcut; dense 4; batchnorm noaffine; end; elu; dense 2",
 };
 
 /// sum over examples and samples of seeds . f with the minibatch's statistics.
