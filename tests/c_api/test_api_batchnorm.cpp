@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/load_any.hpp"
 #include "handles.hpp"
 
 namespace {
@@ -204,6 +205,30 @@ void checkpoints_keep_points_and_statistics(void**) {
     }
 }
 
+/// One bit changed, here and there.
+void damaged_files_load_or_are_refused(void**) {
+  const Data data;
+  for (const char* family : {"low_rank", "dropout"}) {
+    bdl_model* small = nullptr;
+    OK(bdl_model_create_network(BDL_F32, "input 2; dense 2; batchnorm; tanh; dense 2", BDL_CATEGORICAL,
+                                &small));
+    const Model model(small);
+    const Posterior q = posterior_of(BDL_F32, model, family);
+    const Optimizer o = make_optimizer(model, q, rows, family[0] == 'd' ? "mc-dropout" : "slang");
+    OK(bdl_optimizer_fit(o.get(), data.inputs_of(), data.targets(), 1, nullptr, nullptr));
+    int64_t size = 0;
+    std::vector<char> bytes(1 << 16);
+    OK(bdl_save_bytes(model.get(), q.get(), o.get(), bytes.data(), static_cast<int64_t>(bytes.size()),
+                      &size));
+    for (int64_t at = 8; at < size; ++at) {
+      bytes[static_cast<size_t>(at)] = static_cast<char>(bytes[static_cast<size_t>(at)] ^ (1 << at % 7));
+      if (!fuzz::load_is_right(bytes.data(), size))
+        fail_msg("%s, byte %ld: %s", family, static_cast<long>(at), bdl_last_error());
+      bytes[static_cast<size_t>(at)] = static_cast<char>(bytes[static_cast<size_t>(at)] ^ (1 << at % 7));
+    }
+  }
+}
+
 void predictions_need_the_statistics(void**) {
   const Data data;
   const Model model = network(BDL_F64);
@@ -272,8 +297,10 @@ void failed_first_steps_change_nothing(void**) {
 }  // namespace
 
 int test_api_batchnorm() {
-  const CMUnitTest tests[] = {cmocka_unit_test(every_family_learns), cmocka_unit_test(readers_see_points),
+  const CMUnitTest tests[] = {cmocka_unit_test(every_family_learns),
+                              cmocka_unit_test(readers_see_points),
                               cmocka_unit_test(checkpoints_keep_points_and_statistics),
+                              cmocka_unit_test(damaged_files_load_or_are_refused),
                               cmocka_unit_test(predictions_need_the_statistics),
                               cmocka_unit_test(failed_first_steps_change_nothing)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
