@@ -77,4 +77,23 @@ class BlockRows {
   virtual BlockRows& reserve_gradients(Index count) = 0;
 };
 
+/// The rows of point parameters: no curvature is made of them, so sums are all that is asked for.
+template <class T>
+class PointRows {
+ public:
+  PointRows() = default;
+  PointRows(const PointRows&) = delete;
+  PointRows& operator=(const PointRows&) = delete;
+  virtual ~PointRows() = default;
+
+  virtual Index parameters() const = 0;
+  /// Points at what the layer has kept and at the sensitivities of its outputs, in sections of so many
+  /// examples.
+  virtual void view(ConstMatrixView<T> kept, ConstMatrixView<T> sensitivities, Index examples) = 0;
+  /// out = sum_r c_r b_r over c.size() rows from `first` on: whole sections.
+  virtual void sum(Index first, ConstSpan<T> c, std::span<T> out) const = 0;
+  /// out = sum_r w_r b_r^2.
+  virtual void sum_squares(ConstSpan<T> w, std::span<T> out) const = 0;
+};
+
 }  // namespace bdl

@@ -8,8 +8,8 @@
 namespace bdl {
 namespace {
 
-/// visit(width of vectors, packet, numbers of the input's and of the output's channel before its first) for all
-/// channels.
+/// visit(width of vectors, packet, numbers of the input's and of the output's channel before its first) for
+/// all channels.
 template <class Visit>
 void for_each_map(const ConvShape& window, Index packets, Visit&& visit) {
   const Index channels = window.input.channels, in = PacketMap{window.input}.channel_numbers(),

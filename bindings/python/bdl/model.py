@@ -68,7 +68,7 @@ class Model(Handle):
     @classmethod
     def network(cls, description: str, likelihood: str = "gaussian", dtype: str = "float64") -> Model:
         """A network of layers in sequence, one a line: ``input 6``, ``dense 50``, ``relu``, ``dropout 0.1``,
-        ``residual`` ... ``shortcut`` ... ``end``.
+        ``batchnorm``, ``residual`` ... ``shortcut`` ... ``end``.
 
         >>> import bdl
         >>> model = bdl.Model.network("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
@@ -305,7 +305,8 @@ class Model(Handle):
         description = self.description
         if description is None:
             return f"Model.user(inputs={self.inputs}, outputs={self.outputs}, parameters={self.parameters}, {common}"
-        if "residual" in description or "dropout" in description or self.activation is None:
+        is_mlp = not any(word in description for word in ("residual", "dropout", "batchnorm"))
+        if not is_mlp or self.activation is None:
             return f"Model.network({'; '.join(map(str.strip, description.splitlines()))!r}, {common}"
         weights = [block for block in self.blocks if block.name.endswith("weight")]
         sizes = [weights[0].cols] + [block.rows for block in weights]

@@ -33,8 +33,8 @@ end
 """
     Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
 
-A network of layers in sequence, one a line: `input 6`, `dense 50`, `relu`, `dropout 0.1`, `residual` ... `shortcut` ...
-`end`.
+A network of layers in sequence, one a line: `input 6`, `dense 50`, `relu`, `dropout 0.1`, `batchnorm`,
+`residual` ... `shortcut` ... `end`.
 
 # Examples
 ```julia
