@@ -53,6 +53,7 @@ void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
   scratch_->folded.reserve(sizes.folded);
   scratch_->inputs.reserve(sizes.inputs);
   scratch_->block.reserve(sizes.block);
+  scratch_->lanes.reserve(sizes.lanes);
 }
 
 template <class T>

@@ -13,16 +13,17 @@ namespace bdl {
 template <class T>
 struct RowsScratch {
   Buffer<T> folded, inputs, block, product, rows;
-  Buffer<double> outer;
+  Buffer<double> outer, lanes;
   /// For Gram matrices of n rows.
   void reserve_gram(Index count) { product.reserve(2 * count * count); }
 };
 
 /// Of a minibatch, in numbers of type T.
 struct RowsScratchSizes {
-  Index folded = 0, inputs = 0, block = 0;
+  Index folded = 0, inputs = 0, block = 0, lanes = 0;
   RowsScratchSizes joined(const RowsScratchSizes& with) const {
-    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block)};
+    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block),
+            std::max(lanes, with.lanes)};
   }
 };
 
