@@ -87,7 +87,8 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * What to train a model with where you name the method, the posterior's family, both or neither: the defaults
  * of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
  *
- * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
+ * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(); networks with
+ * convolutions: the same. Generalised linear models
  * with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
  * "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
  * rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
@@ -113,8 +114,8 @@ BDL_API int64_t bdl_default_count(void);
 
 /**
  * Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
- * "input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
- * 0.2.
+ * "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
+ * "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param index 0 to bdl_default_count() - 1
  * @param name  receives the name
  * @param value receives the value

@@ -69,6 +69,8 @@ constexpr EstimatorDefault all_defaults[] = {
     {"hidden", 50, "Units of a network's hidden layer."},
     {"epochs", static_cast<double>(usual_epochs), "Passes over the data."},
     {"samples", 500, "Draws of the posterior that predictions average over."},
+    {"image_epochs", 40, "Passes over the data where they are images."},
+    {"image_samples", 50, "Draws that predictions of images average over."},
     {"input_rate", 0, "Rate at which a dropout posterior drops inputs."},
     {"hidden_rate", 0.1, "Rate at which it drops hidden units."},
     {"seed", 1, "Seed of training, and of the draws of predictions."},
