@@ -87,8 +87,7 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * What to train a model with where you name the method, the posterior's family, both or neither: the defaults
  * of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
  *
- * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(); networks with
- * convolutions: the same. Generalised linear models
+ * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
  * with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
  * "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
  * rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
@@ -101,9 +100,10 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * @param suggested_method receives `method`, or what suits
  * @param suggested_family receives `family`, or what suits
  * @param rank             receives a rank that suits a low-rank posterior; 0 for others
- * @param options          receives options to set by bdl_optimizer_set_text() before your own: "" for
- *                         networks; linear models have a fixed prior N(0, 1) of the (standardised)
- *                         coefficients, hardly any of intercepts, and learn their noise
+ * @param options          receives options to set by bdl_optimizer_set_text() before your own: for networks
+ *                         with convolutions another start, "" for other networks; linear models have a fixed
+ *                         prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+ *                         learn their noise
  */
 BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                         const char* method, const char* family, const char** suggested_method,

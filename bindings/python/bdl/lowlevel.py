@@ -1084,8 +1084,7 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     What to train a model with where you name the method, the posterior's family, both or neither: the defaults
     of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
 
-    Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(); networks with
-    convolutions: the same. Generalised linear models
+    Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
     with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
     "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
     rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
@@ -1107,9 +1106,10 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :type rank: int64_t
     :param rank:             receives a rank that suits a low-rank posterior; 0 for others
     :type options: string
-    :param options:          receives options to set by bdl_optimizer_set_text() before your own: "" for
-                                networks; linear models have a fixed prior N(0, 1) of the (standardised)
-                                coefficients, hardly any of intercepts, and learn their noise
+    :param options:          receives options to set by bdl_optimizer_set_text() before your own: for networks
+                                with convolutions another start, "" for other networks; linear models have a fixed
+                                prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+                                learn their noise
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 

@@ -13896,8 +13896,7 @@ static PyMethodDef SwigMethods[] = {
 		"What to train a model with where you name the method, the posterior's family, both or neither: the defaults\n"
 		"of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.\n"
 		"\n"
-		"Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(); networks with\n"
-		"convolutions: the same. Generalised linear models\n"
+		"Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models\n"
 		"with one output, up to 1000 parameters and up to 2^25 numbers in x: \"exact-full\". Other linear models:\n"
 		"\"slang-exact-hess\" for one output, else \"slang-ggn\", with a full posterior for up to 200 parameters and\n"
 		"rank 10 for more. A method that you name gets a family that it is for. Since 0.2.\n"
@@ -13919,9 +13918,10 @@ static PyMethodDef SwigMethods[] = {
 		":type rank: int64_t\n"
 		":param rank:             receives a rank that suits a low-rank posterior; 0 for others\n"
 		":type options: string\n"
-		":param options:          receives options to set by bdl_optimizer_set_text() before your own: \"\" for\n"
-		"                            networks; linear models have a fixed prior N(0, 1) of the (standardised)\n"
-		"                            coefficients, hardly any of intercepts, and learn their noise\n"
+		":param options:          receives options to set by bdl_optimizer_set_text() before your own: for networks\n"
+		"                            with convolutions another start, \"\" for other networks; linear models have a fixed\n"
+		"                            prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and\n"
+		"                            learn their noise\n"
 		""},
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"

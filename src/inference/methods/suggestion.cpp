@@ -57,9 +57,12 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
   return static_cast<Families>(set & (0U - set));
 }
 
-/// A standard normal prior of the standardised coefficients and hardly any of intercepts; no random start, of
-/// which a filter would keep what the data do not say.
+/// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
+/// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
+/// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
+/// noise.
 const char* options_for(const MethodContext& model, const Method& method) {
+  if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
   if (!model.is_linear) return "";
   return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"
                           : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";

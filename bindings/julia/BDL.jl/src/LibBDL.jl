@@ -1397,8 +1397,7 @@ end
 What to train a model with where you name the method, the posterior's family, both or neither: the defaults
 of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
 
-Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(); networks with
-convolutions: the same. Generalised linear models
+Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
 with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
 "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
 rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
@@ -1413,9 +1412,10 @@ rank 10 for more. A method that you name gets a family that it is for. Since 0.2
 - `suggested_method`: receives `method`, or what suits
 - `suggested_family`: receives `family`, or what suits
 - `rank`: receives a rank that suits a low-rank posterior; 0 for others
-- `options`: receives options to set by bdl_optimizer_set_text() before your own: "" for
-  networks; linear models have a fixed prior N(0, 1) of the (standardised)
-  coefficients, hardly any of intercepts, and learn their noise
+- `options`: receives options to set by bdl_optimizer_set_text() before your own: for networks
+  with convolutions another start, "" for other networks; linear models have a fixed
+  prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+  learn their noise
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::AbstractString, family::AbstractString, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)

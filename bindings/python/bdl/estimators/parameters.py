@@ -39,4 +39,3 @@ COURSE = """random_state : int, RandomState or None, default=1
     history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo", "validation_log_density"
     n_iter_ : epochs of training
 """
-"""
