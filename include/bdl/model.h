@@ -78,7 +78,14 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  * comment. Since 0.1.
  *
  *     input 13                features; or channels, rows, columns (in this order): input 3 32 32
- *     dense OUTPUTS [nobias]
+ *     dense OUTPUTS [nobias]  of an image as well: of all its numbers
+ *     conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]
+ *                             cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not
+ *                             given. With groups, each part of the channels has its part of the filters
+ *     maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
+ *                             of K x K pixels; s is K if not given. avgpool counts the padding as zeros
+ *     globalavgpool           the mean of each channel
+ *     flatten                 an image as features: channel by channel, row by row
  *     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
  *                             sigmoid, softplus, swish
  *     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
@@ -104,6 +111,40 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  */
 BDL_API bdl_status bdl_model_create_network(bdl_dtype dtype, const char* description,
                                             bdl_likelihood likelihood, bdl_model** model);
+
+/** Number of networks known by name. Since 0.2. */
+BDL_API int64_t bdl_network_count(void);
+
+/**
+ * The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
+ * Since 0.2.
+ * @param index    0 to bdl_network_count() - 1
+ * @param name     receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
+ * @param channels receives the channels of the images that it was published for
+ * @param rows     receives their rows
+ * @param columns  receives their columns
+ * @param outputs  receives the number of classes that it was published for
+ * @param doc      receives a sentence
+ * @param source   receives the papers
+ */
+BDL_API bdl_status bdl_network_describe(int64_t index, const char** name, int64_t* channels, int64_t* rows,
+                                        int64_t* columns, int64_t* outputs, const char** doc,
+                                        const char** source);
+
+/**
+ * A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
+ * sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+ * @param name     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
+ * @param channels of the images, >= 1
+ * @param rows     of the images, >= 1
+ * @param columns  of the images, >= 1
+ * @param outputs  of the last layer, one a class, >= 1
+ * @param text     receives the text, which the library keeps as long as the process runs: the same one for
+ *                 the same arguments
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_network_description(const char* name, int64_t channels, int64_t rows, int64_t columns,
+                                           int64_t outputs, const char** text);
 
 /**
  * What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two

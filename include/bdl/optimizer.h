@@ -100,9 +100,10 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * @param suggested_method receives `method`, or what suits
  * @param suggested_family receives `family`, or what suits
  * @param rank             receives a rank that suits a low-rank posterior; 0 for others
- * @param options          receives options to set by bdl_optimizer_set_text() before your own: "" for
- *                         networks; linear models have a fixed prior N(0, 1) of the (standardised)
- *                         coefficients, hardly any of intercepts, and learn their noise
+ * @param options          receives options to set by bdl_optimizer_set_text() before your own: for networks
+ *                         with convolutions another start, "" for other networks; linear models have a fixed
+ *                         prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+ *                         learn their noise
  */
 BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                         const char* method, const char* family, const char** suggested_method,
@@ -113,8 +114,8 @@ BDL_API int64_t bdl_default_count(void);
 
 /**
  * Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
- * "input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
- * 0.2.
+ * "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
+ * "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param index 0 to bdl_default_count() - 1
  * @param name  receives the name
  * @param value receives the value

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/word_distance.hpp"
 
 namespace bdl {
 namespace {
@@ -56,22 +57,6 @@ const std::vector<std::string>& words_of(const OptionInfo& info) {
   return words.of[static_cast<std::size_t>(&info - option_table().data())];
 }
 
-/// Levenshtein distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 const char* type_name(OptionType type) {
   return type == OptionType::real ? "a real number" : type == OptionType::integer ? "an integer" : "a choice";
 }
@@ -88,7 +73,7 @@ const OptionInfo& find_option(std::string_view name) {
   if (found != infos.end()) return *found;
   const std::string wanted(name.substr(0, 60));
   const auto nearest = std::ranges::min_element(
-      infos, {}, [&](const OptionInfo& info) { return distance(wanted, info.name); });
+      infos, {}, [&](const OptionInfo& info) { return word_distance(wanted, info.name); });
   fail(Status::ERROR_UNKNOWN_OPTION, "no option \"%s\", did you mean \"%s\"?", wanted.c_str(), nearest->name);
 }
 

@@ -19,7 +19,7 @@ from typing import Any as _Any
 
 import atexit
 
-from . import errors, lowlevel, metrics
+from . import errors, lowlevel, metrics, networks
 from .checkpoint import Checkpoint, load, save
 from .errors import (
     BDLError,
@@ -58,14 +58,26 @@ from .tables import Method, Option, describe_method, methods, options
 
 if _TYPE_CHECKING:
     from . import plots
-    from .estimators import BayesianGLM, BayesianMLPClassifier, BayesianMLPRegressor
+    from .estimators import (
+        BayesianConvClassifier,
+        BayesianConvRegressor,
+        BayesianGLM,
+        BayesianMLPClassifier,
+        BayesianMLPRegressor,
+    )
 
 __version__ = _version()
 
 # Training that still goes on in daemon threads then ends without asking the interpreter.
 atexit.register(lowlevel.end_of_interpreter)
 
-_estimators = ("BayesianGLM", "BayesianMLPClassifier", "BayesianMLPRegressor")
+_estimators = (
+    "BayesianConvClassifier",
+    "BayesianConvRegressor",
+    "BayesianGLM",
+    "BayesianMLPClassifier",
+    "BayesianMLPRegressor",
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -187,7 +187,14 @@ def bdl_model_create_network(dtype, description, likelihood):
     comment. Since 0.1.
 
         input 13                features; or channels, rows, columns (in this order): input 3 32 32
-        dense OUTPUTS [nobias]
+        dense OUTPUTS [nobias]  of an image as well: of all its numbers
+        conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]
+                                cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not
+                                given. With groups, each part of the channels has its part of the filters
+        maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
+                                of K x K pixels; s is K if not given. avgpool counts the padding as zeros
+        globalavgpool           the mean of each channel
+        flatten                 an image as features: channel by channel, row by row
         relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                                 sigmoid, softplus, swish
         dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
@@ -217,6 +224,55 @@ def bdl_model_create_network(dtype, description, likelihood):
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_model_create_network(dtype, description, likelihood)
+
+def bdl_network_count():
+    r""" Number of networks known by name. Since 0.2."""
+    return _lowlevel.bdl_network_count()
+
+def bdl_network_describe(index):
+    r"""
+    The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
+    Since 0.2.
+    :type index: int64_t
+    :param index:    0 to bdl_network_count() - 1
+    :type name: string
+    :param name:     receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
+    :type channels: int64_t
+    :param channels: receives the channels of the images that it was published for
+    :type rows: int64_t
+    :param rows:     receives their rows
+    :type columns: int64_t
+    :param columns:  receives their columns
+    :type outputs: int64_t
+    :param outputs:  receives the number of classes that it was published for
+    :type doc: string
+    :param doc:      receives a sentence
+    :type source: string
+    :param source:   receives the papers
+    """
+    return _lowlevel.bdl_network_describe(index)
+
+def bdl_network_description(name, channels, rows, columns, outputs):
+    r"""
+    A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
+    sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+    :type name: string
+    :param name:     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
+    :type channels: int64_t
+    :param channels: of the images, >= 1
+    :type rows: int64_t
+    :param rows:     of the images, >= 1
+    :type columns: int64_t
+    :param columns:  of the images, >= 1
+    :type outputs: int64_t
+    :param outputs:  of the last layer, one a class, >= 1
+    :type text: string
+    :param text:     receives the text, which the library keeps as long as the process runs: the same one for
+                        the same arguments
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_network_description(name, channels, rows, columns, outputs)
 
 def bdl_model_description(model):
     r"""
@@ -1061,9 +1117,10 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :type rank: int64_t
     :param rank:             receives a rank that suits a low-rank posterior; 0 for others
     :type options: string
-    :param options:          receives options to set by bdl_optimizer_set_text() before your own: "" for
-                                networks; linear models have a fixed prior N(0, 1) of the (standardised)
-                                coefficients, hardly any of intercepts, and learn their noise
+    :param options:          receives options to set by bdl_optimizer_set_text() before your own: for networks
+                                with convolutions another start, "" for other networks; linear models have a fixed
+                                prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+                                learn their noise
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
@@ -1074,8 +1131,8 @@ def bdl_default_count():
 def bdl_default_describe(index):
     r"""
     Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
-    "input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
-    0.2.
+    "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
+    "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
     :type index: int64_t
     :param index: 0 to bdl_default_count() - 1
     :type name: string

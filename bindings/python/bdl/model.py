@@ -68,7 +68,8 @@ class Model(Handle):
     @classmethod
     def network(cls, description: str, likelihood: str = "gaussian", dtype: str = "float64") -> Model:
         """A network of layers in sequence, one a line: ``input 6``, ``dense 50``, ``relu``, ``dropout 0.1``,
-        ``batchnorm``, ``residual`` ... ``shortcut`` ... ``end``.
+        ``batchnorm``, ``residual`` ... ``shortcut`` ... ``end``; of images ``input 3 32 32``, ``conv 16 5``, ``maxpool 2`` ...
+        (docs/networks.md). ``bdl.networks`` has published ones.
 
         >>> import bdl
         >>> model = bdl.Model.network("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
@@ -298,6 +299,11 @@ class Model(Handle):
         if self.description is None:
             raise UnsupportedError("a model of the user's own cannot be pickled: bdl.save() keeps what it learned")
 
+    def _is_mlp(self) -> bool:
+        """Whether :meth:`mlp` makes it: dense layers and one kind of activations."""
+        head, *lines = (line.split() for line in self.description.splitlines())
+        return len(head) == 2 and {line[0] for line in lines} <= {"dense", self.activation}
+
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Model>"
@@ -305,8 +311,7 @@ class Model(Handle):
         description = self.description
         if description is None:
             return f"Model.user(inputs={self.inputs}, outputs={self.outputs}, parameters={self.parameters}, {common}"
-        is_mlp = not any(word in description for word in ("residual", "dropout", "batchnorm"))
-        if not is_mlp or self.activation is None:
+        if not self._is_mlp():
             return f"Model.network({'; '.join(map(str.strip, description.splitlines()))!r}, {common}"
         weights = [block for block in self.blocks if block.name.endswith("weight")]
         sizes = [weights[0].cols] + [block.rows for block in weights]

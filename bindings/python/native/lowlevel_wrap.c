@@ -3567,6 +3567,172 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_network_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_network_count", 0, 0, 0)) SWIG_fail;
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_network_count();
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_network_describe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t arg1 ;
+  char **arg2 = (char **) 0 ;
+  int64_t *arg3 = (int64_t *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  int64_t *arg5 = (int64_t *) 0 ;
+  int64_t *arg6 = (int64_t *) 0 ;
+  char **arg7 = (char **) 0 ;
+  char **arg8 = (char **) 0 ;
+  char const *value2 ;
+  int64_t value3 ;
+  int64_t value4 ;
+  int64_t value5 ;
+  int64_t value6 ;
+  char const *value7 ;
+  char const *value8 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = (char **)&value2; 
+  }
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  {
+    arg6 = &value6; 
+  }
+  {
+    arg7 = (char **)&value7; 
+  }
+  {
+    arg8 = (char **)&value8; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    if (int64_argument(swig_obj[0], "bdl_network_describe: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_network_describe(arg1,(char const **)arg2,arg3,arg4,arg5,arg6,(char const **)arg7,(char const **)arg8);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg5)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg6)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg7)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg8)); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_network_description(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  char **arg6 = (char **) 0 ;
+  char const *value6 ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  {
+    arg6 = (char **)&value6; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_network_description", 5, 5, swig_obj)) SWIG_fail;
+  {
+    const char* text;
+    if (string_argument(swig_obj[0], "bdl_network_description: name", &text) < 0) SWIG_fail;
+    arg1 = (char *)text;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_network_description: channels", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_network_description: rows", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[3], "bdl_network_description: columns", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[4], "bdl_network_description: outputs", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_network_description((char const *)arg1,arg2,arg3,arg4,arg5,(char const **)arg6);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg6)); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_description(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -13069,7 +13235,14 @@ static PyMethodDef SwigMethods[] = {
 		"comment. Since 0.1.\n"
 		"\n"
 		"    input 13                features; or channels, rows, columns (in this order): input 3 32 32\n"
-		"    dense OUTPUTS [nobias]\n"
+		"    dense OUTPUTS [nobias]  of an image as well: of all its numbers\n"
+		"    conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]\n"
+		"                            cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not\n"
+		"                            given. With groups, each part of the channels has its part of the filters\n"
+		"    maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]\n"
+		"                            of K x K pixels; s is K if not given. avgpool counts the padding as zeros\n"
+		"    globalavgpool           the mean of each channel\n"
+		"    flatten                 an image as features: channel by channel, row by row\n"
 		"    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
 		"                            sigmoid, softplus, swish\n"
 		"    dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by\n"
@@ -13097,6 +13270,46 @@ static PyMethodDef SwigMethods[] = {
 		":param model:       receives the new handle; free with bdl_model_free()\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
+	 { "bdl_network_count", _wrap_bdl_network_count, METH_NOARGS, " Number of networks known by name. Since 0.2."},
+	 { "bdl_network_describe", _wrap_bdl_network_describe, METH_O, "\n"
+		"The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.\n"
+		"Since 0.2.\n"
+		":type index: int64_t\n"
+		":param index:    0 to bdl_network_count() - 1\n"
+		":type name: string\n"
+		":param name:     receives the name: \"lenet5\", \"alexnet\", \"resnet18\", \"resnet18-cifar\"\n"
+		":type channels: int64_t\n"
+		":param channels: receives the channels of the images that it was published for\n"
+		":type rows: int64_t\n"
+		":param rows:     receives their rows\n"
+		":type columns: int64_t\n"
+		":param columns:  receives their columns\n"
+		":type outputs: int64_t\n"
+		":param outputs:  receives the number of classes that it was published for\n"
+		":type doc: string\n"
+		":param doc:      receives a sentence\n"
+		":type source: string\n"
+		":param source:   receives the papers\n"
+		""},
+	 { "bdl_network_description", _wrap_bdl_network_description, METH_VARARGS, "\n"
+		"A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other\n"
+		"sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.\n"
+		":type name: string\n"
+		":param name:     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest\n"
+		":type channels: int64_t\n"
+		":param channels: of the images, >= 1\n"
+		":type rows: int64_t\n"
+		":param rows:     of the images, >= 1\n"
+		":type columns: int64_t\n"
+		":param columns:  of the images, >= 1\n"
+		":type outputs: int64_t\n"
+		":param outputs:  of the last layer, one a class, >= 1\n"
+		":type text: string\n"
+		":param text:     receives the text, which the library keeps as long as the process runs: the same one for\n"
+		"                    the same arguments\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_description", _wrap_bdl_model_description, METH_O, "\n"
 		"What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two\n"
@@ -13716,15 +13929,16 @@ static PyMethodDef SwigMethods[] = {
 		":type rank: int64_t\n"
 		":param rank:             receives a rank that suits a low-rank posterior; 0 for others\n"
 		":type options: string\n"
-		":param options:          receives options to set by bdl_optimizer_set_text() before your own: \"\" for\n"
-		"                            networks; linear models have a fixed prior N(0, 1) of the (standardised)\n"
-		"                            coefficients, hardly any of intercepts, and learn their noise\n"
+		":param options:          receives options to set by bdl_optimizer_set_text() before your own: for networks\n"
+		"                            with convolutions another start, \"\" for other networks; linear models have a fixed\n"
+		"                            prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and\n"
+		"                            learn their noise\n"
 		""},
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"
 		"Defaults of estimators that depend on nothing: \"hidden\" units, \"epochs\", \"samples\" of predictions,\n"
-		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\". Any out-pointer may be NULL; strings are static. Since\n"
-		"0.2.\n"
+		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\"; and of those for images \"image_epochs\" and\n"
+		"\"image_samples\". Any out-pointer may be NULL; strings are static. Since 0.2.\n"
 		":type index: int64_t\n"
 		":param index: 0 to bdl_default_count() - 1\n"
 		":type name: string\n"

@@ -1,10 +1,14 @@
 """The data sets of the table of defaults and their splits into training and test rows."""
 import gzip
 import pathlib
+import sys
 from typing import NamedTuple
 
 import numpy as np
 from sklearn import datasets as bundled
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from images import read_idx  # noqa: E402
 
 UCI = {"yacht": "yacht", "boston": "bostonHousing", "energy": "energy", "concrete": "concrete",
        "wine-red": "wine-quality-red", "power-plant": "power-plant", "kin8nm": "kin8nm",
@@ -101,8 +105,5 @@ def read_digits(path):
 
 def read_images(folder, kind):
     """IDX files: images as rows of grey values in [0, 1], and labels."""
-    def values(what, header):
-        with gzip.open(folder / f"{kind}-{what}.gz") as file:
-            return np.frombuffer(file.read(), dtype=np.uint8, offset=header)
-    labels = values("labels-idx1-ubyte", 8)
-    return values("images-idx3-ubyte", 16).reshape(len(labels), -1) / 255.0, labels.astype(int)
+    images, labels = (read_idx(folder / f"{kind}-{what}-ubyte.gz") for what in ("images-idx3", "labels-idx1"))
+    return images.reshape(len(labels), -1) / 255.0, labels.astype(int)

@@ -20,6 +20,8 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
     context.has_hidden = graph->hidden_layers() > 0;
     context.is_deep = graph->hidden_layers() > 1;
     context.is_linear = graph->is_linear();
+    for (std::size_t w = 0; w < graph->wires(); ++w)
+      if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;
     context.without_second_derivatives = graph->first_without(Need::second_derivatives);
     context.without_one_function = graph->first_without(Need::one_function);
     context.without_separate_examples = graph->first_without(Need::separate_examples);

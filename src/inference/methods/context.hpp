@@ -15,6 +15,7 @@ struct MethodContext {
   bool has_hidden = false;    ///< a network with hidden units
   bool is_deep = false;       ///< in two layers or more
   bool is_linear = false;     ///< a generalised linear model
+  bool has_maps = false;      ///< convolutions or pools
   Shape input{};              ///< a network's
   bool is_exact = false;      ///< its expectations are one-dimensional integrals (exact_estimator.hpp)
   std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have

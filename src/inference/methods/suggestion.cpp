@@ -57,9 +57,12 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
   return static_cast<Families>(set & (0U - set));
 }
 
-/// A standard normal prior of the standardised coefficients and hardly any of intercepts; no random start, of
-/// which a filter would keep what the data do not say.
+/// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
+/// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
+/// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
+/// noise.
 const char* options_for(const MethodContext& model, const Method& method) {
+  if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
   if (!model.is_linear) return "";
   return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"
                           : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";
@@ -69,6 +72,8 @@ constexpr EstimatorDefault all_defaults[] = {
     {"hidden", 50, "Units of a network's hidden layer."},
     {"epochs", static_cast<double>(usual_epochs), "Passes over the data."},
     {"samples", 500, "Draws of the posterior that predictions average over."},
+    {"image_epochs", 40, "Passes over the data where they are images."},
+    {"image_samples", 50, "Draws that predictions of images average over."},
     {"input_rate", 0, "Rate at which a dropout posterior drops inputs."},
     {"hidden_rate", 0.1, "Rate at which it drops hidden units."},
     {"seed", 1, "Seed of training, and of the draws of predictions."},

@@ -1,7 +1,7 @@
 """
 Approximate Bayesian deep learning with libbdl.
 
-- Estimators: [`BayesianMLP`](@ref), [`BayesianGLM`](@ref) with `fit`, `predict`, `score`.
+- Estimators: [`BayesianMLP`](@ref), [`BayesianConv`](@ref), [`BayesianGLM`](@ref) with `fit`, `predict`, `score`.
 - Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref),
   [`Search`](@ref).
 
@@ -34,7 +34,8 @@ export Predictor, predict, predict_quantiles, predict_interval, predict_classes,
 export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
 export Search, vary!, run!, trials, best, apply!, folds
 export save, load
-export BayesianMLP, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+export networks, network_description
+export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
@@ -61,6 +62,7 @@ include("metrics.jl")
 include("search.jl")
 include("checkpoint.jl")
 include("labels.jl")
+include("networks.jl")
 include("estimators.jl")
 include("estimator_fit.jl")
 include("estimator_predict.jl")

@@ -350,7 +350,14 @@ Network of layers in sequence, given as text: one layer a line, ';' ends a line 
 comment. Since 0.1.
 
     input 13                features; or channels, rows, columns (in this order): input 3 32 32
-    dense OUTPUTS [nobias]
+    dense OUTPUTS [nobias]  of an image as well: of all its numbers
+    conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]
+                            cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not
+                            given. With groups, each part of the channels has its part of the filters
+    maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
+                            of K x K pixels; s is K if not given. avgpool counts the padding as zeros
+    globalavgpool           the mean of each channel
+    flatten                 an image as features: channel by channel, row by row
     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                             sigmoid, softplus, swish
     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
@@ -380,6 +387,51 @@ BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
 """
 function bdl_model_create_network(dtype::Integer, description::AbstractString, likelihood::Integer, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
     return ccall((:bdl_model_create_network, libbdl), Cint, (Cint, Cstring, Cint, Ptr{Ptr{bdl_model}},), dtype, description, likelihood, model)
+end
+
+"""
+Number of networks known by name. Since 0.2.
+"""
+function bdl_network_count()
+    return ccall((:bdl_network_count, libbdl), Int64, ())
+end
+
+"""
+The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
+Since 0.2.
+
+# Arguments
+- `index`: 0 to bdl_network_count() - 1
+- `name`: receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
+- `channels`: receives the channels of the images that it was published for
+- `rows`: receives their rows
+- `columns`: receives their columns
+- `outputs`: receives the number of classes that it was published for
+- `doc`: receives a sentence
+- `source`: receives the papers
+"""
+function bdl_network_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, channels::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, columns::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, outputs::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, source::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_network_describe, libbdl), Cint, (Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}},), index, name, channels, rows, columns, outputs, doc, source)
+end
+
+"""
+A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
+sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+
+# Arguments
+- `name`: as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
+- `channels`: of the images, >= 1
+- `rows`: of the images, >= 1
+- `columns`: of the images, >= 1
+- `outputs`: of the last layer, one a class, >= 1
+- `text`: receives the text, which the library keeps as long as the process runs: the same one for
+  the same arguments
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_network_description(name::AbstractString, channels::Integer, rows::Integer, columns::Integer, outputs::Integer, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_network_description, libbdl), Cint, (Cstring, Int64, Int64, Int64, Int64, Ptr{Ptr{UInt8}},), name, channels, rows, columns, outputs, text)
 end
 
 """
@@ -1369,9 +1421,10 @@ rank 10 for more. A method that you name gets a family that it is for. Since 0.2
 - `suggested_method`: receives `method`, or what suits
 - `suggested_family`: receives `family`, or what suits
 - `rank`: receives a rank that suits a low-rank posterior; 0 for others
-- `options`: receives options to set by bdl_optimizer_set_text() before your own: "" for
-  networks; linear models have a fixed prior N(0, 1) of the (standardised)
-  coefficients, hardly any of intercepts, and learn their noise
+- `options`: receives options to set by bdl_optimizer_set_text() before your own: for networks
+  with convolutions another start, "" for other networks; linear models have a fixed
+  prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
+  learn their noise
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::AbstractString, family::AbstractString, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
@@ -1386,8 +1439,8 @@ end
 
 """
 Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
-"input_rate" and "hidden_rate" of dropout, "seed". Any out-pointer may be NULL; strings are static. Since
-0.2.
+"input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
+"image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `index`: 0 to bdl_default_count() - 1

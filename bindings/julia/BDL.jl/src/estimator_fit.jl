@@ -2,9 +2,10 @@
 
 """
     fit(BayesianMLP, X, y; ...)
+    fit(BayesianConv, X, y; ...)
     fit(BayesianGLM, X, y; ...)
 
-See [`BayesianMLP`](@ref) and [`BayesianGLM`](@ref).
+See [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
 
 # Examples
 ```julia
@@ -29,7 +30,9 @@ fit!(m, X, y; progress = o -> progress(o).epoch >= 20)
 function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive())
     y isa AbstractVecOrMat || throw(ShapeError("y is $(summary_of(y)); it must be a vector or a matrix"))
     fresh = getfield(m, :optimizer) === nothing
-    fresh && build!(m, X, y)
+    image = images_of(m, X)
+    X = example_rows(m, X)
+    fresh && build!(m, X, y, image)
     optimizer = m.optimizer
     try
         targets = encoded_targets(m, y)
@@ -60,13 +63,31 @@ function forget!(m::BayesianNetwork)
     return m
 end
 
+"Rows, columns and channels of images; `nothing` of features. A fitted estimator takes those that it knows."
+images_of(::BayesianNetwork, X) = nothing
+function images_of(m::BayesianConv, X)
+    fitted_to = getfield(m, :optimizer) === nothing ? nothing : m.model
+    image = image_shape(X, m.settings.layout, fitted_to === nothing ? m.settings.image : image_shape(fitted_to))
+    fitted_to === nothing || image == image_shape(fitted_to) ||
+        throw(ShapeError("X has $(in_words(image)), expected $(in_words(image_shape(fitted_to)))"))
+    return image
+end
+
+"One example per row."
+example_rows(::BayesianNetwork, X) = X
+function example_rows(m::BayesianConv, X)
+    images_of(m, X)  # refuses those of another shape
+    return image_rows(X, m.settings.layout)
+end
+
 "Model, posterior and optimizer for the data's shape."
-function build!(m::BayesianNetwork, X, y::AbstractVecOrMat)
+function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image)
     X isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(X)); it must be a matrix"))
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y)
-    model = model_for(s, with_noise(word, s.noise), X, y, word === :categorical ? class_count(found, y) : size(y, 2))
+    targets = word === :categorical ? class_count(found, y) : size(y, 2)
+    model = model_for(m, with_noise(word, s.noise), X, y, targets, image)
     training = suggest_training(model, size(X, 1); method = s.method, family = s.posterior)
     optimizer = Optimizer(model, belief_for(model, training, s), training.method, size(y, 1); seed = s.seed)
     set_text!(optimizer, training.options)
@@ -84,9 +105,10 @@ function with_noise(likelihood, noise)
     return noise
 end
 
-function model_for(s, likelihood, X, y, targets)
-    outputs = likelihood === :heteroscedastic ? 2 * targets : targets
-    model = Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = likelihood, bias = s.bias,
+function model_for(m, likelihood, X, y, targets, image)
+    s, outputs = m.settings, likelihood === :heteroscedastic ? 2 * targets : targets
+    model = m isa BayesianConv ? network_model(s, likelihood, image, size(X, 2), outputs) :
+            Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = likelihood, bias = s.bias,
         dtype = s.dtype)
     real = likelihood in (:gaussian, :heteroscedastic, :student_t)
     s.standardize && standardize_as!(model, s.prior, X, real ? y : nothing)

@@ -28,7 +28,7 @@ predict(classifier, X; kind = :prob)
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
     levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
     seed::Integer = estimator_default(:seed))
-    parts = (fitted(m).model, m.posterior, X)
+    parts = (fitted(m).model, m.posterior, example_rows(m, X))
     how = (method = method, samples = samples, seed = seed)
     wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
     wanted === :mean || !(std || interval !== nothing) ||
@@ -106,6 +106,6 @@ loglikelihood(m, Xtest, ytest) / length(ytest)
 ```
 """
 loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, keywords...) =
-    sum(predict_log_density(fitted(m).model, m.posterior, X, encoded_targets(m, y); method = method, samples = samples,
+    sum(predict_log_density(fitted(m).model, m.posterior, example_rows(m, X), encoded_targets(m, y); method = method, samples = samples,
         keywords...))
 loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

@@ -1,6 +1,6 @@
 # Estimators: settings first, data later. Both are one type, whose parameter says what is made of the settings.
 
-"What `BayesianMLP` and `BayesianGLM` are: settings and, once fitted, an optimizer with its model and posterior."
+"What `BayesianMLP`, `BayesianConv` and `BayesianGLM` are: settings and, once fitted, an optimizer with its model and posterior."
 mutable struct BayesianNetwork{Kind}
     settings::NamedTuple
     optimizer::Union{Optimizer,Nothing}
@@ -94,6 +94,45 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
         bias = intercept, options = values(options)))
 end
 
+"""
+    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
+        rank = nothing, method = nothing, posterior = nothing, prior = nothing, epochs = 40, standardize = true,
+        dtype = Float32, seed = 1, samples = 50, progress = isinteractive(), options...)
+    BayesianConv(; the same keywords but progress)
+
+A Bayesian neural network that is given by its layers, of images above all. X is an array of size (rows, columns, channels, n),
+or (rows, columns, n) of images of one channel. With `layout = :whcn` it is (columns, rows, channels, n), as Flux has it, which
+is read without a copy. Bytes (`UInt8`) are read as they are: they become numbers a minibatch at a time.
+
+- `network`: the name of a published network ([`networks`](@ref)); or the layers between the images and the outputs,
+  `"conv 16 3; relu; maxpool 2; dense 64; relu"`; or a whole description, from `input` on ([`network_description`](@ref))
+- `image`: `(rows, columns, channels)`, where X is a matrix whose rows are images, channel by channel and row by row; without
+  it a matrix holds features
+- `standardize`: of images, one mean and one scale for each channel
+
+The other keywords are those of [`BayesianMLP`](@ref). Class numbers are numbers, so `likelihood = :categorical` makes them
+classes.
+
+# Examples
+```julia
+images = rand(UInt8, 8, 8, 100)
+bright = [sum(image) > 64 * 127 for image in eachslice(images; dims = 3)]
+m = fit(BayesianConv, images, bright; network = "conv 4 3; relu; maxpool 2", epochs = 5, progress = false)
+predict(m, images; kind = :prob)
+```
+"""
+const BayesianConv = BayesianNetwork{:conv}
+
+function BayesianNetwork{:conv}(; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
+    rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
+    epochs::Integer = estimator_default(:image_epochs), standardize::Bool = true, dtype = Float32,
+    seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:image_samples), options...)
+    return BayesianNetwork{:conv}((network = network, layout = known_layout(layout), image = image,
+        likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method, epochs = epochs,
+        standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior, prior = prior,
+        dropout = known_rates(estimator_default(:hidden_rate)), options = values(options)))
+end
+
 known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))
 known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic, :student_t) ? Symbol(word) :
     throw(InvalidArgumentError("noise is $(repr(word)); it must be :gaussian, :heteroscedastic or :student_t"))
@@ -101,6 +140,7 @@ known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic, :student_t) ? 
 known_likelihood(word::Union{Real,Nothing}) = number(LIKELIHOODS, word)  # raises
 
 estimator_name(::BayesianNetwork{:mlp}) = "BayesianMLP"
+estimator_name(::BayesianNetwork{:conv}) = "BayesianConv"
 estimator_name(::BayesianNetwork{:glm}) = "BayesianGLM"
 
 function Base.getproperty(m::BayesianNetwork, name::Symbol)

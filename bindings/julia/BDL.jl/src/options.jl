@@ -36,8 +36,8 @@ end
 """
     estimator_default(name)
 
-A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate` or
-`:seed`.
+A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate`,
+`:seed`, `:image_epochs` or `:image_samples`.
 
 # Examples
 ```julia

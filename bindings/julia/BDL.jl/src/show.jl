@@ -1,18 +1,19 @@
 # How estimators are shown.
 
-layers(model::Model, hidden) = join([ninputs(model); hidden; noutputs(model)], "-")
+layers(m::BayesianNetwork) = join([ninputs(m.model); m.settings.hidden; noutputs(m.model)], "-")
+layers(m::BayesianConv) = string(in_words(image_shape(m.model)), " to ", noutputs(m.model), " outputs")
 
 function Base.show(io::IO, m::BayesianNetwork)
     print(io, estimator_name(m), "(")
     getfield(m, :optimizer) === nothing ? print(io, "not fitted") :
-    print(io, layers(m.model, m.settings.hidden), ", ", likelihood(m.model), ", ", nobs(m), " examples")
+    print(io, layers(m), ", ", likelihood(m.model), ", ", nobs(m), " examples")
     print(io, ")")
 end
 
 function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
     getfield(m, :optimizer) === nothing && return show(io, m)
     model, q, optimizer = m.model, m.posterior, m.optimizer
-    println(io, estimator_name(m), ": ", layers(model, m.settings.hidden), " ", m.settings.activation, ", ",
+    println(io, estimator_name(m), ": ", layers(m), activations(m), ", ",
         likelihood(model), ", ", length(q), " parameters of ", dtype(q))
     m.classes === nothing || println(io, "  classes:   ", join(repr.(m.classes), ", "))
     println(io, "  posterior: ", family(q), family(q) === :low_rank ? ", rank $(rank(q))" : "")
@@ -23,6 +24,9 @@ function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
     show_diagnosis(io, optimizer)
     m isa BayesianGLM && length(q) <= 30 && show_coefficients(io, m)
 end
+
+activations(m::BayesianNetwork) = " $(m.settings.activation)"
+activations(m::BayesianConv) = ""
 
 function show_elbo(io, optimizer)
     try

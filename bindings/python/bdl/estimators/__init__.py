@@ -1,8 +1,17 @@
 """Estimators with scikit-learn's manners."""
 
+from .conv_classifier import BayesianConvClassifier
+from .conv_regressor import BayesianConvRegressor
 from .glm import BayesianGLM
 from .mlp_classifier import BayesianMLPClassifier
 from .mlp_regressor import BayesianMLPRegressor
 from .summary import Coefficients
 
-__all__ = ["BayesianGLM", "BayesianMLPClassifier", "BayesianMLPRegressor", "Coefficients"]
+__all__ = [
+    "BayesianConvClassifier",
+    "BayesianConvRegressor",
+    "BayesianGLM",
+    "BayesianMLPClassifier",
+    "BayesianMLPRegressor",
+    "Coefficients",
+]

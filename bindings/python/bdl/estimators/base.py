@@ -44,8 +44,16 @@ class BayesianEstimator(Learns, BaseEstimator):
     def _outputs(self, targets: np.ndarray) -> int:
         raise NotImplementedError
 
-    def _hidden(self) -> list[int]:
-        return []
+    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+        """A blank model: a generalised linear one, unless a kind of estimators has hidden layers."""
+        return Model.mlp([inputs, outputs], "identity", self._likelihood(), dtype=dtype)
+
+    def _is_linear(self) -> bool:
+        return True
+
+    def _rows(self, X: Any, known: bool) -> Any:
+        """X with one example per row; ``known``: as those of former calls."""
+        return X
 
     # What is known.
 
@@ -71,7 +79,7 @@ class BayesianEstimator(Learns, BaseEstimator):
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y_i | x_i) of each example given the training data, in nats and in y's units."""
         check_is_fitted(self, "optimizer_")
-        x, y = validated_data(self, X, y, reset=False)
+        x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
         return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
 
     def _handles(self) -> tuple[Model, Posterior]:
@@ -79,7 +87,7 @@ class BayesianEstimator(Learns, BaseEstimator):
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "optimizer_")
-        return validated_inputs(self, X)
+        return validated_inputs(self, self._rows(X, known=True))
 
     def _prediction(self) -> str:
         return self.optimizer_.prediction if self.prediction == "auto" else self.prediction

@@ -15,14 +15,14 @@ except ImportError:
 
 
 # These the library reads in place; scikit-learn converts others to the first.
-FLOATS = [np.float64, np.float32]
+READ_IN_PLACE = [np.float64, np.float32, np.uint8]
 
 
 def validated_inputs(estimator: Any, X: Any) -> np.ndarray:
     """X for a fitted estimator, not copied where the library can read it."""
-    return validate_data(estimator, X, dtype=FLOATS, reset=False)
+    return validate_data(estimator, X, dtype=READ_IN_PLACE, reset=False)
 
 
 def validated_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
     """X and y of any number of columns, not copied where the library can read them."""
-    return validate_data(estimator, X, y, dtype=FLOATS, multi_output=True, reset=reset)
+    return validate_data(estimator, X, y, dtype=READ_IN_PLACE, multi_output=True, reset=reset)

@@ -28,8 +28,10 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
 
 
 def resolve_dtype(dtype: str, X: np.ndarray) -> str:
-    """The type a model computes in: "auto" is that of the data."""
-    return str(X.dtype) if dtype == "auto" else dtype
+    """The type a model computes in: "auto" is that of the data, of bytes "float32"."""
+    if dtype != "auto":
+        return dtype
+    return "float32" if X.dtype == np.uint8 else str(X.dtype)
 
 
 def seed_of(random_state: Any) -> int:

@@ -54,7 +54,7 @@ class Learns:
         return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
     def _fit(self, X: Any, y: Any, goes_on: bool) -> Any:
-        x, y = validated_data(self, X, y, reset=not goes_on)
+        x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
         targets = self._encode(y, known=goes_on)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
@@ -77,7 +77,7 @@ class Learns:
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
         goes_on = self._is_fitted()
-        x, y = validated_data(self, X, y, reset=not goes_on)
+        x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
         targets = self._encode(y, known=goes_on, classes=classes)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
@@ -95,8 +95,7 @@ class Learns:
         """Blank handles in place of any former ones."""
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
-        sizes, dtype = [x.shape[1], *self._hidden(), self._outputs(targets)], construction.resolve_dtype(self.dtype, x)
-        model = Model.mlp(sizes, getattr(self, "activation", "identity"), self._likelihood(), dtype=dtype)
+        model = self._network(x.shape[1], self._outputs(targets), construction.resolve_dtype(self.dtype, x))
         if self.standardize:
             construction.standardize(model, x, targets, self.prior)
         training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
@@ -124,7 +123,7 @@ class Learns:
 
     def _warn_of_single_steps(self) -> None:
         kind = describe_method(self.method)
-        if kind.is_stream or kind.is_exact or not self._hidden():
+        if kind.is_stream or kind.is_exact or self._is_linear():
             return
         warnings.warn(
             f"partial_fit takes single steps of method {self.method!r}, and one pass of them is not a fit: pass the "

@@ -6,10 +6,12 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ..model import Model
 from ..optimizer import Optimizer
 from ..tables import defaults
 from . import construction
 from .base import BayesianEstimator
+from .parameters import COURSE, LEARNING
 
 
 class BayesianMLP(BayesianEstimator):
@@ -61,13 +63,23 @@ class BayesianMLP(BayesianEstimator):
     def _hidden(self) -> list[int]:
         return [self.hidden] if isinstance(self.hidden, (int, np.integer)) else list(self.hidden)
 
+    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+        return Model.mlp([inputs, *self._hidden(), outputs], self.activation, self._likelihood(), dtype=dtype)
+
+    def _is_linear(self) -> bool:
+        return not self._hidden()
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        return model._is_mlp()
+
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
         shape = {"hidden": construction.hidden_of(optimizer.model), "activation": optimizer.model.activation}
         return {**super()._parameters_of(optimizer), **shape}
 
 
-PARAMETERS = """
+PARAMETERS = f"""
     Parameters
     ----------
     hidden : int or sequence of int, default=(50,)
@@ -75,19 +87,7 @@ PARAMETERS = """
     activation : str, default="relu"
         Of the hidden units: "identity", "relu", "leaky_relu", "elu", "gelu", "tanh", "sigmoid", "softplus" or
         "swish".
-    method : str, default="auto"
-        How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
-        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang" for
-        classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
-        network without hidden units is a generalised linear model (``BayesianGLM``).
-    posterior : str, default="auto"
-        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full" or "dropout";
-        "auto" is the one that the method is for, "low_rank" if it takes any.
-    prior : Posterior or Optimizer, default=None
-        What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
-        another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
-    rank : int, default=None
-        Of a low-rank posterior; None is 5.
+    {LEARNING}
     dropout : float or (float, float), default=0.1
         Rates of a dropout posterior: of the hidden units, or of the inputs and the hidden units.
     epochs : int, default=120
@@ -97,30 +97,6 @@ PARAMETERS = """
         data's units in any case.
     dtype : str, default="float64"
         In which the network computes: "float64", "float32", or "auto" for that of the data.
-    random_state : int, RandomState or None, default=1
-        Seed of training. Equal seeds give equal numbers, in every language of the library.
     samples : int, default=500
         Draws of the posterior that predictions average over, the same ones at every call.
-    prediction : str, default="auto"
-        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo" or "linearized". "auto" suits the method
-        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace", else "monte_carlo".
-    options : dict, default=None
-        Of training, by name: ``bdl.options()`` lists them.
-    early_stopping : bool, default=False
-        Whether to hold out data, to end when their log density has not improved for ``patience`` epochs, and to keep
-        the best posterior. Training rows are copied. Epochs before Gaussian noise is learned do not count.
-    validation_fraction : float, default=0.1
-        Of the data, to hold out.
-    patience : int, default=10
-        Epochs without improvement.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from where training is.
-    verbose : bool, default=False
-        Whether to show a progress bar.
-
-    Attributes
-    ----------
-    model_, posterior_, optimizer_ : the library's handles
-    history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo", "validation_log_density"
-    n_iter_ : epochs of training
-"""
+    {COURSE}"""

@@ -30,6 +30,21 @@ bdl_model_create_network <- function(dtype, description, likelihood)
   .Call('R_swig_bdl_model_create_network', dtype, description, likelihood, FALSE, PACKAGE='bdl')
 }
 
+bdl_network_count <- function()
+{
+  .Call('R_swig_bdl_network_count', FALSE, PACKAGE='bdl')
+}
+
+bdl_network_describe <- function(index)
+{
+  .Call('R_swig_bdl_network_describe', index, FALSE, PACKAGE='bdl')
+}
+
+bdl_network_description <- function(name, channels, rows, columns, outputs)
+{
+  .Call('R_swig_bdl_network_description', name, channels, rows, columns, outputs, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_description <- function(model)
 {
   .Call('R_swig_bdl_model_description', model, FALSE, PACKAGE='bdl')

@@ -12,7 +12,7 @@ coef.bdl <- function(object, ...) {
 vcov.bdl <- function(object, ...) {
   covariance <- new_vcov(function() handles_of(object)$posterior, object$parameters, coefficient_names(object),
                          coefficient_map(object))
-  if (length(object$settings$hidden)) covariance else as.matrix(covariance)
+  if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
 confint.bdl <- function(object, parm, level = 0.95, ...) {
@@ -26,7 +26,7 @@ confint.bdl <- function(object, parm, level = 0.95, ...) {
 }
 
 coefficient_names <- function(object) {
-  if (length(object$settings$hidden)) return(parameter_names(handles_of(object)$model))
+  if (!is_linear(object)) return(parameter_names(handles_of(object)$model))
   inputs <- colnames(object$x)
   if (is.null(inputs)) inputs <- paste0("x", seq_len(ncol(object$x)))
   names <- c(if (object$settings$bias) "(Intercept)", inputs)
@@ -38,7 +38,7 @@ coefficient_names <- function(object) {
 # The network of a linear model sees (x - m) / s and gives (f - a) / b: its weights w are b w / s in the units of
 # the data, and its bias is a + b (bias - sum_j w_j m_j / s_j).
 coefficient_map <- function(object) {
-  if (length(object$settings$hidden)) return(NULL)
+  if (!is_linear(object)) return(NULL)
   p <- ncol(object$x)
   outputs <- object$response$outputs
   s <- lapply(bdl_model_get_standardization(handles_of(object)$model, c(1, p), c(1, p), c(1, outputs), c(1, outputs)),

@@ -2,14 +2,18 @@
 
 fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   family <- family_name(family, y)
-  likelihood <- likelihood_name(family, settings$noise, settings$hidden)
+  likelihood <- likelihood_name(family, settings)
   response <- encode_response(y, family)
   if (nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
-  model <- bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  model <- if (is.null(settings$network)) {
+    bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  } else {
+    network_model(settings, ncol(x), outputs, likelihood)
+  }
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
   learner <- learner_for(model, x, response$y, settings, c(list(seed = seeds[1])[!"seed" %in% names(control)], control))
   optimizer <- learner$optimizer

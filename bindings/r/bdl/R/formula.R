@@ -24,7 +24,7 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   if (is.null(y)) refuse("the formula has no response")
   settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
-                   prior = prior,
+                   prior = prior, dtype = "double",
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
   fit <- fit_bdl(x, y, family, settings, seed, control, verbose)
   fit$terms <- terms
@@ -35,17 +35,29 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
 }
 
 bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
-                        epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
-                        samples = bdl_default("samples"), noise = "gaussian", prior = NULL,
-                        dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(), ...) {
+                        epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
+                        seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
+                        noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), control = list(),
+                        verbose = interactive(), network = NULL, image = NULL, dtype = if (is.null(network)) "double" else "single",
+                        ...) {
   no_more(...)
   call <- match.call()
   if (missing(x) || missing(y)) refuse("bdl() needs a formula, or x and y")
   settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
-                   prior = prior,
+                   prior = prior, network = network, image = image, dtype = dtype,
                    bias = TRUE)
-  finish(fit_bdl(as_inputs(x), y, family, settings, seed, control, verbose), call)
+  if (is.null(network)) {
+    if (!is.null(image)) refuse("image is for a network that is given by its layers: network =")
+    x <- as_inputs(x)
+  } else {
+    if (!missing(hidden) || !missing(activation)) refuse("network says what its layers are: hidden and activation do not go with it")
+    images <- with_images(x, settings)
+    x <- images$x
+    settings <- images$settings
+    settings$hidden <- settings$activation <- NULL
+  }
+  finish(fit_bdl(x, y, family, settings, seed, control, verbose), call)
 }
 
 bdl_glm <- function(x, ...) {
@@ -90,6 +102,7 @@ columns_of <- function(newdata, names) {
 # The rows of newdata as the model was given its own, missing values included.
 inputs_of <- function(object, newdata, na.action) {
   if (is.null(newdata)) return(object$x)
+  if (!is.null(object$settings$network)) return(image_rows(newdata, object$settings$image, "newdata"))
   if (is.null(object$terms)) return(as_inputs(columns_of(newdata, colnames(object$x)), "newdata"))
   terms <- stats::delete.response(object$terms)
   frame <- stats::model.frame(terms, newdata, na.action = na.action, xlev = object$xlevels)

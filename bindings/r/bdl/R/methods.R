@@ -13,13 +13,18 @@ print.bdl <- function(x, ...) {
 
 headline <- function(object) {
   hidden <- object$settings$hidden
-  what <- if (length(hidden)) paste0("network with ", paste(hidden, collapse = ", "), " hidden units (",
-                                     object$settings$activation, ")") else "generalised linear model"
+  what <- if (!is.null(object$settings$network)) {
+    paste("network of", network_words(object))
+  } else if (length(hidden)) {
+    paste0("network with ", paste(hidden, collapse = ", "), " hidden units (", object$settings$activation, ")")
+  } else {
+    "generalised linear model"
+  }
   rank <- object$settings$rank
   belief <- if (identical(rank, "dropout")) "dropout" else
     paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
   sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples", what,
-          likelihood_name(object$family, object$settings$noise, hidden), object$parameters, object$settings$method, belief, nobs(object))
+          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, belief, nobs(object))
 }
 
 # Of the noise that training has learned; NULL for other likelihoods, and where it differs between examples.
@@ -39,7 +44,7 @@ degrees_of_freedom <- function(object) {
 
 summary.bdl <- function(object, level = 0.95, ...) {
   table <- NULL
-  if (!length(object$settings$hidden)) {
+  if (is_linear(object)) {
     table <- cbind(Estimate = coef(object), `Std. Dev.` = sqrt(diag(vcov(object))),
                    confint(object, level = level))
   }
@@ -102,7 +107,7 @@ logLik.bdl <- function(object, ...) {
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
-  noise <- switch(likelihood_name(object$family, object$settings$noise, object$settings$hidden),
+  noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
                   student_t = object$response$outputs + 1, 0)
   structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")

@@ -1662,6 +1662,187 @@ R_swig_bdl_model_create_network ( SEXP dtype, SEXP description, SEXP likelihood,
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_network_count ( SEXP s_swig_copy)
+{
+  int64_t result;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_network_count();
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_network_describe ( SEXP index, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int64_t arg1 ;
+  char **arg2 = (char **) 0 ;
+  int64_t *arg3 = (int64_t *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  int64_t *arg5 = (int64_t *) 0 ;
+  int64_t *arg6 = (int64_t *) 0 ;
+  char **arg7 = (char **) 0 ;
+  char **arg8 = (char **) 0 ;
+  char const *output2 ;
+  int64_t output3 ;
+  int64_t output4 ;
+  int64_t output5 ;
+  int64_t output6 ;
+  char const *output7 ;
+  char const *output8 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = (char **)&output2;
+  }
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg6 = &output6;
+  }
+  {
+    arg7 = (char **)&output7;
+  }
+  {
+    arg8 = (char **)&output8;
+  }
+  {
+    arg1 = (int64_t)bdlr_int64(index, "bdl_network_describe", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_network_describe(arg1,(char const **)arg2,arg3,arg4,arg5,arg6,(char const **)arg7,(char const **)arg8);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,8));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "channels", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "rows", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "columns", Rf_ScalarReal(*arg5));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 5, "outputs", Rf_ScalarReal(*arg6));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 6, "doc", bdlr_from_string(*arg7));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 7, "source", bdlr_from_string(*arg8));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_network_description ( SEXP name, SEXP channels, SEXP rows, SEXP columns, SEXP outputs, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  char **arg6 = (char **) 0 ;
+  char const *output6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg6 = (char **)&output6;
+  }
+  {
+    arg1 = (char *)bdlr_string(name, "bdl_network_description", "name");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(channels, "bdl_network_description", "channels");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(rows, "bdl_network_description", "rows");
+  }
+  {
+    arg4 = (int64_t)bdlr_int64(columns, "bdl_network_description", "columns");
+  }
+  {
+    arg5 = (int64_t)bdlr_int64(outputs, "bdl_network_description", "outputs");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_network_description((char const *)arg1,arg2,arg3,arg4,arg5,(char const **)arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "text", bdlr_from_string(*arg6));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_description ( SEXP model, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -10719,16 +10900,18 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
+   {"R_swig_bdl_network_describe", (DL_FUNC) &R_swig_bdl_network_describe, 2},
    {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
-   {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
+   {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
    {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
+   {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
    {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
    {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
    {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
@@ -10736,18 +10919,18 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
    {"R_swig_bdl_optimizer_set_draws", (DL_FUNC) &R_swig_bdl_optimizer_set_draws, 3},
-   {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
+   {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_optimizer_set_text", (DL_FUNC) &R_swig_bdl_optimizer_set_text, 3},
    {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
    {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
    {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
    {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
-   {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
    {"R_swig_bdl_model_initialize", (DL_FUNC) &R_swig_bdl_model_initialize, 5},
    {"R_swig_bdl_posterior_create_low_rank", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank, 4},
    {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
+   {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
    {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
@@ -10791,6 +10974,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
    {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
+   {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
    {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
    {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},

@@ -1,0 +1,154 @@
+"""Parameters of networks that are given by their layers, of images above all."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from .. import networks
+from ..model import Model
+from ..optimizer import Optimizer
+from ..tables import defaults
+from . import images
+from .base import BayesianEstimator
+from .parameters import COURSE, LEARNING
+
+
+class BayesianConv(BayesianEstimator):
+    """The parameters that they have."""
+
+    image_shape_: images.Shape | None
+
+    def __init__(
+        self,
+        network: str | Sequence[str] = "lenet5",
+        *,
+        image_shape: Sequence[int] | None = None,
+        channels: str = "auto",
+        method: str = "auto",
+        posterior: str = "auto",
+        prior: Any = None,
+        rank: int | None = None,
+        epochs: int = int(defaults["image_epochs"]),
+        standardize: bool = True,
+        dtype: str = "float32",
+        random_state: Any = int(defaults["seed"]),
+        samples: int = int(defaults["image_samples"]),
+        prediction: str = "auto",
+        options: dict[str, Any] | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        warm_start: bool = False,
+        verbose: bool = False,
+    ):
+        self.network = network
+        self.image_shape = image_shape
+        self.channels = channels
+        self.method = method
+        self.posterior = posterior
+        self.prior = prior
+        self.rank = rank
+        self.epochs = epochs
+        self.standardize = standardize
+        self.dtype = dtype
+        self.random_state = random_state
+        self.samples = samples
+        self.prediction = prediction
+        self.options = options
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def _is_linear(self) -> bool:
+        return False
+
+    def _rows(self, X: Any, known: bool) -> Any:
+        rows = X if hasattr(X, "ndim") else np.asarray(X)
+        shape = images.shape_of(rows, self.channels, self.image_shape_ if known else None)
+        if shape is not None:
+            rows = images.as_rows(rows, shape)
+        elif rows.ndim == 2:
+            shape = self.image_shape_ if known else None if self.image_shape is None else tuple(self.image_shape)
+        if not known:
+            self.image_shape_ = shape
+        elif shape != self.image_shape_:
+            raise ValueError(f"X has {_in_words(shape)}, expected {_in_words(self.image_shape_)} as in fit")
+        return rows
+
+    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+        shape = self.image_shape_
+        if shape is not None and inputs != np.prod(shape):
+            raise ValueError(f"X has {inputs} columns, expected {np.prod(shape)} for {_in_words(shape)}")
+        model = Model.network(self._description(inputs, outputs), self._likelihood(), dtype)
+        if model.outputs != outputs:
+            raise ValueError(f"the network has {model.outputs} outputs, expected {outputs} for these y")
+        if _shape_of(model) != shape or model.inputs != inputs:
+            raise ValueError(f"the network is for {_in_words(_shape_of(model))}, X has {_in_words(shape)}")
+        return model
+
+    def _description(self, inputs: int, outputs: int) -> str:
+        """The whole of it, where ``network`` leaves out the ends or all."""
+        text = self.network if isinstance(self.network, str) else "\n".join(self.network)
+        shape = self.image_shape_
+        if len(text.split()) == 1 and ";" not in text:
+            if shape is None:
+                raise ValueError(f"network {text!r} is for images, X is a matrix: pass image_shape=(channels, rows, columns)")
+            return networks.description(text.strip(), shape, outputs)
+        if text.split()[:1] == ["input"]:
+            return text
+        return f"input {inputs if shape is None else ' '.join(map(str, shape))}\n{text}\ndense {outputs}"
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        return True
+
+    @classmethod
+    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
+        shape = {"network": optimizer.model.description, "image_shape": _shape_of(optimizer.model)}
+        return {**super()._parameters_of(optimizer), **shape}
+
+    def _has_trained(self) -> None:
+        super()._has_trained()
+        self.image_shape_ = _shape_of(self.model_)
+
+
+def _shape_of(model: Model) -> images.Shape | None:
+    """Of a network's images."""
+    numbers = tuple(map(int, model.description.splitlines()[0].split()[1:]))
+    return numbers if len(numbers) == 3 else None
+
+
+def _in_words(shape: images.Shape | None) -> str:
+    return "features" if shape is None else "images of {} x {} x {}".format(*shape)
+
+
+PARAMETERS = f"""
+    X holds images: an array (n, channels, rows, columns) or (n, rows, columns, channels), (n, rows, columns) of one channel, or
+    a matrix with ``image_shape``. Bytes (uint8) are read as they are: they become numbers a minibatch at a time.
+
+    Parameters
+    ----------
+    network : str or list of str, default="lenet5"
+        The name of a published network, one of ``bdl.networks.names()``; or the layers between the images and the outputs,
+        "conv 16 3; relu; maxpool 2; dense 64; relu"; or a whole network, from "input ..." on (docs/networks.md).
+    image_shape : (int, int, int), default=None
+        Channels, rows and columns of the images where X is a matrix, in whose rows they lie channel by channel, row by row.
+        None: the matrix holds features.
+    channels : str, default="auto"
+        Where they are in X: "first", (n, channels, rows, columns), or "last". "auto" sees it where one of the two is 1, 3 or
+        4.
+    {LEARNING}
+    epochs : int, default={int(defaults["image_epochs"])}
+        Passes over the data.
+    standardize : bool, default=True
+        Whether the network sees channels, and numeric targets, of mean 0 and standard deviation 1.
+    dtype : str, default="float32"
+        In which the network computes: "float64", "float32", or "auto" for that of the data.
+    samples : int, default={int(defaults["image_samples"])}
+        Draws of the posterior that predictions average over, the same ones at every call.
+    {COURSE}    image_shape_ : channels, rows and columns of the images, None of features
+"""

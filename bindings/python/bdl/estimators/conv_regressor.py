@@ -1,0 +1,26 @@
+"""Regression by convolutional networks."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from .conv import PARAMETERS, BayesianConv
+from .network_regressor import NOISE, NetworkRegressor, with_noise
+
+
+class BayesianConvRegressor(NetworkRegressor, BayesianConv):
+    __doc__ = f"""Numbers of images by a Bayesian convolutional network with noise that is learned.
+
+    >>> import bdl, numpy as np
+    >>> X = np.random.default_rng(1).integers(0, 256, (200, 6, 6), dtype=np.uint8)
+    >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))  # how much brighter the upper half is
+    >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60).fit(X, y)
+    >>> regressor.score(X, y) > 0.9
+    True
+    {PARAMETERS.replace("image_shape :", NOISE + "image_shape :", 1)}"""
+
+    def __init__(self, network: str | Sequence[str] = "lenet5", *, noise: str = "gaussian", **parameters: Any):
+        super().__init__(network, **parameters)
+        self.noise = noise
+
+    __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]

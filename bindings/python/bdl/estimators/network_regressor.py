@@ -1,0 +1,85 @@
+"""Regression by networks."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..errors import InvalidArgumentError
+from ..model import Model
+from ..optimizer import Optimizer
+from ..predict import Prediction
+from .base import PREDICTION_SEED
+from .regression import PredictsNumbers
+
+_NOISES = ("gaussian", "heteroscedastic", "student_t")
+
+NOISE = """noise : str, default="gaussian"
+        Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
+        network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers.
+    """
+
+
+def with_noise(constructor: Any) -> inspect.Signature:
+    """The signature of a network's constructor with the noise as its last parameter."""
+    signature = inspect.signature(constructor)
+    noise = inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="gaussian", annotation="str")
+    return signature.replace(parameters=[*signature.parameters.values(), noise])
+
+
+class NetworkRegressor(RegressorMixin, PredictsNumbers):
+    """What their regressors have in common."""
+
+    noise: str
+
+    def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        return self._encode_numbers(y, known)
+
+    def _likelihood(self) -> str:
+        if self.noise not in _NOISES:
+            raise InvalidArgumentError(f"noise is {self.noise!r}, expected one of: {', '.join(_NOISES)}")
+        return self.noise
+
+    def _outputs(self, targets: np.ndarray) -> int:
+        return targets.shape[1] * (2 if self.noise == "heteroscedastic" else 1)
+
+    def predict(
+        self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Means of y; or, on request, one of
+
+        - ``return_std=True``: means and standard deviations, noise included,
+        - ``interval=0.9``: lower and upper limits, between which y is with this probability,
+        - ``quantiles=[0.1, 0.5]``: quantiles of y, one column per level.
+        """
+        return self._predict_numbers(X, return_std, interval, quantiles)
+
+    def predict_uncertainty(self, X: Any) -> Prediction:
+        """Mean of y, its variance from not knowing the parameters, and that of the noise."""
+        return self._number_uncertainty(X)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
+        """Draws of y, noise included, in columns; each column is of one draw of the parameters."""
+        return self._sample_numbers(X, n_samples, random_state)
+
+    def _loaded(self) -> None:
+        self._y_is_vector = self.model_.targets == 1
+
+    @classmethod
+    def _accepts(cls, model: Model) -> bool:
+        return model.likelihood in _NOISES and super()._accepts(model)
+
+    @classmethod
+    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
+        return {**super()._parameters_of(optimizer), "noise": optimizer.model.likelihood}
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

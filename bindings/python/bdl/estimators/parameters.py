@@ -1,0 +1,41 @@
+"""What the parameters mean that all networks have."""
+
+LEARNING = """method : str, default="auto"
+        How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
+        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang" for
+        classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
+        network without hidden units is a generalised linear model (``BayesianGLM``).
+    posterior : str, default="auto"
+        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full" or "dropout";
+        "auto" is the one that the method is for, "low_rank" if it takes any.
+    prior : Posterior or Optimizer, default=None
+        What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
+        another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
+    rank : int, default=None
+        Of a low-rank posterior; None is 5."""
+
+COURSE = """random_state : int, RandomState or None, default=1
+        Seed of training. Equal seeds give equal numbers, in every language of the library.
+    prediction : str, default="auto"
+        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo" or "linearized". "auto" suits the method
+        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace", else "monte_carlo".
+    options : dict, default=None
+        Of training, by name: ``bdl.options()`` lists them.
+    early_stopping : bool, default=False
+        Whether to hold out data, to end when their log density has not improved for ``patience`` epochs, and to keep
+        the best posterior. Training rows are copied. Epochs before Gaussian noise is learned do not count.
+    validation_fraction : float, default=0.1
+        Of the data, to hold out.
+    patience : int, default=10
+        Epochs without improvement.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from where training is.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    model_, posterior_, optimizer_ : the library's handles
+    history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo", "validation_log_density"
+    n_iter_ : epochs of training
+"""

@@ -1,0 +1,105 @@
+"""Published networks as text, which :meth:`bdl.Model.network` and the estimators of images read. The text may be edited."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+from . import lowlevel
+
+
+class Network(NamedTuple):
+    """A row of the library's table: the images, as (channels, rows, columns), and the number of outputs that the network was
+    published for, what it is, and where it comes from."""
+
+    name: str
+    input_shape: tuple[int, int, int]
+    outputs: int
+    doc: str
+    source: str
+
+
+def describe(name: str) -> Network:
+    """A network of :func:`names`.
+
+    >>> import bdl
+    >>> bdl.networks.describe("lenet5").input_shape
+    (1, 28, 28)
+    """
+    if name not in _table:
+        description(name)  # an unknown name is the library's to refuse
+    return _table[name]
+
+
+def names() -> list[str]:
+    """Names of all published networks.
+
+    >>> import bdl
+    >>> bdl.networks.names()
+    ['lenet5', 'alexnet', 'resnet18', 'resnet18-cifar']
+    """
+    return list(_table)
+
+
+def description(name: str, input_shape: Sequence[int] | None = None, outputs: int | None = None) -> str:
+    """The layers of a published network for images of this shape, (channels, rows, columns), or the published one.
+
+    >>> import bdl
+    >>> text = bdl.networks.description("lenet5", (3, 32, 32))
+    >>> text.splitlines()[:2]
+    ['input 3 32 32', 'conv 6 5']
+    """
+    network = _table.get(name)
+    shape = input_shape if input_shape is not None else network.input_shape if network else (1, 1, 1)
+    if len(shape) != 3:
+        raise ValueError(f"input_shape is {tuple(shape)}, expected (channels, rows, columns)")
+    if outputs is None:
+        outputs = network.outputs if network else 1
+    return lowlevel.bdl_network_description(name, *shape, outputs)
+
+
+def lenet5(input_shape: Sequence[int] = (1, 28, 28), outputs: int = 10) -> str:
+    """Two convolutions and three dense layers, for digits.
+
+    >>> import bdl
+    >>> bdl.Model.network(bdl.networks.lenet5(), likelihood="categorical").parameters
+    44426
+    """
+    return description("lenet5", input_shape, outputs)
+
+
+def alexnet(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
+    """AlexNet cut down to small images, with one dense layer.
+
+    >>> import bdl
+    >>> bdl.Model.network(bdl.networks.alexnet(), likelihood="categorical").parameters
+    2472266
+    """
+    return description("alexnet", input_shape, outputs)
+
+
+def resnet18(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
+    """ResNet-18 as made for ImageNet, whose first layers shrink an image by 4.
+
+    >>> import bdl
+    >>> bdl.networks.resnet18().splitlines()[1]
+    'conv 64 7 stride 2 pad 3 nobias'
+    """
+    return description("resnet18", input_shape, outputs)
+
+
+def resnet18_cifar(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
+    """ResNet-18 for small images, whose first layer keeps their size.
+
+    >>> import bdl
+    >>> bdl.networks.resnet18_cifar().splitlines()[1]
+    'conv 64 3 pad 1 nobias'
+    """
+    return description("resnet18-cifar", input_shape, outputs)
+
+
+def _rows() -> dict[str, Network]:
+    rows = (lowlevel.bdl_network_describe(i) for i in range(lowlevel.bdl_network_count()))
+    return {name: Network(name, tuple(shape), outputs, doc, source) for name, *shape, outputs, doc, source in rows}
+
+
+_table = _rows()
