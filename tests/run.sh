@@ -107,6 +107,7 @@ documents() {
     --datasets iris --epochs 2
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
+  check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"
@@ -127,6 +128,7 @@ summary() {
 golden() {
   check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
   check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
+  check 'golden file, networks' $release/tests/bdl_golden tests/golden/network.json
   check 'two threads have the bits of one, every method' bits
 }
 
