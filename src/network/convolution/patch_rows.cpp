@@ -1,6 +1,7 @@
 #include "network/convolution/patch_rows.hpp"
 
 #include "linalg/blas/blas.hpp"
+#include "network/convolution/convolve.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -10,6 +11,10 @@ namespace {
 constexpr Index block_numbers = 1 << 17;
 /// Of a block, wherever it can: whole tiles.
 constexpr Index block_filters = 4;
+/// Of a tap, up to which products go without blocks of gradients.
+constexpr Index few_positions = 3;
+/// That a block is multiplied by at a time.
+constexpr Index columns_together = 16;
 
 double as_double(Index value) {
   return static_cast<double>(value);
@@ -41,6 +46,7 @@ RowsScratchSizes PatchRows<T>::scratch_sizes(Index examples, Index samples, Inde
   RowsScratchSizes sizes;
   sizes.folded = std::max(out_map().packet_numbers(), 2 * packet_size * seeds) * packets;
   sizes.block = largest_block(rows);
+  sizes.folded = std::max(sizes.folded, columns_together * (sizes.block / rows));
   sizes.lanes = packets * packet_size;
   const GramSize gram{examples, samples * seeds, of_data_ ? 1 : samples};
   return is_gram_factored(gram) ? sizes.joined(factored_gram_sizes(shape_, gram)) : sizes;
@@ -174,14 +180,69 @@ template <class T>
 void PatchRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
                            RowsScratch<T>& scratch) {
   const Factors part = some(first, size);
-  if (w.cols == 1) return sums(part, w.data, out.data, nullptr, nullptr, scratch);
+  if (w.cols == 1 || is_map_small()) {
+    for (Index k = 0; k < w.cols; ++k)
+      sums(part, w.column_data(k), out.column_data(k), nullptr, nullptr, scratch);
+    return;
+  }
   for_each_block(part, scratch, [&](Index parameter, ConstMatrixView<T> g) {
-    gemm(Op::transpose, Op::none, T(1), g, w, T(0), out.block(parameter, 0, g.cols, w.cols));
+    for (Index k = 0; k < w.cols; k += columns_together) {
+      const Index count = std::min(columns_together, w.cols - k);
+      multiply_block(g, w.columns(k, count), out.block(parameter, k, g.cols, count), scratch);
+    }
+  });
+}
+
+/// out = G^T W by way of W^T G: the gradients, which are many, need not be packed for the product.
+template <class T>
+void PatchRows<T>::multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
+                                  RowsScratch<T>& scratch) const {
+  scratch.folded.reserve(w.cols * g.cols);
+  const auto product = scratch.folded.matrix(w.cols, g.cols);
+  gemm(Op::transpose, Op::none, T(1), w, g, T(0), product);
+  parallel_blocks(g.cols, task_grain(w.cols), [&](Index first, Index count) noexcept {
+    for (Index p = first; p < first + count; ++p)
+      for (Index k = 0; k < w.cols; ++k) out(p, k) = product(k, p);
+  });
+}
+
+/// Where a tap meets few positions, column after column is cheaper than the gradients themselves.
+template <class T>
+bool PatchRows<T>::is_map_small() const {
+  return shape_.valid_products() <= few_positions * shape_.taps();
+}
+
+/// <u, g_r> = sum over positions of e_r and what a convolution with weights u makes of the inputs.
+template <class T>
+void PatchRows<T>::project_column(const T* u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const {
+  const PacketMap map = out_map();
+  const Index inputs = rows_.maps.in.cols;
+  scratch.folded.reserve(map.packet_numbers() * inputs);
+  const auto z = scratch.folded.matrix(map.packet_numbers(), inputs);
+  convolve(shape_, u, shape_.has_bias() ? u + shape_.weights() : nullptr, rows_.maps.in, z);
+  parallel_for(rows_.maps.e.cols, [&](Index packet) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      const T *e = rows_.maps.e.column_data(packet), *of = z.column_data(packet % inputs);
+      T sum[packet_size] = {};
+      for (Index i = 0; i < z.rows; i += packet_size)
+        for (Index lane = 0; lane < packet_size; ++lane) sum[lane] += e[i + lane] * of[i + lane];
+      const Index first = packet % rows_.packets * packet_size,
+                  count = std::min(packet_size, rows_.examples - first);
+      for (Index lane = 0; lane < count; ++lane) {
+        T& to = out(0, packet / rows_.packets * rows_.examples + first + lane);
+        to = sum[lane] + (add ? to : T(0));
+      }
+    });
   });
 }
 
 template <class T>
 void PatchRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) {
+  if (is_map_small()) {
+    for (Index k = 0; k < u.cols; ++k)
+      project_column(u.column_data(k), add, out.block(k, 0, 1, out.cols), scratch);
+    return;
+  }
   for_each_block(rows_, scratch, [&](Index parameter, ConstMatrixView<T> g) {
     gemm(Op::transpose, Op::transpose, T(1), u.block(parameter, 0, g.cols, u.cols), g,
          T(add || parameter > 0 ? 1 : 0), out);

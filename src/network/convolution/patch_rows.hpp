@@ -50,6 +50,10 @@ class PatchRows final : public BlockRows<T> {
   double block_gram_flops(Index rows) const;
   void block_gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch);
   PatchBlock block_at(Index filter, Index channel, Index rows) const;
+  bool is_map_small() const;
+  void project_column(const T* u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const;
+  void multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
+                      RowsScratch<T>& scratch) const;
   template <class Visit>
   void for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const;
   void add_bias_squares(const Factors& rows, const T* v, double* lanes) const;
