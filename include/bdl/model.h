@@ -90,6 +90,11 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  *                             sigmoid, softplus, swish
  *     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
  *                             1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+ *     batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
+ *                             each channel (feature) minus its mean, over its standard deviation, times a
+ *                             scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
+ *                             minibatch's own in training, and running ones in predictions, which belong to
+ *                             the posterior; scale and shift are point parameters (posterior.h)
  *     residual ... end        the sum of a sequence of layers and its input
  *     residual ... shortcut ... end
  *                             the sum of two sequences of layers. Residuals may stand within one another
@@ -381,7 +386,8 @@ BDL_API bdl_status bdl_model_initialize(const bdl_model* model, bdl_initializati
                                         bdl_matrix_out parameters);
 
 /**
- * Outputs f(x; theta). Since 0.1.
+ * Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+ * statistics belong to a posterior. Since 0.1.
  * @param model      a model
  * @param parameters theta, 1 x D
  * @param x          n x inputs

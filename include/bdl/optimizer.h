@@ -126,7 +126,9 @@ BDL_API bdl_status bdl_default_describe(int64_t index, const char** name, double
 /**
  * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
  * if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
- * refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
+ * refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+ * model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
+ * network that has others. Since 0.1.
  * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
  * @param method     a method's name; bdl_method_describe() says which posteriors it is for
@@ -198,7 +200,7 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
  * Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
  * layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
  * @param optimizer an optimizer
- * @param precision 1 x 1 or 1 x D, positive
+ * @param precision 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1
  */
 BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision);
 

@@ -17,6 +17,12 @@
  *                    no density, entropy, KL divergence or precision, and no linearised predictions:
  *                    those functions return BDL_ERROR_UNSUPPORTED, as do streams and
  *                    bdl_posterior_update().
+ *
+ * Point parameters, batch norm's scale and shift, have a mean and no uncertainty: their variances and
+ * covariances are 0, their precisions infinite, their draws the mean; densities, entropies and divergences are
+ * those of the other parameters. Among a posterior's tensors they stand as independent parameters of
+ * variance 1, whatever is set. A network's posterior holds them, and its running statistics, from
+ * bdl_optimizer_create() on (layerwise full and dropout ones from the beginning).
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -202,6 +208,8 @@ BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bd
  *   diagonal moment  mean, variance (1 x D)
  *   dropout          mean
  *   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+ * Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
+ * channels, layer after layer, BDL_F64).
  */
 BDL_API int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior);
 
@@ -235,7 +243,7 @@ BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int6
  * @param posterior    a posterior; it is not blank any more
  * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
  * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
- *                     positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+ *                     positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
  *                     definite (their lower triangles count), a factor that of its matrix
  * @param tensor_count >= 1
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
@@ -297,7 +305,10 @@ BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double*
 BDL_API bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision,
                                           double* kl);
 
-/** KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1. */
+/**
+ * KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
+ * BDL_ERROR_SHAPE. Since 0.1.
+ */
 BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl);
 
 /**

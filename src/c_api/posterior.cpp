@@ -10,6 +10,7 @@
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -24,6 +25,11 @@ void check_mean(const Array& mean, Index dimension) {
 /// Replaces q by a finished successor: nothing has changed if building it failed.
 template <class T>
 void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
+  if (!q.points().is_empty()) {
+    successor.adopt(q.points());
+    std::ranges::copy(q.statistics(), successor.statistics().begin());
+    isolate_points(successor);
+  }
   gather(mean, 0, MatrixView<T>(successor.mean().data(), q.dimension(), 1));
   successor.set_blank(false);
   q.swap(successor);
@@ -91,7 +97,7 @@ template <class T>
 void set_dropout(Posterior<T>& q, const Array& mean) {
   const DropoutLayout& layout = as_dropout(q).layout();
   check_mean<T>(mean, q.dimension());
-  DropoutPosterior<T> successor(layout);
+  DropoutPosterior<T> successor(layout, q.points());
   replace<T>(q, successor, mean);
 }
 
@@ -104,8 +110,8 @@ bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double h
   const Graph<T>* graph = model.graph();
   if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
   DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
-  return new bdl_posterior{
-      std::shared_ptr<Posterior<T>>(std::make_shared<DropoutPosterior<T>>(std::move(layout)))};
+  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
+      std::make_shared<DropoutPosterior<T>>(std::move(layout), points_of(model)))};
 }
 
 /// Parameters of each layer.
@@ -133,10 +139,10 @@ std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
 }
 
 template <class T>
-bdl_posterior* create_blocks(const std::vector<Index>& sizes) {
+bdl_posterior* create_blocks(const std::vector<Index>& sizes, PointLayout points = {}) {
   const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
-  return new bdl_posterior{
-      std::shared_ptr<Posterior<T>>(create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}}))};
+  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
+      create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}, std::move(points)}))};
 }
 
 template <class Create>
@@ -262,7 +268,7 @@ bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_poste
     not_null(posterior, "posterior");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      *posterior = create_blocks<T>(layer_parameters(m));
+      *posterior = create_blocks<T>(layer_parameters(m), points_of(m));
     });
   });
 }

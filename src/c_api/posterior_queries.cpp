@@ -6,6 +6,7 @@
 #include "c_api/handles.hpp"
 #include "inference/batch/natural_gradient_step.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -47,7 +48,7 @@ void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution
   q.reserve(vectors.rows, scratch);
   const auto x = out.data ? out : copy.matrix(q.dimension(), vectors.rows);
   gather(vectors, 0, x);
-  q.solve(x, scratch);
+  read_solution(q, x, scratch);
   if (!out.data) scatter<T>(x, solution);
 }
 
@@ -96,7 +97,7 @@ bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_output(diagonal, 1, q.dimension(), "diagonal");
       Buffer<T> values(q.dimension());
-      q.precision_diagonal(values.first(q.dimension()));
+      read_precision_diagonal(q, values.first(q.dimension()));
       read_vector<T>(values.first(q.dimension()), diagonal);
     });
   });
@@ -109,7 +110,7 @@ bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_m
       check_output(variance, 1, q.dimension(), "variance");
       Buffer<T> values(q.dimension());
       PosteriorScratch<T> scratch;
-      q.marginal_variance(values.first(q.dimension()), scratch);
+      read_marginal_variance(q, values.first(q.dimension()), scratch);
       read_vector<T>(values.first(q.dimension()), variance);
     });
   });
@@ -187,8 +188,7 @@ bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, doub
 bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
   return guard("bdl_posterior_entropy", [&] {
     not_null(entropy, "entropy");
-    with(posterior, "posterior",
-         [&](const auto& q) { *entropy = bdl::entropy(q.dimension(), q.log_det_covariance()); });
+    with(posterior, "posterior", [&](const auto& q) { *entropy = bdl::entropy(q); });
   });
 }
 

@@ -53,6 +53,7 @@ void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
   scratch_->folded.reserve(sizes.folded);
   scratch_->inputs.reserve(sizes.inputs);
   scratch_->block.reserve(sizes.block);
+  scratch_->lanes.reserve(sizes.lanes);
 }
 
 template <class T>
@@ -65,6 +66,28 @@ void BlockedRows<T>::reserve_use(Index count, const RowsUse& use) {
 template <class T>
 void BlockedRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
   combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
+  sum_points(0, c.first(static_cast<std::size_t>(count_)), out);
+}
+
+template <class T>
+void BlockedRows<T>::sum_points(Index first, ConstSpan<T> c, std::span<T> out) const {
+  for (const auto& [rows, offset] : points_) rows->sum(first, c, share_of(out, offset, rows->parameters()));
+}
+
+template <class T>
+void BlockedRows<T>::point_squares(ConstSpan<T> w, std::span<T> out) const {
+  Index first = 0;
+  for (const auto& block : points_) {
+    block.rows->sum_squares(w, share_of(out, first, block.rows->parameters()));
+    first += block.rows->parameters();
+  }
+}
+
+/// Their rows, or what is made of them.
+template <class T>
+void BlockedRows<T>::clear_points(MatrixView<T> out) const {
+  for (const auto& [rows, offset] : points_)
+    for (Index k = 0; k < out.cols; ++k) std::fill_n(out.column_data(k) + offset, rows->parameters(), T(0));
 }
 
 template <class T>
@@ -73,11 +96,13 @@ void BlockedRows<T>::sum_part(Index part, Index parts, ConstSpan<T> c, std::span
   for (const auto& [rows, offset] : blocks_)
     rows->combine(first, size, {c.data() + first, size, 1}, {out.data() + offset, rows->parameters(), 1},
                   *scratch_);
+  sum_points(first, share_of(c, first, size), out);
 }
 
 template <class T>
 void BlockedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const StageTimer timer(Stage::sums);
+  clear_points({out.data(), dimension_, 1});
   for (const auto& [rows, offset] : blocks_)
     rows->sum_squares(w, share_of(out, offset, rows->parameters()), *scratch_);
 }
@@ -105,6 +130,7 @@ void BlockedRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
 
 template <class T>
 void BlockedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
+  clear_points(out);
   for (const auto& [rows, offset] : blocks_)
     rows->combine(0, count_, w, share(out, offset, rows->parameters()), *scratch_);
 }
@@ -112,6 +138,7 @@ void BlockedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
 template <class T>
 void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
   const Index end = first + static_cast<Index>(out.size());
+  if (!points_.empty()) std::ranges::fill(out, T(0));
   for (const auto& [rows, offset] : blocks_) {
     const Index from = std::max(first, offset), to = std::min(end, offset + rows->parameters());
     if (from < to) rows->write_row(r, from - offset, share_of(out, from - first, to - from));
@@ -141,6 +168,7 @@ template <class T>
 void BlockedRows<T>::reserve_gradients(Index count) {
   if (!gradients_) gradients_ = std::make_unique<BlockedRows>();
   gradients_->blocks_.clear();
+  gradients_->points_ = points_;
   for (const auto& [rows, offset] : blocks_)
     gradients_->blocks_.push_back({&rows->reserve_gradients(count), offset});
   gradients_->reserve_scratch(scratch_sizes(gradients_->blocks_, {count, 1, 1}));
@@ -166,6 +194,13 @@ typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size
     part->blocks_.push_back({block.rows, block.offset - offset});
     end += block.rows->parameters();
   }
+  if (end == offset) {  // a layer of points alone
+    for (const auto& block : points_)
+      if (block.offset == offset && block.rows->parameters() == size) {
+        part->points_.push_back({block.rows, 0});
+        end += size;
+      }
+  }
   if (end == offset + size) return {offset, size, std::move(part), nullptr};
   return {offset, size, nullptr, std::make_unique<RowsPart<T>>(*this, offset, size, *scratch_)};
 }
@@ -184,8 +219,12 @@ template <class T>
 NetworkRows<T>::NetworkRows(const Graph<T>& graph) : graph_(graph) {
   for (const auto& [node, parameters] : graph.learned()) {
     const auto& from = graph.nodes()[static_cast<std::size_t>(node)];
-    layers_.push_back(from.layer->rows(graph.wire(from.in).is_data));
-    this->blocks_.push_back({layers_.back().get(), parameters});
+    LayerRows& layer = layers_.emplace_back(
+        LayerRows{node, from.layer->rows(graph.wire(from.in).is_data), from.layer->point_rows()});
+    if (layer.rows)
+      this->blocks_.push_back({layer.rows.get(), parameters});
+    else
+      this->points_.push_back({layer.points.get(), parameters});
   }
 }
 
@@ -213,10 +252,14 @@ void NetworkRows<T>::assign(const Tape<T>& tape, Index seeds) {
 
 template <class T>
 void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const auto& node = graph_.nodes()[static_cast<std::size_t>(graph_.learned()[l].node)];
-    layers_[l]->view(graph_.values(tape, node.in), graph_.sensitivities(tape, node.out, tape.samples * seeds),
-                     tape.examples);
+  for (const LayerRows& layer : layers_) {
+    const auto n = static_cast<std::size_t>(layer.node);
+    const auto& node = graph_.nodes()[n];
+    const auto e = graph_.sensitivities(tape, node.out, tape.samples * seeds);
+    if (layer.rows)
+      layer.rows->view(graph_.values(tape, node.in), e, tape.examples);
+    else
+      layer.points->view(graph_.kept_slopes(tape, n), e, tape.examples);
   }
   BlockedRows<T>::assign(graph_.parameters(), {tape.examples, tape.samples, seeds});
 }
@@ -224,7 +267,7 @@ void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
 template <class T>
 void NetworkRows<T>::assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) {
   reserve(in.cols, 1, 1);
-  layers_.front()->view(in, sensitivities, in.cols);
+  layers_.front().rows->view(in, sensitivities, in.cols);
   BlockedRows<T>::assign(graph_.parameters(), {in.cols, 1, 1});
 }
 

@@ -1,5 +1,6 @@
 // Rows that are put together from blocks of parameters: every operation is a sum over blocks, or the blocks'
-// results one below the other. A network's are those of its layers.
+// results one below the other. A network's are those of its layers. For point parameters, the rows are 0 in
+// all that curvature is made of, and only sum() and point_squares() know better.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,8 @@ class BlockedRows : public ExampleRows<T> {
   void sum(ConstSpan<T> c, std::span<T> out) override;
   /// The same over part `part` of `parts` equal ones: the rows of one sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
+  /// out = sum_r w_r b_r^2 of the point parameters, one after the other.
+  void point_squares(ConstSpan<T> w, std::span<T> out) const;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) override;
   void gram(MatrixView<double> out) override;
@@ -40,6 +43,10 @@ class BlockedRows : public ExampleRows<T> {
     BlockRows<T>* rows;
     Index offset;  ///< of its first parameter
   };
+  struct PointBlock {
+    PointRows<T>* rows;
+    Index offset;
+  };
   struct Size {
     Index examples = 0, samples = 0, seeds = 0;
   };
@@ -49,8 +56,11 @@ class BlockedRows : public ExampleRows<T> {
   void reserve_use(Index count, const RowsUse& use);
 
   std::vector<Block> blocks_;
+  std::vector<PointBlock> points_;
 
  private:
+  void clear_points(MatrixView<T> out) const;
+  void sum_points(Index first, ConstSpan<T> c, std::span<T> out) const;
   struct Part {
     Index offset, size;
     std::unique_ptr<BlockedRows> blocks;  ///< if it is made of whole ones
@@ -86,7 +96,13 @@ class NetworkRows final : public BlockedRows<T> {
 
  private:
   const Graph<T>& graph_;
-  std::vector<std::unique_ptr<BlockRows<T>>> layers_;
+  /// Of a layer that is node `node`: one of the two is there.
+  struct LayerRows {
+    Index node;
+    std::unique_ptr<BlockRows<T>> rows;
+    std::unique_ptr<PointRows<T>> points;
+  };
+  std::vector<LayerRows> layers_;
 };
 
 }  // namespace bdl

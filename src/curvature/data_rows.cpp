@@ -39,12 +39,14 @@ bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
 }
 
 template <class T>
-DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight)
+DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
+                      ConstSpan<double> statistics)
     : model_(model),
       estimator_(make_estimator(model)),
       theta_(theta.data(), static_cast<Index>(theta.size()), 1),
       data_(data),
-      weight_(weight) {
+      weight_(weight),
+      statistics_(statistics) {
   rows_of_example_ = estimator_->cost(one_example).count;
   examples_ = examples_of_chunk(model, data.rows());
   check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example_));
@@ -67,7 +69,8 @@ Estimate<T> DataRows<T>::estimate(Index chunk) {
   const Index first = chunk * examples_, count = std::min(examples_, data_.rows() - first);
   const auto x = x_columns_.matrix(data_.inputs(), count), y = y_columns_.matrix(data_.targets(), count);
   data_.fetch({first, count}, model_.standardization, x, y);
-  return estimator_->estimate(theta_, x, y, {CurvatureKind::gauss_newton, weight_, 0});
+  return estimator_->estimate(theta_, x, y,
+                              {CurvatureKind::gauss_newton, weight_, 0, nullptr, false, {statistics_, {}}});
 }
 
 /// visit(estimate, number of its first row).

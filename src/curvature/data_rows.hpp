@@ -11,7 +11,8 @@ template <class T>
 class DataRows final : public Rows<T> {
  public:
   /// Everything must outlive it. Every example counts `weight` times.
-  DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight);
+  DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
+           ConstSpan<double> statistics = {});
 
   static bool has_gram(const Model<T>& model, Index examples);
 
@@ -45,6 +46,7 @@ class DataRows final : public Rows<T> {
   ConstMatrixView<T> theta_;
   DataSet& data_;
   double weight_;
+  ConstSpan<double> statistics_;
   Index examples_, rows_of_example_;
   RowsCost cost_;
   std::unique_ptr<Rows<T>> part_of_all_;

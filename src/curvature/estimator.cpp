@@ -69,7 +69,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     reserve(size, {});
     this->columns_ = x.cols * thetas.cols;
     const auto f = this->outputs_.matrix(graph_.outputs(), this->columns_);
-    graph_.forward(thetas, x, tape_, f, spec.noise);
+    graph_.forward(thetas, x, tape_, f, spec.noise, spec.statistics);
     check_batch_finite<T>(f, x.cols);
     const auto e = graph_.seeds(tape_, count);
     fill_seeds<T>(this->density_, spec, f, y, e, this->c_.first(count), this->w_.first(count));
@@ -86,6 +86,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
   void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
     rows_.sum_part(s, samples, c, out);
   }
+  void point_squares(ConstSpan<T> w, std::span<T> out) const override { rows_.point_squares(w, out); }
 
  private:
   bool merges(const BatchSize& size) const { return graph_.is_single_index() && !size.apart; }
@@ -139,6 +140,7 @@ class UserEstimator final : public BatchEstimator<T> {
   void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
     rows_.sum_part(s, samples, c, out);
   }
+  void point_squares(ConstSpan<T>, std::span<T>) const override {}  // it has none
 
  private:
   const Model<T>& model_;

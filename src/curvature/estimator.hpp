@@ -6,6 +6,7 @@
 
 #include "curvature/rows.hpp"
 #include "model/model.hpp"
+#include "network/statistics.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {
@@ -31,6 +32,8 @@ struct SeedSpec {
   const StreamKey* noise = nullptr;
   /// One row per sample and example even where those of one example are multiples of each other.
   bool apart = false;
+  /// Of layers that normalise.
+  Statistics statistics{};
 };
 
 /// What one minibatch under S parameter samples says.
@@ -59,6 +62,8 @@ class Estimator {
   /// sum_r c_r b_r over the rows of sample s of S: of the last estimate, its samples apart and its seeds the
   /// gradients.
   virtual void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) = 0;
+  /// sum_r w_r b_r^2 of the point parameters, one after the other: of the last estimate.
+  virtual void point_squares(ConstSpan<T> w, std::span<T> out) const = 0;
   /// Of the last estimate: C x M S, column s M + i.
   virtual ConstMatrixView<T> outputs() const = 0;
 };

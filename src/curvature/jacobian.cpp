@@ -26,11 +26,11 @@ void JacobianRows<T>::fill_seeds(MatrixView<T> seeds) const {
 
 template <class T>
 void JacobianRows<T>::network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
-                                   MatrixView<T> rows) {
+                                   MatrixView<T> rows, ConstSpan<double> statistics) {
   const Index outputs = model_.outputs();
   const Graph<T>& graph = *model_.graph();
   const ConstMatrixView<T> thetas(theta.data(), model_.parameters(), 1);
-  graph.forward(thetas, x, tape_, f);
+  graph.forward(thetas, x, tape_, f, nullptr, {statistics, {}});
   fill_seeds(graph.seeds(tape_, outputs * x.cols));
   graph.backward(thetas, tape_, outputs);
   rows_->view(tape_, outputs);
@@ -40,9 +40,10 @@ void JacobianRows<T>::network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Mat
 }
 
 template <class T>
-void JacobianRows<T>::compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows) {
+void JacobianRows<T>::compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows,
+                              ConstSpan<double> statistics) {
   reserve(x.cols);
-  if (model_.graph()) return network_rows(theta, x, f, rows);
+  if (model_.graph()) return network_rows(theta, x, f, rows, statistics);
   const auto seeds = seeds_.matrix(model_.outputs(), model_.outputs() * x.cols);
   model_.forward(theta, x, f, scratch_);
   fill_seeds(seeds);

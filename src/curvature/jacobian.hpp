@@ -17,12 +17,15 @@ class JacobianRows {
   }
   /// Memory for batches of that many examples: compute() allocates nothing then.
   void reserve(Index examples);
-  /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M).
-  void compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
+  /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M): 0 for point
+  /// parameters.
+  void compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows,
+               ConstSpan<double> statistics = {});
 
  private:
   void fill_seeds(MatrixView<T> seeds) const;
-  void network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows);
+  void network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows,
+                    ConstSpan<double> statistics);
   const Model<T>& model_;
   Tape<T> tape_;
   std::optional<NetworkRows<T>> rows_;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "inference/methods/rule.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -115,13 +116,15 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   Buffer<T> precision(q.dimension());
   q.precision_diagonal(precision.first(q.dimension()));
   double mean = 0, ratio = 0;
-  for (Index i = 0; i < q.dimension(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const auto now = static_cast<double>(precision.data()[i]);
-    mean += std::pow(static_cast<double>(q.mean()[k] - optimizer.initial_mean()[k]), 2) * now;
-    ratio += std::pow(std::log(now / static_cast<double>(optimizer.initial_precision()[k])), 2);
-  }
-  const auto dimension = static_cast<double>(q.dimension());
+  for_each_uncertain(q.points(), q.dimension(), [&](Index offset, Index size) {
+    for (Index i = offset; i < offset + size; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const auto now = static_cast<double>(precision.data()[i]);
+      mean += std::pow(static_cast<double>(q.mean()[k] - optimizer.initial_mean()[k]), 2) * now;
+      ratio += std::pow(std::log(now / static_cast<double>(optimizer.initial_precision()[k])), 2);
+    }
+  });
+  const auto dimension = static_cast<double>(uncertain_parameters(q));
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
   // Where a posterior is the prior, its mean was learned, and may be right.
   const bool mean_moved = mean_shift >= moved || optimizer.prior().belief();

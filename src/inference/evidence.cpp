@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -32,6 +33,7 @@ template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
                                 PosteriorScratch<T>& scratch) {
   draws.parameters(q, place, thetas_.matrix(dimension_, samples_), scratch);
+  place_points(q, thetas_.matrix(dimension_, samples_));  // the caller's draws, too
 }
 
 /// Where the estimate is made: at samples of q, at its mean, or nowhere in particular.
@@ -54,7 +56,7 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, c
   const auto f = sampled_outputs_.matrix(model_.outputs(), x.cols * samples_);
   for (Index s = 0; s < samples_; ++s) {
     const auto of_sample = f.columns(s * x.cols, x.cols);
-    model_.forward(thetas().column(s), x, of_sample, forward_scratch_);
+    model_.forward(thetas().column(s), x, of_sample, forward_scratch_, q.statistics());
     check_outputs_finite<T>(of_sample);
   }
   outputs_ = f;
@@ -87,6 +89,7 @@ void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& opt
   const BatchSize size = batch_size(options, examples);
   const auto* const dropout = find_dropout(q);
   gradient_.reserve(dimension_);
+  statistics_.reserve(std::ssize(q.statistics()));
   if (is_exact(kind)) {
     if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
     return;
@@ -176,8 +179,15 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
                           static_cast<std::uint64_t>(place.step), 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
-    const Estimate<T> estimate =
-        rows_->estimate(thetas(), x, y, {seeds_of(kind), scale, jitter, &noise, is_apart(kind)});
+    statistics_size_ = std::ssize(q.statistics());
+    std::ranges::copy(q.statistics(), statistics_.data());
+    const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
+                                                 {seeds_of(kind),
+                                                  scale,
+                                                  jitter,
+                                                  &noise,
+                                                  is_apart(kind),
+                                                  {q.statistics(), statistics_.first(statistics_size_)}});
     outputs_ = rows_->outputs();
     return estimate;
   }

@@ -79,6 +79,10 @@ class EvidenceEstimator {
   /// Parameters at which the last evidence was computed, one per column, or the last samples; none if it was
   /// exact.
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
+  /// What the last evidence has made of the belief's running statistics.
+  ConstSpan<double> statistics() const { return statistics_.first(statistics_size_); }
+  /// sum_r w_r b_r^2 over the rows of the last evidence, of the point parameters.
+  void point_squares(std::span<T> out) const { rows_->point_squares(estimate_.w, out); }
   /// At thetas(): C x M S, column s M + i.
   ConstMatrixView<T> outputs() const { return outputs_; }
   /// Of the last evidence; the belief that it was about must still be there.
@@ -108,12 +112,12 @@ class EvidenceEstimator {
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
-  Index dimension_, samples_ = 0;
+  Index dimension_, samples_ = 0, statistics_size_ = 0;
   Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
       forward_scratch_;
   ConstMatrixView<T> outputs_;
   ConstSpan<T> center_;  // mean of the belief that was assessed last
-  Buffer<double> matrix_;
+  Buffer<double> matrix_, statistics_;
   // Of the last prepare().
   Estimate<T> estimate_;
   ConstMatrixView<T> y_;

@@ -35,7 +35,7 @@ void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
   const Options& options = optimizer.options();
   const ThreadLimit threads(options.threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
-  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), data, weight);
+  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), data, weight, std::as_const(q).statistics());
   const auto prior = q.clone(), next = q.clone();
   prior->set_diagonal(optimizer.prior().precision(), {});
   Buffer<T> zeros(q.dimension());

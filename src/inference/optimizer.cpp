@@ -9,6 +9,7 @@
 #include "inference/methods/suggestion.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -53,17 +54,25 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
       posterior_(std::move(posterior)),
       method_(method),
       data_size_(data_size),
+      points_(model_ ? points_of(*model_) : PointLayout()),
       context_(context_of(model_.get(), data_size)),
       work_(model_.get()) {
   method.set_defaults(options_, context_);
   check_options(options_);
   if (model_) check_masks_fit(*model_, *posterior_);
+  check_adopts<T>(*posterior_, model_.get());
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
+  if (posterior_->points() != points_) posterior_->adopt(points_);  // last: nothing fails any more
+}
+
+template <class T>
+void Optimizer<T>::fail_points_changed() {
+  fail(Status::ERROR_SHAPE, "the posterior has become that of a network with other point parameters");
 }
 
 template <class T>
@@ -122,8 +131,13 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
   const double isotropic = given ? options_.initial_precision : times * static_cast<double>(data_size_);
   const auto start = initial_precision_.first(posterior_->dimension());
   if (!method_.is_online) {
-    posterior_->set_isotropic(isotropic);
+    const PointLayout& points = posterior_->points();
     std::ranges::fill(start, static_cast<T>(isotropic));
+    fill_points(points, T(1), start);
+    if (points.ranges.empty() || !posterior_->is_gaussian())
+      posterior_->set_isotropic(isotropic);
+    else
+      posterior_->set_diagonal(start, {});
     return;
   }
   if (prior.belief()) {
@@ -162,14 +176,23 @@ void Optimizer<T>::initialize() {
   reserved_for_ = 0;
   std::ranges::copy(mean, posterior_->mean().begin());
   std::ranges::copy(mean, initial_mean_.data());
+  start_statistics();
   posterior_->set_blank(false);
   if (model_) model_->likelihood.forget_learned_noise();
   if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  work_.point_steps.forget();
   forget_good_state();
   state = {};
   state.plan = {0, options_.total_steps};
+}
+
+/// Where the parameters do.
+template <class T>
+void Optimizer<T>::start_statistics() {
+  posterior_->reset_statistics();
+  if (prior_.belief()) std::ranges::copy(prior_.belief()->statistics(), posterior_->statistics().begin());
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
 #include "inference/batch/first_order.hpp"
+#include "inference/batch/point_steps.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/evidence.hpp"
 #include "inference/methods/combination.hpp"
@@ -92,7 +93,10 @@ class Optimizer {
     check_combination(combination(options), intended_use(combination(options)));
   }
   /// Fails unless this optimizer can be used so.
-  void check_use(Use use) const { check_combination(combination(options_), use); }
+  void check_use(Use use) const {
+    check_combination(combination(options_), use);
+    if (posterior_->points() != points_) fail_points_changed();
+  }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
   /// From now on the prior, fixed: its mean and whole precision. A blank posterior will start from it.
@@ -145,6 +149,8 @@ class Optimizer {
   ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
   FirstOrder<T>& first_order() { return work_.first_order; }
   const FirstOrder<T>& first_order() const { return work_.first_order; }
+  PointSteps<T>& point_steps() { return work_.point_steps; }
+  const PointSteps<T>& point_steps() const { return work_.point_steps; }
 
   TrainingState state;
   std::atomic<bool> stop_requested{false};
@@ -166,6 +172,7 @@ class Optimizer {
     std::unique_ptr<StreamGuard<T>> stream_guard;
     Filter<T> filter;
     FirstOrder<T> first_order;
+    PointSteps<T> point_steps;
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
@@ -173,6 +180,7 @@ class Optimizer {
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c;
   };
 
+  [[noreturn]] static void fail_points_changed();
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior);
@@ -190,6 +198,9 @@ class Optimizer {
   ConstSpan<T> penalized(ConstSpan<T> gradient);
   void check_prior(const Prior<T>& prior, const Options& options) const;
   ConstSpan<T> slope(ConstSpan<T> gradient);
+  bool scales_points() const;
+  void start_statistics();
+  double curvature_rate() const;
   void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool is_due(double from, Index epoch_steps) const;
   void watch(ConstMatrixView<T> y, Index epoch_steps);
@@ -212,6 +223,7 @@ class Optimizer {
   std::shared_ptr<Posterior<T>> posterior_;
   const Method& method_;
   Index data_size_;
+  PointLayout points_;  // the model's, and the posterior's unless somebody else has changed it since
   MethodContext context_;
   Options options_;
   Prior<T> prior_;

@@ -90,6 +90,7 @@ RowsUse Optimizer<T>::reserve_step(bool has_rows, const RowsCost& rows, Workspac
   work.slope.reserve(q.dimension());
   work.next_momentum.reserve(q.dimension());
   reserve_copy(q, work.next);
+  if (scales_points()) work.point_steps.reserve(q.points().parameters());
   StepSize size = size_of(begin_step<T>(q, options_, false, {}));
   size.has_rows = has_rows;
   if (has_rows) size.rows = rows;

@@ -140,9 +140,15 @@ PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
   PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
   step.curvature = evidence.curvature;
   step.mean_rate = std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts));
-  step.curvature_rate = factor * planned_curvature_rate(options_, state.plan);
+  step.curvature_rate = curvature_rate();
   prior_.enter(step);
   return step;
+}
+
+/// Of the next step.
+template <class T>
+double Optimizer<T>::curvature_rate() const {
+  return rate_factor(options_, state.plan, state.step + 1) * planned_curvature_rate(options_, state.plan);
 }
 
 template <class T>
@@ -175,7 +181,8 @@ ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient) {
   return slope;
 }
 
-/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus the prior's share.
+/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus the prior's share; for points what their
+/// variance of 1 makes a step of the right length.
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const Index dimension = posterior_->dimension();
@@ -188,7 +195,20 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { next[i] = keep * old[i] + add * from[i]; });
   prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(unbias),
                work_.next_momentum.first(dimension), work_.slope.first(dimension));
+  if (scales_points()) {
+    const PointLayout& points = posterior_->points();
+    work_.evidence->point_squares(work_.point_steps.squares(points.parameters()));
+    work_.point_steps.slope(points,
+                            {curvature_rate(), static_cast<double>(data_size_), options_.point_damping},
+                            work_.slope.first(dimension));
+  }
   return work_.slope.first(dimension);
+}
+
+/// Plain gradients take steps of their own.
+template <class T>
+bool Optimizer<T>::scales_points() const {
+  return !posterior_->points().ranges.empty() && !is_first_order() && descent_of(rule()) == Descent::natural;
 }
 
 template <class T>
@@ -215,6 +235,8 @@ void Optimizer<T>::commit() {
     std::ranges::copy(work_.first_order.mean(), posterior_->mean().begin());
   else
     posterior_->swap(*work_.next);
+  if (!posterior_->statistics().empty())
+    std::ranges::copy(work_.evidence->statistics(), posterior_->statistics().begin());
   posterior_->set_blank(false);
   commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);
@@ -232,15 +254,15 @@ template <class T>
 void Optimizer<T>::commit_averages() {
   if (is_first_order()) {
     work_.first_order.commit();
+    work_.point_steps.forget();
     state.momentum_steps = 0;
     return;
   }
+  scales_points() ? work_.point_steps.commit() : work_.point_steps.forget();
   work_.first_order.forget();
   momentum_.swap(work_.next_momentum);
   ++state.momentum_steps;
-  const double rate = part_ * rate_factor(options_, state.plan, state.step + 1) *
-                      planned_curvature_rate(options_, state.plan);
-  state.start_weight *= std::max(0.0, 1 - rate);
+  state.start_weight *= std::max(0.0, 1 - part_ * curvature_rate());
 }
 
 template class Optimizer<float>;

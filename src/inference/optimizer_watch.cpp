@@ -97,6 +97,7 @@ bool Optimizer<T>::go_back() {
   model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  work_.point_steps.forget();
   state.momentum_steps = 0;
   state.running_log_likelihood = good_.running_log_likelihood;
   state.start_weight = good_.start_weight;

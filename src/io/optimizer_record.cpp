@@ -169,6 +169,18 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
   optimizer.first_order().restore(std::move(moments));
 }
 
+template <class T>
+void read_point_steps(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.archive().contains("optimizer.point_squares")) return;
+  const Index points = optimizer.posterior()->points().parameters();
+  Buffer<T> average(points);
+  const auto values = average.first(points);
+  record.vector<T>("optimizer.point_squares", values);
+  if (std::ranges::any_of(values, [](T value) { return value < 0; }))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.point_squares has a negative value");
+  optimizer.point_steps().restore(values);
+}
+
 }  // namespace
 
 template <class T>
@@ -197,6 +209,9 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
   write_moments(record, optimizer.first_order().moments());
+  if (const auto squares = optimizer.point_steps().average(optimizer.posterior()->points().parameters());
+      !squares.empty())
+    record.vector("optimizer.point_squares", squares);
   record.vector("optimizer.initial_mean", optimizer.initial_mean());
   record.vector("optimizer.initial_precision", optimizer.initial_precision());
 }
@@ -216,6 +231,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     read_moments(record, *optimizer);
+    read_point_steps(record, *optimizer);
     return optimizer;
   } catch (const Error& error) {  // values the optimizer itself refuses
     fail(Status::ERROR_FORMAT, "%s", error.what());

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -58,6 +59,32 @@ std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index 
   return layers;
 }
 
+/// Offset and size of each range.
+void write_points(RecordWriter& record, const Names& names, const PointLayout& points) {
+  std::vector<Index> numbers;
+  for (const auto& [offset, size] : points.ranges) numbers.insert(numbers.end(), {offset, size});
+  if (!numbers.empty()) record.text(names("points"), joined(numbers));
+}
+
+PointLayout read_points(const RecordReader& record, const Names& names, Index dimension) {
+  PointLayout points;
+  const std::string key = names("points");
+  const std::vector<Index> numbers =
+      record.has(key) ? record.integers(key, 0, dimension) : std::vector<Index>();
+  Index end = -1;
+  for (std::size_t k = 0; k + 2 <= numbers.size(); k += 2) {
+    const Index offset = numbers[k], size = numbers[k + 1];
+    if (offset <= end || size < 1 || offset + size > dimension)
+      fail(Status::ERROR_FORMAT, "field %s: range %zu is not one", key.c_str(), k / 2);
+    points.ranges.push_back({offset, size});
+    end = offset + size;
+  }
+  if (numbers.size() % 2 != 0) fail(Status::ERROR_FORMAT, "field %s has half a range", key.c_str());
+  if (record.archive().contains(names("running_mean")))
+    points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
+  return points;
+}
+
 DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
   const double input_rate = read_rate(record, "posterior.dropout_input_rate"),
                hidden_rate = read_rate(record, "posterior.dropout_hidden_rate");
@@ -104,7 +131,9 @@ PosteriorKind read_kind(const RecordReader& record, const Names& names) {
     if (kind.rank > dimension)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", names("low_rank").c_str());
   }
-  if (kind.family == Family::dropout) kind.dropout = read_dropout(record, dimension);
+  kind.points = read_points(record, names, dimension);
+  if (kind.family == Family::dropout)
+    kind.dropout = read_dropout(record, dimension - kind.points.parameters());
   if (kind.family == Family::layerwise_full) kind.blocks = read_blocks(record, names, dimension);
   check_squares(record, names, kind);
   return kind;
@@ -143,6 +172,7 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   record.integer(names("blank"), posterior.is_blank() ? 1 : 0);
   if (kind.dropout) write_dropout(record, *kind.dropout);
   if (!kind.blocks.empty()) record.text(names("blocks"), joined(kind.blocks));
+  write_points(record, names, kind.points);
   posterior.read_tensors([&](const PosteriorTensor<const T>& tensor) {
     tensor.with([&]<class S>(MatrixView<S> values) {
       record.tensor<std::remove_const_t<S>>(names(tensor.name), file_shape(tensor),
@@ -158,7 +188,10 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
   try {
     std::shared_ptr<Posterior<T>> q = create_posterior<T>(read_kind(record, names));
     write_tensors<T>(*q, [&](const PosteriorTensor<T>& tensor) {
-      return read_tensor(record, names(tensor.name), tensor);
+      const bool is_there = read_tensor(record, names(tensor.name), tensor);
+      if (is_there && !has_isolated_points(tensor, q->points()))
+        fail(Status::ERROR_FORMAT, "tensor %s joins point parameters with others", tensor.name);
+      return is_there;
     });
     q->set_blank(blank);
     return q;

@@ -32,9 +32,9 @@ class Model {
   virtual bool is_single_index() const { return false; }
 
   /// F (C x M) = f(X; theta) for the columns of X (inputs x M), standardised both. `scratch` grows to
-  /// scratch_size(M).
-  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f,
-                       Buffer<T>& scratch) const = 0;
+  /// scratch_size(M). `statistics`: a posterior's, of layers that normalise.
+  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+                       ConstSpan<double> statistics = {}) const = 0;
   virtual Index scratch_size(Index) const { return 0; }
   /// The layers that it is made of; null: the caller's own function, of which only gradients are known.
   virtual const Graph<T>* graph() const { return nullptr; }

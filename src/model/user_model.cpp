@@ -35,7 +35,8 @@ UserModel<T>::UserModel(Index inputs, Index parameters, Likelihood density, cons
 }
 
 template <class T>
-void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&) const {
+void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&,
+                           ConstSpan<double>) const {
   poison(f);
   check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)), "outputs");
 }

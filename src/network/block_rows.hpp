@@ -13,16 +13,17 @@ namespace bdl {
 template <class T>
 struct RowsScratch {
   Buffer<T> folded, inputs, block, product, rows;
-  Buffer<double> outer;
+  Buffer<double> outer, lanes;
   /// For Gram matrices of n rows.
   void reserve_gram(Index count) { product.reserve(2 * count * count); }
 };
 
 /// Of a minibatch, in numbers of type T.
 struct RowsScratchSizes {
-  Index folded = 0, inputs = 0, block = 0;
+  Index folded = 0, inputs = 0, block = 0, lanes = 0;
   RowsScratchSizes joined(const RowsScratchSizes& with) const {
-    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block)};
+    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block),
+            std::max(lanes, with.lanes)};
   }
 };
 
@@ -75,6 +76,25 @@ class BlockRows {
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
   /// gradients() of `count` allocates nothing from now on.
   virtual BlockRows& reserve_gradients(Index count) = 0;
+};
+
+/// The rows of point parameters: no curvature is made of them, so sums are all that is asked for.
+template <class T>
+class PointRows {
+ public:
+  PointRows() = default;
+  PointRows(const PointRows&) = delete;
+  PointRows& operator=(const PointRows&) = delete;
+  virtual ~PointRows() = default;
+
+  virtual Index parameters() const = 0;
+  /// Points at what the layer has kept and at the sensitivities of its outputs, in sections of so many
+  /// examples.
+  virtual void view(ConstMatrixView<T> kept, ConstMatrixView<T> sensitivities, Index examples) = 0;
+  /// out = sum_r c_r b_r over c.size() rows from `first` on: whole sections.
+  virtual void sum(Index first, ConstSpan<T> c, std::span<T> out) const = 0;
+  /// out = sum_r w_r b_r^2.
+  virtual void sum_squares(ConstSpan<T> w, std::span<T> out) const = 0;
 };
 
 }  // namespace bdl

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "network/batchnorm.hpp"
 #include "network/convolution/conv.hpp"
 #include "network/dense.hpp"
 #include "network/elementwise.hpp"
@@ -112,13 +113,14 @@ class Graph<T>::Builder {
     LineReader& line = lines_[next_++];
     const LayerKind<T>& kind = find_kind<T>(line);
     const std::shared_ptr<const Layer<T>> layer =
-        kind.make(line, from.shape, {graph_.parameters_, graph_.random_});
+        kind.make(line, from.shape, {graph_.parameters_, graph_.random_, graph_.normalized_});
     line.finish();
     from = in_layout(from, layer->layout(), line.number());
     const bool is_learned = layer->parameters() > 0 || graph_.wire(from.wire).is_learned;
     const Index out = add_wire(layer->output(), graph_.wire(from.wire).layout, false, is_learned);
     if (numbers_ > most_numbers) line.fail("the layers hold more than 268435456 numbers for an example");
     graph_.random_ += layer->random_numbers();
+    graph_.normalized_ += layer->normalized_channels();
     if (layer->parameters() > 0) add_parameters(*layer, graph_.wire(from.wire).is_data, line);
     graph_.nodes_.push_back({layer, from.wire, -1, out, false, false, line.number()});
     write(depth, layer->text());

@@ -48,7 +48,7 @@ class DropoutLayer final : public ElementwiseLayer<T> {
   DropoutLayer(const Shape& shape, double rate, Index offset)
       : ElementwiseLayer<T>(shape), rate_(rate), offset_(offset) {}
   std::string text() const override;
-  bool can(Need) const override { return false; }
+  bool can(Need need) const override { return need == Need::separate_examples; }
   Index random_numbers() const override { return this->output().size(); }
   void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                const Kept<T>& kept) const override;

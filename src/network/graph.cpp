@@ -72,7 +72,7 @@ template <class T>
 std::vector<Index> Graph<T>::layer_sizes() const {
   std::vector<Index> sizes{inputs()};
   for (const Node& node : nodes_) {
-    if (!node.layer || node.layer->random_numbers() > 0) return {};
+    if (!node.layer || node.layer->random_numbers() > 0 || node.layer->normalized_channels() > 0) return {};
     const DenseShape* shape = node.layer->dense();
     if (!shape && wire(node.in).is_data) return {};
     if (!shape) continue;
@@ -87,6 +87,7 @@ bdl_activation Graph<T>::activation() const {
   std::string word;
   for (const Node& node : nodes_) {
     if (!node.layer || node.layer->dense() || node.layer->random_numbers() > 0) continue;
+    if (node.layer->normalized_channels() > 0) continue;
     if (!word.empty() && word != node.layer->text()) return {};
     word = node.layer->text();
   }
@@ -98,9 +99,32 @@ bdl_activation Graph<T>::activation() const {
 template <class T>
 std::string Graph<T>::first_without(Need need) const {
   for (const Node& node : nodes_)
-    if (node.layer && !node.layer->can(need))
-      return "layer \"" + node.layer->text() + "\" (line " + std::to_string(node.line) + ")";
+    if (node.layer && !node.layer->can(need)) return line_text(node);
   return {};
+}
+
+template <class T>
+std::string Graph<T>::line_text(const Node& node) const {
+  return "layer \"" + node.layer->text() + "\" (line " + std::to_string(node.line) + ")";
+}
+
+template <class T>
+void Graph<T>::check_statistics(const Statistics& statistics, Index examples) const {
+  if (normalized_ == 0) return;
+  for (const Node& node : nodes_) {
+    if (!node.layer || node.layer->normalized_channels() == 0) continue;
+    if (statistics.size() != statistics_size())
+      fail(Status::ERROR_UNSUPPORTED,
+           "the network's %s has running statistics, which belong to a posterior: only what is given one, "
+           "predictions as well as training, knows the network's outputs",
+           line_text(node).c_str());
+    if (statistics.trains() && examples < node.layer->fewest_examples())
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the network's %s normalises by the minibatch's own statistics: it has %lld examples, expected at "
+           "least %lld",
+           line_text(node).c_str(), static_cast<long long>(examples),
+           static_cast<long long>(node.layer->fewest_examples()));
+  }
 }
 
 template <class T>

@@ -47,7 +47,7 @@ class Graph {
   Index places() const { return static_cast<Index>(place_wires_.size()); }
   Index place_size(Index place) const { return wire(place_wires_[static_cast<std::size_t>(place)]).height; }
 
-  /// A layer with parameters, where those begin.
+  /// A layer with parameters, points among them, and where they begin.
   struct Learned {
     Index node, parameters;
   };
@@ -66,18 +66,22 @@ class Graph {
   bdl_activation activation() const;
   /// `layer "dropout 0.1" (line 3)`, the first that has not what is needed; empty: all have.
   std::string first_without(Need need) const;
+  /// Running statistics of all layers: numbers.
+  Index statistics_size() const { return 2 * normalized_; }
 
-  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M).
-  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const;
+  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M). Here and below, fails with
+  /// ERROR_UNSUPPORTED without the statistics that layers have.
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+               ConstSpan<double> statistics = {}) const;
   Index scratch_size(Index examples) const;
 
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
   /// From now on forward() keeps second derivatives as well.
   void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
   /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
-  /// not.
+  /// not. Statistics must stay where they are until backward() is done.
   void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
-               const StreamKey* noise = nullptr) const;
+               const StreamKey* noise = nullptr, const Statistics& statistics = {}) const;
   /// Back-propagates the seeds that stand in seeds(tape, ...) to all wires.
   void backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const;
 
@@ -90,6 +94,8 @@ class Graph {
   ConstMatrixView<T> values(const Tape<T>& tape, Index wire) const;
   /// What node n has kept of a sample's examples.
   Kept<T> kept(Tape<T>& tape, std::size_t n, Index sample) const;
+  /// Its slopes, of all samples.
+  ConstMatrixView<T> kept_slopes(const Tape<T>& tape, std::size_t n) const;
 
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const;
   /// Outputs from `first` on start at 0, wherever they come straight from a layer with weights.
@@ -97,6 +103,8 @@ class Graph {
 
  private:
   class Builder;
+  std::string line_text(const Node& node) const;
+  void check_statistics(const Statistics& statistics, Index examples) const;
   void assign_places();
   void assign_registers();
   void find_first_writers();
@@ -119,7 +127,7 @@ class Graph {
   };
   std::vector<Index> dense_nodes_, place_wires_, place_registers_;
   std::vector<Register> registers_;
-  Index output_ = 0, parameters_ = 0, random_ = 0, hidden_layers_ = 0;
+  Index output_ = 0, parameters_ = 0, random_ = 0, normalized_ = 0, hidden_layers_ = 0;
 };
 
 /// The description of a multilayer perceptron.

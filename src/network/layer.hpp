@@ -10,6 +10,7 @@
 #include "bdl/model.h"
 #include "network/block_rows.hpp"
 #include "network/packets.hpp"
+#include "network/statistics.hpp"
 #include "network/weights.hpp"
 #include "rng/philox.hpp"
 
@@ -22,13 +23,15 @@ struct Pass {
   Index examples = 0;
   Index sample = 0;
   const StreamKey* noise = nullptr;  ///< of layers that are random in training; none: they are not
+  Statistics statistics{};           ///< of layers that normalise
 };
 
 /// What a layer keeps of a forward pass, in columns as its outputs.
 template <class T>
 struct Kept {
-  MatrixView<T> slopes{};      ///< kept() numbers
-  MatrixView<T> curvatures{};  ///< second derivatives, if they are asked for
+  MatrixView<T> slopes{};       ///< kept() numbers
+  MatrixView<T> curvatures{};   ///< second derivatives, if they are asked for
+  double* of_sample = nullptr;  ///< kept_of_sample() numbers
   bool is_wanted() const { return slopes.data != nullptr; }
 };
 
@@ -41,16 +44,18 @@ struct Directions {
   Index examples = 0;  ///< column k M + i: direction k, example i
 };
 
-/// Where a new layer's parameters and random numbers begin.
+/// Where a new layer's parameters, random numbers and channels with statistics begin.
 struct Placement {
   Index parameters = 0;
   Index random = 0;  ///< of an example
+  Index channels = 0;
 };
 
 /// What a method may need of a layer beyond gradients.
 enum class Need {
   second_derivatives,  ///< exact Hessians
   one_function,        ///< the same outputs whenever they are asked for: linearised methods and streams
+  separate_examples,   ///< in training, outputs of an example that depend on no other: Gauss-Newton rows
 };
 
 template <class T>
@@ -80,6 +85,12 @@ class Layer {
     static_cast<void>(of_data);
     return nullptr;
   }
+  /// The same where its parameters are points.
+  virtual std::unique_ptr<PointRows<T>> point_rows() const { return nullptr; }
+  /// Channels of which it has running statistics.
+  virtual Index normalized_channels() const { return 0; }
+  /// Of a training step, which would have no statistics else.
+  virtual Index fewest_examples() const { return 1; }
   /// Weights and bias of a dense layer; else null.
   virtual const DenseShape* dense() const { return nullptr; }
   virtual bool can(Need) const { return true; }
@@ -89,6 +100,8 @@ class Layer {
   virtual bool is_elementwise() const { return false; }
   /// Numbers that back-propagation needs of a column, whose outputs are so many.
   virtual Index kept(Index) const { return 0; }
+  /// The same of a sample.
+  virtual Index kept_of_sample() const { return 0; }
 
   virtual void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                        const Kept<T>& kept) const = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
 
@@ -110,12 +109,13 @@ Index LineReader::named(std::string_view name, Index least, Index otherwise) {
   return word ? whole(std::string(name), *word, least) : otherwise;
 }
 
-double LineReader::named_number(std::string_view name, double otherwise) {
+double LineReader::named_number(std::string_view name, double low, double high, double otherwise) {
   const std::string* word = read_after(name);
   if (!word) return otherwise;
   double value = 0;
-  if (!read_number(*word, value) || !std::isfinite(value))
-    fail(std::string(name) + " is \"" + word->substr(0, longest_shown) + "\", expected a number");
+  if (!read_number(*word, value) || !(value >= low && value <= high))
+    fail(std::string(name) + " is \"" + word->substr(0, longest_shown) + "\", expected " + number_text(low) +
+         " to " + number_text(high));
   return value;
 }
 

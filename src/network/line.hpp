@@ -28,8 +28,8 @@ class LineReader {
   bool flag(std::string_view name);
   /// The whole number, from `least` on, after this word; `otherwise` without the word.
   Index named(std::string_view name, Index least, Index otherwise);
-  /// The number after this word; `otherwise` without it. The caller checks its range.
-  double named_number(std::string_view name, double otherwise);
+  /// The number in [low, high] after this word; `otherwise` without it.
+  double named_number(std::string_view name, double low, double high, double otherwise);
   /// Fails unless all has been read.
   void finish() const;
   /// ERROR_INVALID_ARGUMENT: "line 4: conv 16 5: ...".

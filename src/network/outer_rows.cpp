@@ -65,7 +65,7 @@ T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const 
 template <class T>
 RowsScratchSizes OuterRows<T>::scratch_sizes(Index examples, Index samples, Index) const {
   const Index inputs = input_columns(examples, samples), size = layer_.outputs * inputs;
-  return {columns_together(size) * size, layer_.inputs * inputs, 0};
+  return {columns_together(size) * size, layer_.inputs * inputs, 0, 0};
 }
 
 template <class T>

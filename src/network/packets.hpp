@@ -46,4 +46,13 @@ void clear_gaps(const PacketMap& map, MatrixView<T> out) {
       std::fill_n(out.column_data(packet) + (c * map.stride() + positions) * packet_size, packet_size, T(0));
 }
 
+/// Zeros where there is neither a position nor an example: sensitivities of what is not there.
+template <class T>
+void clear_rest(const PacketMap& map, Index examples, MatrixView<T> out) {
+  const Index present = examples % packet_size;
+  clear_gaps(map, out);
+  for (Index p = 0; present > 0 && p < map.shape.channels * map.stride(); ++p)
+    std::fill_n(out.column_data(out.cols - 1) + p * packet_size + present, packet_size - present, T(0));
+}
+
 }  // namespace bdl

@@ -39,10 +39,12 @@ Index Graph<T>::scratch_size(Index examples) const {
 }
 
 template <class T>
-void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch) const {
+void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+                       ConstSpan<double> statistics) const {
+  check_statistics({statistics, {}}, x.cols);
   scratch.reserve(scratch_size(x.cols));
   const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
-  const Pass<T> pass{weights, x.cols};
+  const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
     return MatrixView<T>(scratch.data() + register_offset(wire(w).place, x.cols), wire(w).height,
@@ -68,14 +70,17 @@ void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds
   tape.values.resize(place_wires_.size());
   tape.sensitivities.resize(place_wires_.size());
   tape.slopes.resize(nodes_.size());
+  tape.of_samples.resize(nodes_.size());
   for (const Wire& w : wires_) {
     if (w.place < 0) continue;
     if (w.place != wire(output_).place)
       tape.values[at(w.place)].reserve(w.numbers(examples) * (w.is_data ? 1 : samples));
     if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.numbers(examples) * samples * seeds);
   }
-  for (std::size_t n = 0; n < nodes_.size(); ++n)
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
     tape.slopes[n].reserve(kept_numbers(n) * wire(nodes_[n].out).columns(examples) * samples);
+    if (nodes_[n].layer) tape.of_samples[n].reserve(nodes_[n].layer->kept_of_sample() * samples);
+  }
 }
 
 template <class T>
@@ -115,15 +120,24 @@ Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index sample) const {
   if (size == 0) return {};
   const Index count = wire(nodes_[n].out).columns(tape.examples), columns = count * tape.samples;
   Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(sample * count, count)};
+  if (const Index of_sample = nodes_[n].layer->kept_of_sample(); of_sample > 0)
+    kept.of_sample = tape.of_samples[n].data() + sample * of_sample;
   if (!tape.curvatures.empty())
     kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(sample * count, count);
   return kept;
 }
 
 template <class T>
+ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>& tape, std::size_t n) const {
+  return tape.slopes[n].matrix(kept_numbers(n), wire(nodes_[n].out).columns(tape.examples) * tape.samples);
+}
+
+template <class T>
 void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
-                       const StreamKey* noise) const {
+                       const StreamKey* noise, const Statistics& statistics) const {
   const StageTimer timer(Stage::forward);
+  check_statistics(statistics, x.cols);
+  tape.statistics = statistics;
   tape.examples = x.cols;
   tape.samples = thetas.cols;
   tape.x = x;
@@ -143,7 +157,7 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
       const Node& node = nodes_[n];
       if (wire(node.out).is_data && s > 0) continue;
       if (node.layer)
-        node.layer->forward({weights, x.cols, s, noise}, values(node.in), place_of(node.out),
+        node.layer->forward({weights, x.cols, s, noise, statistics}, values(node.in), place_of(node.out),
                             kept(tape, n, s));
       else
         add_up(values(node.in), values(node.other), place_of(node.out));
@@ -182,28 +196,30 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
     const Index from_columns = e.cols / sections, to_columns = to.cols / sections;
     for (Index section = 0; section < sections; ++section) {
       const Index sample = section % tape.samples;
-      node.layer->backward({weights, tape.examples, sample}, kept(tape, n, sample),
+      node.layer->backward({weights, tape.examples, sample, nullptr, tape.statistics}, kept(tape, n, sample),
                            e.columns(section * from_columns, from_columns), node.adds,
                            to.columns(section * to_columns, to_columns));
     }
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                            \
-  template Index Graph<T>::register_numbers(std::size_t, Index) const;                                \
-  template Index Graph<T>::register_offset(Index, Index) const;                                       \
-  template Index Graph<T>::kept_numbers(std::size_t) const;                                           \
-  template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                      \
-  template Index Graph<T>::scratch_size(Index) const;                                                 \
-  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&) const; \
-  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                               \
-  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                           \
-  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                       \
-  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;            \
-  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                          \
-  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                                \
-  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,    \
-                                  const StreamKey*) const;                                            \
+#define BDL_INSTANTIATE(T)                                                                         \
+  template Index Graph<T>::register_numbers(std::size_t, Index) const;                             \
+  template Index Graph<T>::register_offset(Index, Index) const;                                    \
+  template Index Graph<T>::kept_numbers(std::size_t) const;                                        \
+  template Index Graph<T>::scratch_size(Index) const;                                              \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,     \
+                                  ConstSpan<double>) const;                                        \
+  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                            \
+  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                        \
+  template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                   \
+  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                    \
+  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;         \
+  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                       \
+  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const;            \
+  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                             \
+  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
+                                  const StreamKey*, const Statistics&) const;                      \
   template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -8,15 +8,16 @@
 namespace bdl {
 namespace {
 
-/// visit(packet, numbers of the input's and of the output's channel before its first) for all channels.
+/// visit(width of vectors, packet, numbers of the input's and of the output's channel before its first) for
+/// all channels.
 template <class Visit>
 void for_each_map(const ConvShape& window, Index packets, Visit&& visit) {
   const Index channels = window.input.channels, in = PacketMap{window.input}.channel_numbers(),
               out = PacketMap{window.output}.channel_numbers();
   parallel_blocks(packets * channels, task_grain(in), [&](Index first, Index count) noexcept {
-    with_simd([&](auto) BDL_INLINE_LAMBDA {
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
       for (Index i = first; i < first + count; ++i)
-        visit(i / channels, i % channels * in, i % channels * out);
+        visit(width, i / channels, i % channels * in, i % channels * out);
     });
   });
 }
@@ -27,25 +28,44 @@ Range taps_of(const ConvShape& window, Index to, Index in) {
   return {std::max<Index>(0, before), std::min(window.kernel, in + before)};
 }
 
-/// visit(number of the output, tap, number of its input) for all taps within the input, output by output;
-/// begin(number of the output) before.
-template <class Begin, class Visit>
-BDL_ALWAYS_INLINE void for_each_tap(const ConvShape& window, Begin&& begin, Visit&& visit) {
+/// The taps of an output that are within the input: the first of them and its input's number.
+struct Taps {
+  Index rows, columns, first, at;
+  Index row_step;  ///< numbers from a row to the next
+};
+
+/// visit(number of the output, its taps).
+template <class Visit>
+BDL_ALWAYS_INLINE void for_each_output(const ConvShape& window, Visit&& visit) {
   for (Index y = 0; y < window.output.rows; ++y) {
     const Range rows = taps_of(window, y, window.input.rows);
+    const Index row = y * window.stride - window.pad + rows.first;
     for (Index x = 0; x < window.output.columns; ++x) {
       const Range columns = taps_of(window, x, window.input.columns);
-      const Index to = (y * window.output.columns + x) * packet_size;
-      begin(to);
-      for (Index a = rows.first; a < rows.end; ++a)
-        for (Index b = columns.first; b < columns.end; ++b)
-          visit(to, a * window.kernel + b,
-                ((y * window.stride + a - window.pad) * window.input.columns + x * window.stride + b -
-                 window.pad) *
-                    packet_size);
+      const Index column = x * window.stride - window.pad + columns.first;
+      visit((y * window.output.columns + x) * packet_size,
+            Taps{rows.size(), columns.size(), rows.first * window.kernel + columns.first,
+                 (row * window.input.columns + column) * packet_size, window.input.columns * packet_size});
     }
   }
 }
+
+/// visit(tap, number of its input).
+template <class Visit>
+BDL_ALWAYS_INLINE void for_each_tap(const ConvShape& window, const Taps& taps, Visit&& visit) {
+  for (Index a = 0; a < taps.rows; ++a)
+    for (Index b = 0; b < taps.columns; ++b)
+      visit(taps.first + a * window.kernel + b, taps.at + a * taps.row_step + b * packet_size);
+}
+
+/// A vector of a packet's numbers, from `lane` on.
+template <class T, int bytes>
+struct Vectors {
+  using Vector = typename VectorOf<T, bytes>::type;
+  static constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
+  static BDL_ALWAYS_INLINE void load(const T* from, Vector& to) { __builtin_memcpy(&to, from, bytes); }
+  static BDL_ALWAYS_INLINE void store(const Vector& from, T* to) { __builtin_memcpy(to, &from, bytes); }
+};
 
 template <class T>
 void clear(MatrixView<T> to) {
@@ -66,27 +86,31 @@ template <class T>
 void MaxPoolLayer<T>::forward(const Pass<T>&, ConstMatrixView<T> in, MatrixView<T> out,
                               const Kept<T>& kept) const {
   const ConvShape& window = this->window_;
-  for_each_map(window, in.cols, [&](Index packet, Index from_map, Index to_map) BDL_INLINE_LAMBDA {
-    const T* const from = in.column_data(packet) + from_map;
-    T* const best = out.column_data(packet) + to_map;
-    T* const taps = kept.is_wanted() ? kept.slopes.column_data(packet) + to_map : nullptr;
-    for_each_tap(
-        window,
-        [&](Index to) BDL_INLINE_LAMBDA {
-          for (Index lane = 0; lane < packet_size; ++lane)
-            best[to + lane] = -std::numeric_limits<T>::infinity();
-          for (Index lane = 0; taps && lane < packet_size; ++lane) taps[to + lane] = 0;
-        },
-        [&](Index to, Index tap, Index at) BDL_INLINE_LAMBDA {
-          T is_better[packet_size];
-          for (Index lane = 0; lane < packet_size; ++lane) {
-            const T value = from[at + lane];
-            is_better[lane] = value > best[to + lane] || value != value ? T(1) : T(0);
-            best[to + lane] = is_better[lane] != 0 ? value : best[to + lane];
-          }
-          for (Index lane = 0; taps && lane < packet_size; ++lane)
-            taps[to + lane] = is_better[lane] != 0 ? static_cast<T>(tap) : taps[to + lane];
+  for_each_map(window, in.cols, [&](auto width, Index packet, Index from, Index to) BDL_INLINE_LAMBDA {
+    using V = Vectors<T, width()>;
+    const T* const input = in.column_data(packet) + from;
+    T* const output = out.column_data(packet) + to;
+    T* const winners = kept.is_wanted() ? kept.slopes.column_data(packet) + to : nullptr;
+    for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
+      for (Index lane = 0; lane < packet_size; lane += V::lanes) {
+        typename V::Vector best = typename V::Vector{} - std::numeric_limits<T>::infinity(), winner{}, nan{},
+                           nan_winner{};
+        // NaN apart: two selections in a row by different masks would not become vector code (GCC 12).
+        for_each_tap(window, taps, [&](Index tap, Index at) BDL_INLINE_LAMBDA {
+          typename V::Vector value;
+          V::load(input + at + lane, value);
+          const typename V::Vector number_of_tap = typename V::Vector{} + static_cast<T>(tap);
+          winner = value > best ? number_of_tap : winner;
+          best = value > best ? value : best;
+          nan_winner = value == value ? nan_winner : number_of_tap;
+          nan = value == value ? nan : value;
         });
+        winner = nan == nan ? winner : nan_winner;
+        best = nan == nan ? best : nan;
+        V::store(best, output + number + lane);
+        if (winners) V::store(winner, winners + number + lane);
+      }
+    });
   });
   clear_gaps(PacketMap{window.output}, out);
   if (kept.is_wanted()) clear_gaps(PacketMap{window.output}, kept.slopes);
@@ -95,51 +119,72 @@ void MaxPoolLayer<T>::forward(const Pass<T>&, ConstMatrixView<T> in, MatrixView<
 template <class T>
 void MaxPoolLayer<T>::backward(const Pass<T>&, const Kept<T>& kept, ConstMatrixView<T> e, bool add,
                                MatrixView<T> to) const {
+  const ConvShape& window = this->window_;
   if (!add) clear(to);
-  for_each_map(this->window_, e.cols, [&](Index packet, Index in_map, Index out_map) BDL_INLINE_LAMBDA {
-    const T *from = e.column_data(packet) + out_map, *taps = kept.slopes.column_data(packet) + out_map;
-    T* const in = to.column_data(packet) + in_map;
-    for_each_tap(
-        this->window_, [](Index) BDL_INLINE_LAMBDA {},
-        [&](Index out, Index tap, Index at) BDL_INLINE_LAMBDA {
-          for (Index lane = 0; lane < packet_size; ++lane)
-            in[at + lane] += taps[out + lane] == static_cast<T>(tap) ? from[out + lane] : T(0);
+  for_each_map(window, e.cols, [&](auto width, Index packet, Index in, Index out) BDL_INLINE_LAMBDA {
+    using V = Vectors<T, width()>;
+    const T *const from = e.column_data(packet) + out, *const winners = kept.slopes.column_data(packet) + out;
+    T* const input = to.column_data(packet) + in;
+    for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
+      for (Index lane = 0; lane < packet_size; lane += V::lanes) {
+        typename V::Vector value, winner, sum;
+        V::load(from + number + lane, value);
+        V::load(winners + number + lane, winner);
+        for_each_tap(window, taps, [&](Index tap, Index at) BDL_INLINE_LAMBDA {
+          V::load(input + at + lane, sum);
+          sum += winner == static_cast<T>(tap) ? value : typename V::Vector{};
+          V::store(sum, input + at + lane);
         });
+      }
+    });
   });
 }
 
 template <class T>
 void AveragePoolLayer<T>::forward(const Pass<T>&, ConstMatrixView<T> in, MatrixView<T> out,
                                   const Kept<T>&) const {
+  const ConvShape& window = this->window_;
   const T share = factor();
-  for_each_map(this->window_, in.cols, [&](Index packet, Index from_map, Index to_map) BDL_INLINE_LAMBDA {
-    const T* const from = in.column_data(packet) + from_map;
-    T* const mean = out.column_data(packet) + to_map;
-    for_each_tap(
-        this->window_,
-        [&](Index to) BDL_INLINE_LAMBDA {
-          for (Index lane = 0; lane < packet_size; ++lane) mean[to + lane] = 0;
-        },
-        [&](Index to, Index, Index at) BDL_INLINE_LAMBDA {
-          for (Index lane = 0; lane < packet_size; ++lane) mean[to + lane] += share * from[at + lane];
+  for_each_map(window, in.cols, [&](auto width, Index packet, Index from, Index to) BDL_INLINE_LAMBDA {
+    using V = Vectors<T, width()>;
+    const T* const input = in.column_data(packet) + from;
+    T* const output = out.column_data(packet) + to;
+    for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
+      for (Index lane = 0; lane < packet_size; lane += V::lanes) {
+        typename V::Vector sum{}, value;
+        for_each_tap(window, taps, [&](Index, Index at) BDL_INLINE_LAMBDA {
+          V::load(input + at + lane, value);
+          sum += value;
         });
+        sum *= share;
+        V::store(sum, output + number + lane);
+      }
+    });
   });
-  clear_gaps(PacketMap{this->window_.output}, out);
+  clear_gaps(PacketMap{window.output}, out);
 }
 
 template <class T>
 void AveragePoolLayer<T>::backward(const Pass<T>&, const Kept<T>&, ConstMatrixView<T> e, bool add,
                                    MatrixView<T> to) const {
+  const ConvShape& window = this->window_;
   const T share = factor();
   if (!add) clear(to);
-  for_each_map(this->window_, e.cols, [&](Index packet, Index in_map, Index out_map) BDL_INLINE_LAMBDA {
-    const T* const from = e.column_data(packet) + out_map;
-    T* const in = to.column_data(packet) + in_map;
-    for_each_tap(
-        this->window_, [](Index) BDL_INLINE_LAMBDA {},
-        [&](Index out, Index, Index at) BDL_INLINE_LAMBDA {
-          for (Index lane = 0; lane < packet_size; ++lane) in[at + lane] += share * from[out + lane];
+  for_each_map(window, e.cols, [&](auto width, Index packet, Index in, Index out) BDL_INLINE_LAMBDA {
+    using V = Vectors<T, width()>;
+    const T* const from = e.column_data(packet) + out;
+    T* const input = to.column_data(packet) + in;
+    for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
+      for (Index lane = 0; lane < packet_size; lane += V::lanes) {
+        typename V::Vector value, sum;
+        V::load(from + number + lane, value);
+        for_each_tap(window, taps, [&](Index, Index at) BDL_INLINE_LAMBDA {
+          V::load(input + at + lane, sum);
+          sum += share * value;
+          V::store(sum, input + at + lane);
         });
+      }
+    });
   });
 }
 

@@ -22,6 +22,12 @@ struct Shape {
 /// "13" or "3 x 32 x 32".
 std::string shape_text(const Shape& shape);
 
+/// So many parameters from offset on.
+struct ParameterRange {
+  Index offset, size;
+  bool operator==(const ParameterRange&) const = default;
+};
+
 /// A named part of theta: rows x cols, row-major, from offset on.
 struct ParameterBlock {
   std::string name;
@@ -29,6 +35,8 @@ struct ParameterBlock {
   Index layer;
   bool is_bias;
   Index fan_in = 1;  ///< inputs of the layer; 1 where there are no layers
+  /// Learned without uncertainty: no prior, no variance (docs/networks.md, "Point parameters").
+  bool is_point = false;
   Index size() const { return rows * cols; }
 };
 

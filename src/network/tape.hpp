@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/view.hpp"
+#include "network/statistics.hpp"
 
 namespace bdl {
 
@@ -12,10 +12,12 @@ template <class T>
 struct Tape {
   Index examples = 0, samples = 0;
   ConstMatrixView<T> x;
-  std::vector<Buffer<T>> values;         // by place
-  std::vector<Buffer<T>> sensitivities;  // by place, for K seeds per column: (k S + s) M + i
-  std::vector<Buffer<T>> slopes;         // by node, where layers keep any
-  std::vector<Buffer<T>> curvatures;     // by node; none unless reserved
+  Statistics statistics;                   // that the forward pass was given
+  std::vector<Buffer<T>> values;           // by place
+  std::vector<Buffer<T>> sensitivities;    // by place, for K seeds per column: (k S + s) M + i
+  std::vector<Buffer<T>> slopes;           // by node, where layers keep any
+  std::vector<Buffer<T>> curvatures;       // by node; none unless reserved
+  std::vector<Buffer<double>> of_samples;  // by node, where layers keep numbers of a sample
 };
 
 }  // namespace bdl

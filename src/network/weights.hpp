@@ -13,6 +13,8 @@ class Weights {
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;
   virtual ~Weights() = default;
+  /// Point parameters from `offset` on, which nothing varies.
+  virtual const T* points(Index offset, Index s) const = 0;
   /// Z = W A + b in sample s.
   virtual void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const = 0;
   /// to = W^T E in sample s; add: to += W^T E.
@@ -29,6 +31,7 @@ template <class T>
 class SampledWeights final : public Weights<T> {
  public:
   explicit SampledWeights(ConstMatrixView<T> thetas) : thetas_(thetas) {}
+  const T* points(Index offset, Index s) const override { return thetas_.column_data(s) + offset; }
   void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
   void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
             MatrixView<T> to) const override;

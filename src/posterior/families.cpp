@@ -32,7 +32,7 @@ constexpr Create<T> creations[] = {[](const PosteriorKind& kind) -> std::unique_
                                      return std::make_unique<DiagonalMomentPosterior<T>>(kind.dimension);
                                    },
                                    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<DropoutPosterior<T>>(*kind.dropout);
+                                     return std::make_unique<DropoutPosterior<T>>(*kind.dropout, kind.points);
                                    },
                                    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
                                      std::vector<std::unique_ptr<Posterior<T>>> members;
@@ -51,7 +51,9 @@ std::span<const char* const> family_words() {
 
 template <class T>
 std::unique_ptr<Posterior<T>> create_posterior(const PosteriorKind& kind) {
-  return creations<T>[static_cast<std::size_t>(kind.family) - 1](kind);
+  auto q = creations<T>[static_cast<std::size_t>(kind.family) - 1](kind);
+  q->adopt(kind.points);
+  return q;
 }
 
 template std::unique_ptr<Posterior<float>> create_posterior(const PosteriorKind&);

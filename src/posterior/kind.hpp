@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/view.hpp"
+#include "network/shape.hpp"
 
 namespace bdl {
 
@@ -34,6 +34,16 @@ struct DropoutLayout {
 /// Of a multilayer perceptron: inputs, then the outputs of each layer.
 DropoutLayout dropout_layout(ConstSpan<Index> sizes, bool bias, double input_rate, double hidden_rate);
 
+/// What a posterior holds of a network that has no uncertainty: point parameters, which only have a mean, and
+/// the running statistics of layers that normalise.
+struct PointLayout {
+  std::vector<ParameterRange> ranges{};  ///< in their order, none next to another
+  Index statistics = 0;                  ///< numbers
+  bool is_empty() const { return ranges.empty() && statistics == 0; }
+  Index parameters() const;
+  bool operator==(const PointLayout&) const = default;
+};
+
 /// Enough to create a posterior, in either arithmetic.
 struct PosteriorKind {
   Family family = Family::low_rank;
@@ -41,6 +51,7 @@ struct PosteriorKind {
   Index rank = 0;               ///< of low-rank precisions
   std::vector<Index> blocks{};  ///< parameters of each independent block
   std::optional<DropoutLayout> dropout{};
+  PointLayout points{};
 };
 
 }  // namespace bdl

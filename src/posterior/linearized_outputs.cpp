@@ -54,7 +54,7 @@ void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x, 
   reserve(q, x.cols);
   examples_ = x.cols;
   const auto rows = rows_.matrix(q.dimension(), count), solved = solved_.matrix(q.dimension(), count);
-  jacobian_.compute(q.mean(), x, outputs_.matrix(model_.outputs(), x.cols), rows);
+  jacobian_.compute(q.mean(), x, outputs_.matrix(model_.outputs(), x.cols), rows, q.statistics());
   std::copy_n(rows.data, rows.size(), solved.data);
   q.solve(solved, scratch_);
   std::transform(outputs_.data(), outputs_.data() + count, mean_.data(),

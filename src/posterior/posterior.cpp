@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/profile.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 
@@ -27,6 +28,7 @@ template <class T>
 void Posterior<T>::reset() {
   set_isotropic(1);
   std::ranges::fill(mean(), T(0));
+  reset_statistics();
   blank_ = true;
 }
 
@@ -35,12 +37,47 @@ void Posterior<T>::swap_base(Posterior& other) noexcept {
   mean_.swap(other.mean_);
   std::swap(mean_at_, other.mean_at_);
   std::swap(blank_, other.blank_);
+  std::swap(points_, other.points_);
+  statistics_.swap(other.statistics_);
 }
 
 template <class T>
 void Posterior<T>::copy_base(const Posterior& other) {
   std::ranges::copy(other.mean(), mean().begin());
   blank_ = other.blank_;
+  if (points_ != other.points_) adopt(other.points_);
+  std::ranges::copy(other.statistics(), statistics_.data());
+}
+
+template <class T>
+PosteriorKind Posterior<T>::kind() const {
+  PosteriorKind kind = family_kind();
+  kind.points = points_;
+  return kind;
+}
+
+template <class T>
+void Posterior<T>::adopt(PointLayout points) {
+  Buffer<double> statistics(points.statistics);
+  points_ = std::move(points);
+  statistics_.swap(statistics);
+  reset_statistics();
+}
+
+template <class T>
+void Posterior<T>::reset_statistics() {
+  const Index half = points_.statistics / 2;
+  std::fill_n(statistics_.data(), half, 0.0);
+  std::fill_n(statistics_.data() + half, half, 1.0);
+}
+
+template <class T>
+void Posterior<T>::visit_mean(const TensorVisitor<T>& visit) {
+  visit(vector_tensor<T>("mean", TensorRole::mean, mean()));
+  if (points_.statistics == 0) return;
+  const Index half = points_.statistics / 2;
+  visit({"running_mean", TensorRole::statistic, true, {}, {statistics_.data(), 1, half, 1}});
+  visit({"running_variance", TensorRole::variance, true, {}, {statistics_.data() + half, 1, half, 1}});
 }
 
 /// Column s holds normals of the stream key.sample + s.
@@ -62,14 +99,16 @@ void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, Posterio
   const StageTimer timer(Stage::sample);
   fill_normals(key, thetas);
   q.color(q.mean(), thetas, scratch);
+  place_points(q, thetas);
 }
 
 template <class T>
 double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T>& scratch) {
   Buffer<T> shift(q.dimension());
   std::ranges::transform(theta, q.mean(), shift.data(), std::minus<>());
-  return -(static_cast<double>(q.dimension()) * std::log(2 * std::numbers::pi) + q.log_det_covariance() +
-           q.quadratic(shift.first(q.dimension()), scratch)) /
+  fill_points(q.points(), T(0), shift.first(q.dimension()));
+  return -(static_cast<double>(uncertain_parameters(q)) * std::log(2 * std::numbers::pi) +
+           q.log_det_covariance() + q.quadratic(shift.first(q.dimension()), scratch)) /
          2;
 }
 
@@ -124,27 +163,35 @@ double shortened(double kept, bool may_shorten) {
   return (1 - shortened_to) / (1 - kept);
 }
 
-double entropy(Index dimension, double log_det_covariance) {
-  return (static_cast<double>(dimension) * (1 + std::log(2 * std::numbers::pi)) + log_det_covariance) / 2;
+template <class T>
+double entropy(const Posterior<T>& q) {
+  return (static_cast<double>(uncertain_parameters(q)) * (1 + std::log(2 * std::numbers::pi)) +
+          q.log_det_covariance()) /
+         2;
 }
 
 template <class T>
 double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch) {
   Buffer<T> variance(q.dimension());
   q.marginal_variance(variance.first(q.dimension()), scratch);
-  double sum = -static_cast<double>(q.dimension()) - q.log_det_covariance();
-  for (Index i = 0; i < q.dimension(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const double lambda = static_cast<double>(precision[k]), mean = static_cast<double>(q.mean()[k]);
-    sum += lambda * (static_cast<double>(variance.data()[i]) + mean * mean) - std::log(lambda);
-  }
+  double sum = -static_cast<double>(uncertain_parameters(q)) - q.log_det_covariance();
+  for_each_uncertain(q.points(), q.dimension(), [&](Index offset, Index size) {
+    for (Index i = offset; i < offset + size; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const double lambda = static_cast<double>(precision[k]), mean = static_cast<double>(q.mean()[k]);
+      sum += lambda * (static_cast<double>(variance.data()[i]) + mean * mean) - std::log(lambda);
+    }
+  });
   return sum / 2;
 }
 
 template <class T>
 double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scratch) {
+  if (q.points().ranges != p.points().ranges)
+    fail(Status::ERROR_SHAPE, "the two posteriors have different point parameters");
   Buffer<T> shift(q.dimension());
   std::ranges::transform(p.mean(), q.mean(), shift.data(), std::minus<>());
+  fill_points(q.points(), T(0), shift.first(q.dimension()));
   return (p.trace_precision(q, scratch) + p.quadratic(shift.first(q.dimension()), scratch) -
           static_cast<double>(q.dimension()) + p.log_det_covariance() - q.log_det_covariance()) /
          2;
@@ -158,7 +205,7 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   for (std::size_t j = 0; j < cols.size(); ++j) {
     std::ranges::fill(unit.column(0), T(0));
     unit(cols[j], 0) = 1;
-    q.solve(unit, scratch);
+    read_solution(q, unit, scratch);
     for (std::size_t i = 0; i < rows.size(); ++i)
       out(static_cast<Index>(i), static_cast<Index>(j)) = static_cast<double>(unit(rows[i], 0));
   }
@@ -168,6 +215,7 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   template class Posterior<T>;                                                                \
   template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
   template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
+  template double entropy(const Posterior<T>&);                                               \
   template StepSize size_of(const PosteriorStep<T>&);                                         \
   template ConstSpan<T> scaled_weights(const PosteriorStep<T>&, UpdateWorkspace<T>&);         \
   template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \

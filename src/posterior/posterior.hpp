@@ -138,7 +138,7 @@ class Posterior {
   virtual Family family() const = 0;
   virtual Index rank() const = 0;
   /// What to create another of its kind with.
-  virtual PosteriorKind kind() const { return {family(), dimension_, rank(), {}, {}}; }
+  PosteriorKind kind() const;
   Index dimension() const { return dimension_; }
   /// Does it take a Hessian as a matrix? Others take its diagonal, or rows.
   virtual bool takes_matrix() const { return false; }
@@ -157,13 +157,24 @@ class Posterior {
   /// Back to N(0, I), blank; cannot fail.
   void reset();
 
+  /// Point parameters stand as independent N(mu_j, 1), which steps leave alone and which are nothing but
+  /// their mean to whoever draws or reads (points.hpp).
+  const PointLayout& points() const { return points_; }
+  /// Those of a network, for one that is N(0, I) there: statistics at their start. Whole or not at all.
+  void adopt(PointLayout points);
+  /// n means and n variances.
+  ConstSpan<double> statistics() const { return statistics_.first(points_.statistics); }
+  std::span<double> statistics() { return statistics_.first(points_.statistics); }
+  /// To means 0 and variances 1.
+  void reset_statistics();
+
   virtual std::unique_ptr<Posterior> clone() const = 0;
   /// This posterior becomes a copy of one of the same family and sizes; allocates nothing.
   virtual void assign(const Posterior& other) = 0;
   /// Exchanges contents with a posterior of the same family and sizes.
   virtual void swap(Posterior& other) = 0;
   /// Of its numbers.
-  virtual Index bytes() const { return mean_.bytes(); }
+  virtual Index bytes() const { return mean_.bytes() + statistics_.bytes(); }
   /// By which they grow in such steps, from or to here.
   virtual Index bytes_to_grow(const StepSize&) const { return 0; }
 
@@ -243,15 +254,18 @@ class Posterior {
   explicit Posterior(Index dimension);
   void swap_base(Posterior& other) noexcept;
   void copy_base(const Posterior& other);
-  void visit_mean(const TensorVisitor<T>& visit) {
-    visit(vector_tensor<T>("mean", TensorRole::mean, mean()));
-  }
+  /// With the statistics, if there are any.
+  void visit_mean(const TensorVisitor<T>& visit);
+  /// kind() but for the points.
+  virtual PosteriorKind family_kind() const { return {family(), dimension_, rank(), {}, {}}; }
   Index dimension_;
 
  private:
   Buffer<T> mean_;  // empty where the mean stands somewhere else
   T* mean_at_;
   bool blank_ = true;
+  PointLayout points_;
+  Buffer<double> statistics_;
 };
 
 /// `copy` becomes one of q, unless it is there.
@@ -275,17 +289,21 @@ double shortened(double kept, bool may_shorten);
 template <class T>
 void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch);
 
+/// Without points.
 template <class T>
 double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T>& scratch);
 
-double entropy(Index dimension, double log_det_covariance);
+/// Of the parameters that have a density, all but points.
+template <class T>
+double entropy(const Posterior<T>& q);
 
 /// KL(q || N(0, diag(precision)^-1)) = 1/2 [sum lambda (Sigma_ii + mu_i^2) - D - sum log lambda -
-/// log|Sigma|].
+/// log|Sigma|], without points.
 template <class T>
 double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch);
 
-/// KL(q || p) = 1/2 [tr(P Sigma_q) + (mu_p - mu_q)^T P (mu_p - mu_q) - D + log|Sigma_p| - log|Sigma_q|].
+/// Of posteriors with the same points, else ERROR_SHAPE: KL(q || p) = 1/2 [tr(P Sigma_q) + (mu_p - mu_q)^T P
+/// (mu_p - mu_q) - D + log|Sigma_p| - log|Sigma_q|].
 template <class T>
 double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scratch);
 

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "posterior/posterior.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -25,14 +25,15 @@ void check_finite(const PosteriorTensor<T>& tensor) {
 }
 
 template <class T>
-void check_positive(const PosteriorTensor<T>& tensor) {
+void check_sign(const PosteriorTensor<T>& tensor) {
+  const bool may_vanish = tensor.role == TensorRole::variance;
   tensor.with([&](const auto& view) {
     for (Index j = 0; j < view.cols; ++j)
       for (Index i = 0; i < view.rows; ++i)
-        if (!(view(i, j) > 0))
-          fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is %g at row %lld, column %lld, expected > 0",
+        if (!(view(i, j) > 0 || (may_vanish && view(i, j) == 0)))
+          fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is %g at row %lld, column %lld, expected %s 0",
                tensor.name, static_cast<double>(view(i, j)), static_cast<long long>(i),
-               static_cast<long long>(j));
+               static_cast<long long>(j), may_vanish ? ">=" : ">");
   });
 }
 
@@ -51,7 +52,7 @@ void check_symmetric(const PosteriorTensor<T>& tensor) {
 template <class T>
 void check_role(const PosteriorTensor<T>& tensor) {
   if (tensor.role != TensorRole::factor) check_finite(tensor);
-  if (tensor.role == TensorRole::positive) check_positive(tensor);
+  if (tensor.role == TensorRole::positive || tensor.role == TensorRole::variance) check_sign(tensor);
   if (tensor.role == TensorRole::matrix) check_symmetric(tensor);
 }
 
@@ -79,7 +80,7 @@ void convert(ConstMatrixView<From> from, MatrixView<To> to, const char* name) {
 template <class T>
 void Posterior<T>::read_tensors(const TensorVisitor<const T>& visit) const {
   const_cast<Posterior*>(this)->tensors([&](const PosteriorTensor<T>& tensor) {
-    visit({tensor.name, tensor.role, tensor.is_vector, tensor.values, tensor.wide});
+    visit({tensor.name, tensor.role, tensor.is_vector, tensor.values, tensor.wide, tensor.first});
   });
 }
 
@@ -116,7 +117,11 @@ void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
 template <class T>
 void set_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   const auto successor = q.clone();
-  write_tensors(*successor, source);
+  write_tensors<T>(*successor, [&](const PosteriorTensor<T>& tensor) {
+    const bool is_given = source(tensor);
+    if (is_given) isolate_points(tensor, q.points());
+    return is_given;
+  });
   q.swap(*successor);
 }
 

@@ -14,10 +14,12 @@ template <class T>
 class Posterior;
 
 enum class TensorRole {
-  mean,      ///< any finite numbers, from which nothing follows
-  free,      ///< any finite numbers
-  positive,  ///< finite and positive ones
-  matrix,    ///< symmetric and positive definite, both triangles held
+  mean,       ///< any finite numbers, from which nothing follows
+  free,       ///< any finite numbers
+  positive,   ///< finite and positive ones
+  matrix,     ///< symmetric and positive definite, both triangles held
+  statistic,  ///< any finite numbers, of channels and not of parameters
+  variance,   ///< the same, 0 or more
   factor  ///< lower Cholesky factor of the matrix visited just before: rounding's memory of how it came about
 };
 
@@ -31,6 +33,7 @@ struct PosteriorTensor {
   bool is_vector = false;  ///< 1 x n
   MatrixView<S> values{};  ///< one of the two is there
   MatrixView<Wide> wide{};
+  Index first = 0;  ///< parameter that its rows (of a vector: its numbers) begin with
 
   bool is_wide() const { return values.ld == 0; }
   Index rows() const { return is_wide() ? wide.rows : values.rows; }
@@ -72,7 +75,7 @@ using TensorSource = std::function<bool(const PosteriorTensor<T>&)>;
 template <class T>
 void write_tensors(Posterior<T>& q, const TensorSource<T>& source);
 
-/// The same, whole or not at all.
+/// The same, whole or not at all; point parameters keep their numbers but the mean.
 template <class T>
 void set_tensors(Posterior<T>& q, const TensorSource<T>& source);
 

@@ -4,6 +4,7 @@
 
 #include "base/interrupt.hpp"
 #include "posterior/dropout/dropout.hpp"
+#include "posterior/points.hpp"
 #include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/sense.hpp"
@@ -90,7 +91,7 @@ void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisit
         check_interrupt();
         const auto part = x.columns(begin, std::min(tile, x.cols - begin));
         const auto f = memory.f.matrix(outputs, part.cols);
-        model.forward(theta, part, f, memory.passes);
+        model.forward(theta, part, f, memory.passes, query.posterior.statistics());
         check_sense<T, T>(model, part, f, first + begin);
         store<T>(f, first + begin, k, samples, memory.all.data() + begin * values);
       }
@@ -125,6 +126,7 @@ void check_spec(const Model<T>& model, const Posterior<T>& posterior, const Pred
     check_gaussian(posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
   if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
     check_samples(spec.samples);
+  check_points_fit(posterior, model);
 }
 
 template <class T>

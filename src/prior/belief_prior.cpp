@@ -26,6 +26,17 @@ void check_belief(const Posterior<T>& belief, const PosteriorKind& learned) {
   if (belief.dimension() != learned.dimension)
     fail(Status::ERROR_SHAPE, "the prior has %lld parameters, expected %lld",
          static_cast<long long>(belief.dimension()), static_cast<long long>(learned.dimension));
+  if (belief.points() != learned.points)
+    fail(Status::ERROR_SHAPE,
+         "the prior has other point parameters or running statistics than the posterior");
+}
+
+/// Points have no prior.
+template <class T>
+void clear_slope(const PointLayout& points, T factor, const T* gradient, T* out) {
+  for (const auto& [offset, size] : points.ranges)
+    std::transform(gradient + offset, gradient + offset + size, out + offset,
+                   [factor](T value) { return factor * value; });
 }
 
 [[noreturn]] void fail_no_room() {
@@ -155,11 +166,12 @@ void Prior<T>::slope(ConstSpan<T> mean, T factor, ConstSpan<T> gradient, std::sp
   if (belief_) {
     const T* const added = product(shift_from_mean(mean)).data();
     for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = factor * from[i] + added[i]; });
-    return;
+  } else {
+    const T *lambda = precision_.data(), *mu = mean.data();
+    for_each_index(dimension_,
+                   [=](Index i) BDL_INLINE_LAMBDA { to[i] = factor * from[i] + lambda[i] * mu[i]; });
   }
-  const T *lambda = precision_.data(), *mu = mean.data();
-  for_each_index(dimension_,
-                 [=](Index i) BDL_INLINE_LAMBDA { to[i] = factor * from[i] + lambda[i] * mu[i]; });
+  clear_slope(points_, factor, from, to);
 }
 
 template <class T>
@@ -169,10 +181,11 @@ void Prior<T>::slope(ConstSpan<T> mean, ConstSpan<T> gradient, ConstSpan<T> diag
   if (belief_) {
     const T* const added = product(shift_from_mean(mean)).data();
     for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = from[i] + added[i]; });
-    return;
+  } else {
+    const T *lambda = diagonal.data(), *mu = mean.data();
+    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = from[i] + lambda[i] * mu[i]; });
   }
-  const T *lambda = diagonal.data(), *mu = mean.data();
-  for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = from[i] + lambda[i] * mu[i]; });
+  clear_slope(points_, T(1), from, to);
 }
 
 template <class T>

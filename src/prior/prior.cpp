@@ -2,17 +2,20 @@
 
 #include <algorithm>
 
+#include "posterior/points.hpp"
+
 namespace bdl {
 namespace {
 
-std::size_t group_of(const ParameterBlock& block, std::size_t index, PriorGroups grouping) {
+/// `index` and `points`: blocks with a prior, and layers of points, before it.
+std::size_t group_of(const ParameterBlock& block, std::size_t index, Index points, PriorGroups grouping) {
   switch (grouping) {
     case PriorGroups::shared:
       return 0;
     case PriorGroups::weights_biases:
       return block.is_bias ? 1 : 0;
     case PriorGroups::layers:
-      return static_cast<std::size_t>(block.layer);
+      return static_cast<std::size_t>(block.layer - points);
     default:
       return index;
   }
@@ -25,9 +28,17 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
   const bool biases_apart =
       options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
   const bool by_fan_in = options.prior_scaling == PriorScaling::fan_in;
-  for (std::size_t b = 0; b < blocks_of_theta.size(); ++b) {
-    const ParameterBlock& block = blocks_of_theta[b];
-    const std::size_t group = group_of(block, b, options.prior_groups);
+  std::size_t number = 0;  // of a block that has a prior
+  Index points_before = 0, layer = -1;
+  for (const ParameterBlock& block : blocks_of_theta) {
+    if (block.is_point) {
+      points_.ranges.push_back({block.offset, block.size()});
+      dimension_ += block.size();
+      if (block.layer != layer) ++points_before;
+      layer = block.layer;
+      continue;
+    }
+    const std::size_t group = group_of(block, number++, points_before, options.prior_groups);
     if (group >= groups_.size()) groups_.resize(group + 1);
     if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
     const bool own =
@@ -40,6 +51,7 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     dimension_ += block.size();
   }
   precision_.reserve(dimension_);
+  fill_points(points_, T(1), precision_.first(dimension_));
   spread_groups();
 }
 
@@ -60,6 +72,7 @@ void Prior<T>::fix(ConstSpan<T> precision) {
   is_joined_ = false;
   scratch_ = {};
   std::ranges::copy(precision, precision_.data());
+  fill_points(points_, T(1), precision_.first(dimension_));
 }
 
 template <class T>

@@ -91,6 +91,7 @@ class Prior {
   std::vector<Index> group_sizes_;
   Buffer<T> precision_;
   Index dimension_ = 0;
+  PointLayout points_;  // no prior: precision 1, and no slope
   bool fixed_ = false;
   // Of a posterior as prior, and how it gets into steps: as a posterior of their family, by its columns after
   // the curvature's rows, by its diagonal if there is neither, or not at all.

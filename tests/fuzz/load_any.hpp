@@ -40,7 +40,8 @@ inline std::string saved(const Parts& parts) {
              : std::string();
 }
 
-/// What has loaded predicts, or says why not; its values may be absurd.
+/// What has loaded predicts, or says why not; its values may be absurd, and a posterior need not have the
+/// points of the model that stands beside it.
 inline bool predicts(const Parts& parts) {
   const std::int64_t inputs = bdl_model_inputs(parts.model), outputs = bdl_model_outputs(parts.model);
   if (!parts.model || !parts.posterior || inputs > 1000 || outputs > 1000) return true;
@@ -51,7 +52,8 @@ inline bool predicts(const Parts& parts) {
   const bdl_status status =
       bdl_predict(parts.model, parts.posterior, bdl_f64(x.data(), 1, inputs), BDL_MONTE_CARLO, 2, 1,
                   bdl_f64_out(mean.data(), 1, columns), bdl_none_out(), bdl_none_out());
-  return status == BDL_OK || status == BDL_ERROR_DIVERGED || status == BDL_ERROR_OUT_OF_MEMORY;
+  return status == BDL_OK || status == BDL_ERROR_DIVERGED || status == BDL_ERROR_SHAPE ||
+         status == BDL_ERROR_OUT_OF_MEMORY;
 }
 
 /// Saved and loaded again, they are the same.

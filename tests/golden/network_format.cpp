@@ -93,9 +93,35 @@ class Problem {
   void forward(bdl::ConstMatrixView<double> x) {
     output_.reserve(graph_.outputs() * rows());
     const MatrixView<double> f = output_.matrix(graph_.outputs(), rows());
-    graph_.forward(theta_, x, tape_, f);
+    read_statistics();
+    const bool trains = json_.at("mode") == "train";
+    graph_.forward(theta_, x, tape_, f, nullptr,
+                   {statistics_, trains ? std::span(learned_) : std::span<double>()});
+    compare("running_after", by_layer(learned_));
     if (!json_.at("masks").empty()) mask(x, f);
     compare("output", {f.data, f.data + f.size()});
+  }
+
+  /// Of all layers: means, then variances; in the file layer by layer.
+  void read_statistics() {
+    for (const std::size_t of : {0, 1})
+      for (const Json& layer : json_.at("running")) {
+        const auto values = layer.at(of).get<Vector>();
+        statistics_.insert(statistics_.end(), values.begin(), values.end());
+      }
+    learned_ = statistics_;
+  }
+  Vector by_layer(const Vector& statistics) const {
+    Vector out;
+    std::size_t first = 0;
+    for (const Json& layer : json_.at("running")) {
+      const std::size_t channels = layer.at(0).size();
+      for (const std::size_t from : {first, statistics.size() / 2 + first})
+        out.insert(out.end(), statistics.begin() + static_cast<std::ptrdiff_t>(from),
+                   statistics.begin() + static_cast<std::ptrdiff_t>(from + channels));
+      first += channels;
+    }
+    return out;
   }
 
   void mask(bdl::ConstMatrixView<double> x, MatrixView<double> f) {
@@ -179,54 +205,87 @@ class Problem {
     compare("input_gradient", got);
   }
 
-  /// The operations on the network's own parameters.
+  /// The operations on the network's own parameters, those of point parameters put together from their rows.
   void compare_rows() {
     bdl::NetworkRows<double> all(graph_);
     const Index before = static_cast<Index>(prefix_.size()), n = rows(), d = plain_.parameters();
     all.reserve(examples_, samples_, 1, {true, 2, graph_.parameters()});
     all.assign(tape_, 1);
-    bdl::Rows<double>& rows = all.part(before, d);
+    const auto sum_of = [&](const Vector& weights) {
+      Vector sum(static_cast<std::size_t>(before + d));
+      all.sum(weights, sum);
+      return Vector(sum.begin() + before, sum.end());
+    };
     const auto w = json_.at("w").get<Vector>();
-    Vector out(static_cast<std::size_t>(d));
-    rows.sum(w, out);
-    compare("sum", out);
-    rows.sum_squares(w, out);
-    compare("sum_squares", out);
-    Vector sum(static_cast<std::size_t>(d));
-    rows.sum_and_squares(w, sum, w, out);
-    compare("sum", sum);
-    compare("sum_squares", out);
+    compare("sum", sum_of(w));
+    read_points(sum_of);
+    bdl::Rows<double>& rows = all.part(before, d);
+    compare_squares(rows, w);
     compare_gram(rows);
     Vector u(static_cast<std::size_t>(2 * d)), projected(static_cast<std::size_t>(2 * n)), by_row;
     const auto u_rows = json_.at("u").get<Matrix>();
     for (std::size_t p = 0; p < u_rows.size(); ++p)
       for (std::size_t k = 0; k < 2; ++k) u[k * u_rows.size() + p] = u_rows[p][k];
     rows.project({u.data(), d, 2}, {projected.data(), 2, n});
+    for (std::size_t r = 0; r < points_.size(); ++r)
+      for (std::size_t p = 0; p < u_rows.size(); ++p)
+        for (std::size_t k = 0; k < 2; ++k) projected[2 * r + k] += u_rows[p][k] * points_[r][p];
     compare("project", projected);
     Vector weights(w);
     for (const double value : w) weights.push_back(value * value);
     rows.combine({weights.data(), n, 2}, {u.data(), d, 2});
-    for (Index p = 0; p < d; ++p)
-      for (Index k = 0; k < 2; ++k) by_row.push_back(u[static_cast<std::size_t>(k * d + p)]);
+    for (std::size_t p = 0; p < u_rows.size(); ++p)
+      for (std::size_t k = 0; k < 2; ++k) {
+        by_row.push_back(u[k * u_rows.size() + p]);
+        for (std::size_t r = 0; r < points_.size(); ++r)
+          by_row.back() += weights[k * w.size() + r] * points_[r][p];
+      }
     compare("combine", by_row);
   }
 
+  /// The sum of one row is the row.
+  template <class SumOf>
+  void read_points(SumOf&& sum_of) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows()); ++r) {
+      Vector one(static_cast<std::size_t>(rows()));
+      one[r] = 1;
+      Vector row = sum_of(one);
+      std::vector<bool> is_point(row.size());
+      for (const bdl::ParameterBlock& block : plain_.blocks())
+        for (Index p = block.offset; p < block.offset + block.size(); ++p)
+          if (!block.is_point) row[static_cast<std::size_t>(p)] = 0;
+      points_.push_back(row);
+    }
+  }
+
+  void compare_squares(bdl::Rows<double>& rows, const Vector& w) {
+    Vector sum(points_.front().size()), squares(sum.size()), both(sum.size());
+    rows.sum_squares(w, squares);
+    rows.sum_and_squares(w, sum, w, both);
+    for (Vector* const out : {&squares, &both}) {
+      for (std::size_t r = 0; r < w.size(); ++r)
+        for (std::size_t p = 0; p < sum.size(); ++p) (*out)[p] += w[r] * points_[r][p] * points_[r][p];
+      compare("sum_squares", *out);
+    }
+  }
+
   void compare_gram(bdl::Rows<double>& rows) {
-    const Index n = rows.count();
-    Vector gram(static_cast<std::size_t>(n * n)), written(gram.size());
-    rows.gram({gram.data(), n, n});
-    std::vector<Vector> g(static_cast<std::size_t>(n), Vector(static_cast<std::size_t>(rows.dimension())));
-    for (Index r = 0; r < n; ++r) rows.write_row(r, 0, g[static_cast<std::size_t>(r)]);
-    for (Index r = 0; r < n; ++r)
-      for (Index s = 0; s < n; ++s) {
-        const auto at = static_cast<std::size_t>(r * n + s);
-        const Vector &a = g[static_cast<std::size_t>(r)], &b = g[static_cast<std::size_t>(s)];
-        for (std::size_t p = 0; p < a.size(); ++p) written[at] += a[p] * b[p];
-        if (s > r) gram[static_cast<std::size_t>(s * n + r)] = gram[at];
+    const auto n = static_cast<std::size_t>(rows.count());
+    Vector gram(n * n), written(n * n);
+    rows.gram({gram.data(), rows.count(), rows.count()});
+    Matrix g(n, Vector(static_cast<std::size_t>(rows.dimension())));
+    for (std::size_t r = 0; r < n; ++r) rows.write_row(static_cast<Index>(r), 0, g[r]);
+    const auto dot = [](const Vector& a, const Vector& b) {
+      double sum = 0;
+      for (std::size_t p = 0; p < a.size(); ++p) sum += a[p] * b[p];
+      return sum;
+    };
+    for (std::size_t s = 0; s < n; ++s)  // the lower triangle, column by column
+      for (std::size_t r = s; r < n; ++r) {
+        const double points = dot(points_[r], points_[s]);
+        gram[r * n + s] = gram[s * n + r] = gram[s * n + r] + points;
+        written[r * n + s] = written[s * n + r] = dot(g[r], g[s]) + points;
       }
-    for (Index r = 0; r < n; ++r)  // the lower triangle, column by column
-      for (Index s = 0; s < r; ++s)
-        gram[static_cast<std::size_t>(r * n + s)] = gram[static_cast<std::size_t>(s * n + r)];
     compare("gram", gram);
     compare("gram", written);
   }
@@ -238,6 +297,8 @@ class Problem {
   MatrixView<const double> theta_;
   bdl::Tape<double> tape_;
   bdl::Buffer<double> output_;
+  Vector statistics_, learned_;
+  Matrix points_;  // rows of point parameters, which curvature is not made of
   double worst_ = 0;
 };
 

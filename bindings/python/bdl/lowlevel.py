@@ -199,6 +199,11 @@ def bdl_model_create_network(dtype, description, likelihood):
                                 sigmoid, softplus, swish
         dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
                                 1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+        batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
+                                each channel (feature) minus its mean, over its standard deviation, times a
+                                scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
+                                minibatch's own in training, and running ones in predictions, which belong to
+                                the posterior; scale and shift are point parameters (posterior.h)
         residual ... end        the sum of a sequence of layers and its input
         residual ... shortcut ... end
                                 the sum of two sequences of layers. Residuals may stand within one another
@@ -530,7 +535,8 @@ def bdl_model_initialize(model, scheme, seed, parameters):
 
 def bdl_model_evaluate(model, parameters, x, outputs):
     r"""
-    Outputs f(x; theta). Since 0.1.
+    Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+    statistics belong to a posterior. Since 0.1.
     :type model: bdl_model
     :param model:      a model
     :type parameters: bdl_matrix
@@ -854,6 +860,8 @@ def bdl_posterior_tensor_count(posterior):
       diagonal moment  mean, variance (1 x D)
       dropout          mean
       layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+    Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
+    channels, layer after layer, BDL_F64).
     """
     return _lowlevel.bdl_posterior_tensor_count(posterior)
 
@@ -899,7 +907,7 @@ def bdl_posterior_set_tensors(posterior, names):
     :param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
     :type tensors: bdl_matrix
     :param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances
-                            positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+                            positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
                             definite (their lower triangles count), a factor that of its matrix
     :type tensor_count: int64_t
     :param tensor_count: >= 1
@@ -979,7 +987,10 @@ def bdl_posterior_kl_prior(posterior, prior_precision):
     return _lowlevel.bdl_posterior_kl_prior(posterior, prior_precision)
 
 def bdl_posterior_kl(q, p):
-    r""" KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1."""
+    r"""
+    KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
+    BDL_ERROR_SHAPE. Since 0.1.
+    """
     return _lowlevel.bdl_posterior_kl(q, p)
 
 def bdl_posterior_update(posterior, rows, scale, learning_rate, curvature_rate, prior_precision):
@@ -1137,7 +1148,9 @@ def bdl_optimizer_create(model, posterior, method, data_size):
     r"""
     New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
     if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
-    refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
+    refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+    model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
+    network that has others. Since 0.1.
     :type model: bdl_model
     :param model:      what is learned; NULL: only bdl_optimizer_step_rows() will be used
     :type posterior: bdl_posterior
@@ -1228,7 +1241,7 @@ def bdl_optimizer_set_prior(optimizer, precision):
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type precision: bdl_matrix
-    :param precision: 1 x 1 or 1 x D, positive
+    :param precision: 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1
     """
     return _lowlevel.bdl_optimizer_set_prior(optimizer, precision)
 

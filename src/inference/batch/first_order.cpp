@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -172,6 +173,7 @@ void FirstOrder<T>::move_diagonal(const DescentStep<T>& step, const Curvature<T>
   else
     adam ? step_scales<true, LogSigma>(step, averages, precision)
          : step_scales<false, LogSigma>(step, averages, precision);
+  fill_points(step.from.points(), T(1), precision);
   check("mean", to.mean(), std::numeric_limits<T>::lowest(), step.number);
   check("precision", precision, std::numeric_limits<T>::min(), step.number);
   to.set_diagonal(precision, std::nullopt);

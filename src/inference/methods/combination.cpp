@@ -83,6 +83,10 @@ void check_layers(const Combination& c, Use use) {
   const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
   if (use == Use::stream || (at_mean && c.options.rule != Rule::map) || kind == EstimateKind::exact_hess)
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
+  // The gradient of an example is no combination of its rows where each row is of all examples.
+  if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
+    need(c.model.without_separate_examples,
+         "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
 }
 
 /// Can the posterior use what the estimate gives?
@@ -162,6 +166,10 @@ void check_combination(const Combination& c, Use use) {
     if (c.family == Family::dropout)
       fail(Status::ERROR_UNSUPPORTED,
            "a dropout posterior has no steps on rows: it would have to know their masks");
+    if (!c.model.without_separate_examples.empty())
+      fail(Status::ERROR_UNSUPPORTED,
+           "steps on rows know nothing of the point parameters and running statistics of the network's %s",
+           c.model.without_separate_examples.c_str());
     return check_batch(c, false);
   }
   if (use == Use::stream)

@@ -24,6 +24,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
       if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;
     context.without_second_derivatives = graph->first_without(Need::second_derivatives);
     context.without_one_function = graph->first_without(Need::one_function);
+    context.without_separate_examples = graph->first_without(Need::separate_examples);
   } else if (const auto* user = dynamic_cast<const UserModel<T>*>(model)) {
     context.has_gradients = user->has_gradients();
   }

@@ -19,7 +19,8 @@ struct MethodContext {
   Shape input{};              ///< a network's
   bool is_exact = false;      ///< its expectations are one-dimensional integrals (exact_estimator.hpp)
   std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have
-  std::string without_one_function{};        ///< the first layer that draws masks or noise
+  std::string without_one_function{};        ///< the first layer that draws masks or noise, or normalises
+  std::string without_separate_examples{};   ///< the first layer that normalises by the minibatch
   bdl_likelihood likelihood = BDL_GAUSSIAN;
   Index data_size = 1;
 

@@ -111,6 +111,25 @@ class Tile {
     if constexpr (inputs > half) sum_squares_of<half, inputs>(window, weights, out);
   }
 
+  /// out += sum over the tile of v times the gradient's square, of one packet.
+  BDL_ALWAYS_INLINE void add_weighted_squares(const Window& window, Index packet,
+                                              const T (&v)[filters][inputs], T* out) const {
+    for (Index lane = 0; lane < packet_size; lane += lanes) {
+      Vector g[filters][inputs] = {}, sum[filters] = {};
+      add_packet<Sum::gradients, 0, inputs>(window, packet, lane, Vector{}, g);
+#pragma GCC unroll 6
+      for (int i = 0; i < inputs; ++i)
+#pragma GCC unroll 8
+        for (int f = 0; f < filters; ++f) sum[f] += v[f][i] * g[f][i] * g[f][i];
+#pragma GCC unroll 8
+      for (int f = 1; f < filters; ++f) sum[0] += sum[f];
+      Vector old;
+      __builtin_memcpy(&old, out + lane, bytes);
+      old += sum[0];
+      __builtin_memcpy(out + lane, &old, bytes);
+    }
+  }
+
  private:
   template <int first, int end>
   BDL_ALWAYS_INLINE void sum_squares_of(const Window& window, const T* weights, Rows<T> out) const {
@@ -502,6 +521,56 @@ void patch_block(const ConvShape& shape, const PatchFactors<T>& factors, const P
   });
 }
 
+namespace {
+
+/// The weighted squares of one packet: those of a tile of filters are added up in T, these in double.
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void add_packet_squares(const Products<T>& products, const Tiling& tiling, const T* v,
+                                          Index packet, double* out) {
+  const ConvShape& shape = products.shape;
+  const Index inputs = products.inputs_of(shape.channels());
+  for (Index filter = 0; filter < shape.output.channels;) {
+    const Index group = filter / shape.filters(), in_group = filter % shape.filters();
+    const int filters = tiling.next_filters(shape.filters() - in_group);
+    T sums[packet_size] = {};
+    for (Index tap = 0; tap < products.taps(); ++tap) {
+      const Window window = products.window(tap);
+      if (window.positions() == 0) continue;
+      for (Index input = 0; input < inputs;) {
+        const int count = tiling.next_inputs(inputs - input);
+        with_tile<bytes>(filters, count, [&](auto f, auto i) BDL_INLINE_LAMBDA {
+          const Tile<T, bytes, f(), i()> tile(products, group, in_group, input);
+          T of_tile[f()][i()];
+          for (int a = 0; a < f(); ++a)
+            for (int b = 0; b < i(); ++b)
+              of_tile[a][b] = v[(filter + a) * shape.fan_in() + products.parameter(input + b, tap)];
+          tile.add_weighted_squares(window, packet, of_tile, sums);
+        });
+        input += count;
+      }
+    }
+    for (Index lane = 0; lane < packet_size; ++lane) out[lane] += static_cast<double>(sums[lane]);
+    filter += filters;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void patch_squares(const ConvShape& shape, const PatchFactors<T>& factors, const T* v, double* out) {
+  const Products<T> products(shape, factors);
+  const Tiling tiling(shape.filters(), products.inputs_of(shape.channels()));
+  parallel_for(factors.e.cols, [&](Index packet) noexcept {
+    double* const of_packet = out + packet * packet_size;
+    std::fill_n(of_packet, packet_size, 0.0);
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      add_packet_squares<width()>(products, tiling, v, packet, of_packet);
+    });
+  });
+}
+
+template void patch_squares(const ConvShape&, const PatchFactors<float>&, const float*, double*);
+template void patch_squares(const ConvShape&, const PatchFactors<double>&, const double*, double*);
 template void patch_sums(const ConvShape&, const PatchFactors<float>&, const PatchSums<float>&,
                          const PatchSums<float>&);
 template void patch_sums(const ConvShape&, const PatchFactors<double>&, const PatchSums<double>&,

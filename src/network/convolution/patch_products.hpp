@@ -27,6 +27,10 @@ template <class T>
 void patch_sums(const ConvShape& shape, const PatchFactors<T>& factors, const PatchSums<T>& sums,
                 const PatchSums<T>& squares);
 
+/// out = sum_p v_p g_rp^2 for each lane of each packet of E, over the weights p.
+template <class T>
+void patch_squares(const ConvShape& shape, const PatchFactors<T>& factors, const T* v, double* out);
+
 /// Some of the weights: filters of one group by some of its channels, all taps.
 struct PatchBlock {
   Range filters, channels;  ///< filters of all groups, channels of their group

@@ -41,6 +41,7 @@ RowsScratchSizes PatchRows<T>::scratch_sizes(Index examples, Index samples, Inde
   RowsScratchSizes sizes;
   sizes.folded = std::max(out_map().packet_numbers(), 2 * packet_size * seeds) * packets;
   sizes.block = largest_block(rows);
+  sizes.lanes = packets * packet_size;
   const GramSize gram{examples, samples * seeds, of_data_ ? 1 : samples};
   return is_gram_factored(gram) ? sizes.joined(factored_gram_sizes(shape_, gram)) : sizes;
 }
@@ -293,20 +294,35 @@ template <class T>
 void PatchRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
                                     RowsScratch<T>& scratch) {
   const auto n = static_cast<Index>(out.size());
-  scratch.folded.reserve(rows_.maps.e.rows * (rows_.maps.e.cols / (rows_.rows() / n)));
+  const Index packets = rows_.maps.e.cols / (rows_.rows() / n);
+  scratch.folded.reserve(rows_.maps.e.rows * packets);
+  scratch.lanes.reserve(packets * packet_size);
   const Factors joined = joined_seeds(z, n, scratch.folded.data());
-  if (!add) std::ranges::fill(out, 0.0);
-  for_each_block(joined, scratch, [&](Index parameter, ConstMatrixView<T> g) {
-    parallel_blocks(n, 64, [&](Index first, Index count) noexcept {
-      with_simd([&](auto) BDL_INLINE_LAMBDA {
-        T sum[64] = {};
-        for (Index p = 0; p < g.cols; ++p) {
-          const T *from = g.column_data(p) + first, weight = v[static_cast<std::size_t>(parameter + p)];
-          for (Index j = 0; j < count; ++j) sum[j] += weight * from[j] * from[j];
-        }
-        for (Index j = 0; j < count; ++j)
-          out[static_cast<std::size_t>(first + j)] += static_cast<double>(sum[j]);
-      });
+  double* const lanes = scratch.lanes.data();
+  patch_squares(shape_, joined.maps, v.data(), lanes);
+  if (shape_.has_bias()) add_bias_squares(joined, v.data() + shape_.weights(), lanes);
+  for (Index j = 0; j < n; ++j) {
+    const Index i = j % joined.examples,
+                lane = (j / joined.examples * joined.packets + i / packet_size) * packet_size + i % packet_size;
+    double& to = out[static_cast<std::size_t>(j)];
+    to = lanes[lane] + (add ? to : 0);
+  }
+}
+
+/// Each packet by one thread.
+template <class T>
+void PatchRows<T>::add_bias_squares(const Factors& rows, const T* v, double* lanes) const {
+  const Index channel = out_map().channel_numbers();
+  parallel_for(rows.maps.e.cols, [&](Index packet) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index o = 0; o < shape_.output.channels; ++o) {
+        const T* e = rows.maps.e.column_data(packet) + o * channel;
+        T sum[packet_size] = {};
+        for (Index p = 0; p < shape_.positions(); ++p, e += packet_size)
+          for (Index lane = 0; lane < packet_size; ++lane) sum[lane] += e[lane];
+        for (Index lane = 0; lane < packet_size; ++lane)
+          lanes[packet * packet_size + lane] += static_cast<double>(v[o] * sum[lane] * sum[lane]);
+      }
     });
   });
 }

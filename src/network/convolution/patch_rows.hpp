@@ -51,6 +51,7 @@ class PatchRows final : public BlockRows<T> {
   PatchBlock block_at(Index filter, Index channel, Index rows) const;
   template <class Visit>
   void for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const;
+  void add_bias_squares(const Factors& rows, const T* v, double* lanes) const;
   Factors joined_seeds(ConstSpan<T> z, Index n, T* e) const;
   T weight_gradient(Index r, Index parameter) const;
   T bias_gradient(Index r, Index filter) const;

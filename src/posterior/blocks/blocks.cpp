@@ -45,7 +45,7 @@ BlocksPosterior<T>::BlocksPosterior(Family family, std::vector<std::unique_ptr<P
 }
 
 template <class T>
-PosteriorKind BlocksPosterior<T>::kind() const {
+PosteriorKind BlocksPosterior<T>::family_kind() const {
   PosteriorKind kind{family_, this->dimension_, 0, {}, {}};
   for (const auto& member : members_) kind.blocks.push_back(member->dimension());
   return kind;
@@ -86,10 +86,11 @@ template <class T>
 void BlocksPosterior<T>::tensors(const TensorVisitor<T>& visit) {
   this->visit_mean(visit);
   auto name = names_.begin();
-  for (const auto& member : members_)
-    member->tensors([&](PosteriorTensor<T> tensor) {
+  for (Index k = 0; k < block_count(); ++k)
+    members_[static_cast<std::size_t>(k)]->tensors([&](PosteriorTensor<T> tensor) {
       if (tensor.role == TensorRole::mean) return;
       tensor.name = (name++)->c_str();
+      tensor.first = offset(k);
       visit(tensor);
     });
 }

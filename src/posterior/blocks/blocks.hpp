@@ -18,7 +18,6 @@ class BlocksPosterior final : public Posterior<T> {
 
   Family family() const override { return family_; }
   Index rank() const override { return this->dimension_; }
-  PosteriorKind kind() const override;
   Index block_count() const { return std::ssize(members_); }
   const Posterior<T>& member(Index k) const { return *members_[static_cast<std::size_t>(k)]; }
   Index offset(Index k) const { return offsets_[static_cast<std::size_t>(k)]; }
@@ -56,6 +55,7 @@ class BlocksPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  PosteriorKind family_kind() const override;
   StepSize size_for(const Posterior<T>& member, const StepSize& step) const;
   PosteriorStep<T> step_of(Index k, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) const;
   template <class Values>

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "likelihood/special_functions.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -37,10 +38,13 @@ DropoutLayout dropout_layout(ConstSpan<Index> sizes, bool bias, double input_rat
 }
 
 template <class T>
-DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout)
-    : Posterior<T>(layout.parameters()), layout_(std::move(layout)) {
+DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout, PointLayout points)
+    : Posterior<T>(layout.parameters() + points.parameters()), layout_(std::move(layout)) {
+  this->adopt(std::move(points));
   Index offset = 0;
+  auto point = this->points().ranges.begin();
   for (const DropoutLayout::Layer& layer : layout_.layers) {
+    for (; point != this->points().ranges.end() && point->offset == offset; ++point) offset += point->size;
     const double rate = layer.of_data ? layout_.input_rate : layout_.hidden_rate;
     layers_.push_back({layer.inputs, layer.outputs, offset, layer.bias, rate, rate / (1 - rate),
                        static_cast<T>(threshold(rate)), static_cast<T>(1 / (1 - rate))});
@@ -51,7 +55,7 @@ DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout)
 
 template <class T>
 std::unique_ptr<Posterior<T>> DropoutPosterior<T>::clone() const {
-  auto copy = std::make_unique<DropoutPosterior>(layout_);
+  auto copy = std::make_unique<DropoutPosterior>(layout_, this->points());
   copy->copy_base(*this);
   return copy;
 }
@@ -100,6 +104,8 @@ void DropoutPosterior<T>::apply(ConstSpan<T> mask, const T* from, T* to) const {
     if (layer.bias && source != target) std::copy_n(source + weights, layer.outputs, target + weights);
     of_layer += layer.inputs;
   }
+  if (from == to) return;
+  for (const auto& [offset, size] : this->points().ranges) std::copy_n(from + offset, size, to + offset);
 }
 
 template <class T>

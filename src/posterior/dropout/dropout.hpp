@@ -13,7 +13,7 @@ namespace bdl {
 template <class T>
 class DropoutPosterior final : public Posterior<T> {
  public:
-  explicit DropoutPosterior(DropoutLayout layout);
+  explicit DropoutPosterior(DropoutLayout layout, PointLayout points = {});
 
   const DropoutLayout& layout() const { return layout_; }
   /// Masked units: all inputs of all weight matrices.
@@ -28,7 +28,6 @@ class DropoutPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::dropout; }
   Index rank() const override { return 0; }
-  PosteriorKind kind() const override { return {Family::dropout, this->dimension_, 0, {}, layout_}; }
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
@@ -55,6 +54,9 @@ class DropoutPosterior final : public Posterior<T> {
   double quadratic(ConstSpan<T>, PosteriorScratch<T>&) const override;
   double log_det_covariance() const override;
   double trace_precision(const Posterior<T>&, PosteriorScratch<T>&) const override;
+
+ protected:
+  PosteriorKind family_kind() const override { return {Family::dropout, this->dimension_, 0, {}, layout_}; }
 
  private:
   struct Layer {

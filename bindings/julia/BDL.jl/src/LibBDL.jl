@@ -362,6 +362,11 @@ comment. Since 0.1.
                             sigmoid, softplus, swish
     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
                             1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+    batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
+                            each channel (feature) minus its mean, over its standard deviation, times a
+                            scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
+                            minibatch's own in training, and running ones in predictions, which belong to
+                            the posterior; scale and shift are point parameters (posterior.h)
     residual ... end        the sum of a sequence of layers and its input
     residual ... shortcut ... end
                             the sum of two sequences of layers. Residuals may stand within one another
@@ -775,7 +780,8 @@ function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::In
 end
 
 """
-Outputs f(x; theta). Since 0.1.
+Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+statistics belong to a posterior. Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -1142,6 +1148,8 @@ Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
   diagonal moment  mean, variance (1 x D)
   dropout          mean
   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
+channels, layer after layer, BDL_F64).
 """
 function bdl_posterior_tensor_count(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_tensor_count, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
@@ -1184,7 +1192,7 @@ factor is found anew where its matrix is given without it; most callers leave fa
 - `posterior`: a posterior; it is not blank any more
 - `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
 - `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances
-  positive, precisions and covariances symmetric to 1e-5 of their diagonal and positive
+  positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
   definite (their lower triangles count), a factor that of its matrix
 - `tensor_count`: >= 1
 
@@ -1280,7 +1288,8 @@ function bdl_posterior_kl_prior(posterior::Union{bdl_posterior,Ptr{bdl_posterior
 end
 
 """
-KL(q || p) in nats, of any two families over the same D and dtype; else BDL_ERROR_SHAPE. Since 0.1.
+KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
+BDL_ERROR_SHAPE. Since 0.1.
 """
 function bdl_posterior_kl(q::Union{bdl_posterior,Ptr{bdl_posterior}}, p::Union{bdl_posterior,Ptr{bdl_posterior}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_kl, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{bdl_posterior}, Ptr{Cdouble},), q, p, kl)
@@ -1446,7 +1455,9 @@ end
 """
 New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
 if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
-refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. Since 0.1.
+refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
+network that has others. Since 0.1.
 
 # Arguments
 - `model`: what is learned; NULL: only bdl_optimizer_step_rows() will be used
@@ -1567,7 +1578,7 @@ layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 
 
 # Arguments
 - `optimizer`: an optimizer
-- `precision`: 1 x 1 or 1 x D, positive
+- `precision`: 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1
 """
 function bdl_optimizer_set_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_optimizer_set_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, precision)

@@ -1,0 +1,172 @@
+#include "posterior/points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "network/graph.hpp"
+
+namespace bdl {
+namespace {
+
+/// visit(j) for each point j of `size` parameters from `first` on, counted from there.
+template <class Visit>
+void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
+  for (const ParameterRange& range : points.ranges) {
+    const Index begin = std::max(range.offset, first),
+                end = std::min(range.offset + range.size, first + size);
+    for (Index j = begin; j < end; ++j) visit(j - first);
+  }
+}
+
+/// visit(number, what it is) of a matrix: rows, and of square ones columns, of the points.
+template <class View, class Visit>
+void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values,
+                  Visit&& visit) {
+  const bool is_square = role == TensorRole::matrix || role == TensorRole::factor;
+  for_each_point(points, first, values.rows, [&](Index j) {
+    for (Index k = 0; k < values.cols; ++k) visit(values(j, k), is_square && j == k ? 1 : 0);
+    for (Index i = 0; is_square && i < values.rows; ++i)
+      if (i != j) visit(values(i, j), 0);
+  });
+}
+
+template <class T>
+bool has_parameters(const PosteriorTensor<T>& tensor) {
+  return tensor.role != TensorRole::mean && tensor.role != TensorRole::statistic &&
+         tensor.role != TensorRole::variance;
+}
+
+/// visit(number, what it is for points).
+template <class T, class Visit>
+void visit_point_numbers(const PosteriorTensor<T>& tensor, const PointLayout& points, Visit&& visit) {
+  if (points.ranges.empty() || !has_parameters(tensor)) return;
+  tensor.with([&](const auto& values) {
+    if (!tensor.is_vector) return visit_matrix(tensor.role, tensor.first, points, values, visit);
+    for_each_point(points, tensor.first, values.cols, [&](Index j) { visit(values(0, j), 1); });
+  });
+}
+
+}  // namespace
+
+Index PointLayout::parameters() const {
+  Index sum = 0;
+  for (const ParameterRange& range : ranges) sum += range.size;
+  return sum;
+}
+
+template <class T>
+void fill_points(const PointLayout& points, T value, std::span<T> values) {
+  for (const auto& [offset, size] : points.ranges) std::fill_n(values.data() + offset, size, value);
+}
+
+template <class T>
+void place_points(const Posterior<T>& q, MatrixView<T> thetas) {
+  for (const auto& [offset, size] : q.points().ranges)
+    for (Index s = 0; s < thetas.cols; ++s)
+      std::copy_n(q.mean().data() + offset, size, thetas.column_data(s) + offset);
+}
+
+template <class T>
+void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
+  visit_point_numbers(tensor, points, []<class S>(S& number, int what) { number = static_cast<S>(what); });
+}
+
+template <class T>
+bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
+  constexpr double rounding = 1e-4;
+  bool all = true;
+  visit_point_numbers(tensor, points, [&](const auto& number, int what) {
+    all = all && std::abs(static_cast<double>(number) - what) <= rounding;
+  });
+  return all;
+}
+
+template <class T>
+void isolate_points(Posterior<T>& q) {
+  if (q.points().ranges.empty()) return;
+  write_tensors<T>(q, [&](const PosteriorTensor<T>& tensor) {
+    if (tensor.role == TensorRole::factor) return false;
+    isolate_points(tensor, q.points());
+    return has_parameters(tensor);
+  });
+}
+
+template <class T>
+void read_marginal_variance(const Posterior<T>& q, std::span<T> out, PosteriorScratch<T>& scratch) {
+  q.marginal_variance(out, scratch);
+  fill_points(q.points(), T(0), out);
+}
+
+template <class T>
+void read_precision_diagonal(const Posterior<T>& q, std::span<T> out) {
+  q.precision_diagonal(out);
+  fill_points(q.points(), std::numeric_limits<T>::infinity(), out);
+}
+
+template <class T>
+void read_solution(const Posterior<T>& q, MatrixView<T> x, PosteriorScratch<T>& scratch) {
+  q.solve(x, scratch);
+  for (Index j = 0; j < x.cols; ++j) fill_points(q.points(), T(0), x.column(j));
+}
+
+template <class T>
+PointLayout points_of(const Model<T>& model) {
+  PointLayout points;
+  if (!model.graph()) return points;
+  points.statistics = model.graph()->statistics_size();
+  for (const ParameterBlock& block : model.blocks()) {
+    if (!block.is_point) continue;
+    const bool goes_on =
+        !points.ranges.empty() && points.ranges.back().offset + points.ranges.back().size == block.offset;
+    if (goes_on)
+      points.ranges.back().size += block.size();
+    else
+      points.ranges.push_back({block.offset, block.size()});
+  }
+  return points;
+}
+
+template <class T>
+void check_adopts(const Posterior<T>& q, const Model<T>* model) {
+  const PointLayout points = model ? points_of(*model) : PointLayout();
+  if (q.points() == points || (q.is_blank() && q.points().is_empty() && q.is_gaussian())) return;
+  if (points.is_empty())
+    fail(Status::ERROR_SHAPE,
+         "posterior holds point parameters or running statistics of a network, which this model does not "
+         "have");
+  fail(Status::ERROR_SHAPE,
+       "posterior is not one of the network, whose %s has point parameters or running statistics: expected a "
+       "new posterior, or one that an optimizer of such a network has had",
+       model->graph()->first_without(Need::separate_examples).c_str());
+}
+
+template <class T>
+void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
+  const PointLayout points = points_of(model);
+  if (q.points() == points) return;
+  if (points.is_empty()) return check_adopts(q, &model);
+  fail(Status::ERROR_SHAPE,
+       "posterior does not hold the point parameters or running statistics of the network's %s: an optimizer "
+       "gives them to a new posterior when it is created",
+       model.graph()->first_without(Need::separate_examples).c_str());
+}
+
+#define BDL_INSTANTIATE(T)                                                                       \
+  template void fill_points(const PointLayout&, T, std::span<T>);                                \
+  template void place_points(const Posterior<T>&, MatrixView<T>);                                \
+  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);                   \
+  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);              \
+  template void isolate_points(Posterior<T>&);                                                   \
+  template void read_marginal_variance(const Posterior<T>&, std::span<T>, PosteriorScratch<T>&); \
+  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                      \
+  template void read_solution(const Posterior<T>&, MatrixView<T>, PosteriorScratch<T>&);         \
+  template PointLayout points_of(const Model<T>&);                                               \
+  template void check_adopts(const Posterior<T>&, const Model<T>*);                              \
+  template void check_points_fit(const Posterior<T>&, const Model<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

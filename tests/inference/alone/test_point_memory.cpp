@@ -1,0 +1,85 @@
+// Memory of training steps of networks with batch norm: stated and held, and that later steps allocate
+// nothing.
+#include "posterior/families.hpp"
+#include "posterior/points.hpp"
+#include "support/training.hpp"
+#include "support/verify_held.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+constexpr const char* text =
+    "input 5 2 2; batchnorm; dense 20; batchnorm; tanh; dense 8; batchnorm noaffine; dense 3";
+
+struct Case {
+  const char *method, *family;
+  Index rank;
+};
+constexpr Case cases[] = {{"slang", "low_rank", 2},       {"vogn", "low_rank", 0},
+                          {"slang", "layerwise_full", 0}, {"slang", "full_moment", 0},
+                          {"bbb", "low_rank", 0},         {"map", "full", 0},
+                          {"mc-dropout", "dropout", 0}};
+
+template <class T>
+std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& model) {
+  const auto words = family_words();
+  const auto number = std::ranges::find(words, std::string(item.family)) - words.begin() + 1;
+  PosteriorKind kind{static_cast<Family>(number), model.parameters(), item.rank, {}, {}};
+  if (kind.family == Family::layerwise_full) kind.blocks = {10, 420, 40, 168, 27};
+  if (kind.family == Family::dropout)
+    kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
+  kind.points = points_of<T>(model);
+  return create_posterior<T>(kind);
+}
+
+template <class T>
+void steps_hold_what_they_state(void**) {
+  for (const Case& item : cases) {
+    const auto model =
+        std::make_shared<Network<T>>(std::make_shared<const Graph<T>>(text), Likelihood(BDL_CATEGORICAL, 3));
+    const std::shared_ptr<Posterior<T>> q = posterior_of<T>(item, *model);
+    Random random(9);
+    const Dense x = random.normal(20, 30);
+    Dense y(1, 30);
+    for (Index i = 0; i < 30; ++i) y(0, i) = static_cast<double>(i % 3);
+    const auto before = counting::Held::now();
+    auto optimizer = std::make_unique<Optimizer<T>>(model, q, find_method(item.method), 300);
+    Options options = optimizer->options();
+    options.guard = 1e-6;
+    options.samples = 3;
+    optimizer->set_options(options);
+    const Index stated = optimizer->workspace_bytes(30);
+    for (int step = 1; step <= 6; ++step) {
+      const std::size_t calls = counting::calls;
+      fill(optimizer->x_to_fill(30), x);
+      fill(optimizer->y_to_fill(30), y);
+      optimizer->step(30);
+      if (step > 3 && counting::calls != calls)
+        fail_msg("%s, %s: %zu allocations in step %d", item.method, item.family, counting::calls - calls,
+                 step);
+    }
+    check_held(item.method, counting::Held::now().since(before), stated);
+    check_held(item.method, counting::Held::now().since(before), optimizer->workspace_bytes(30));
+  }
+}
+
+void posteriors_count_their_statistics(void**) {
+  LowRankPosterior<double> q(10, 2);
+  const Index before = q.bytes();
+  q.adopt({{{3, 4}}, 12});
+  assert_int_equal(q.bytes() - before, 12 * sizeof(double));
+  assert_int_equal(q.clone()->bytes(), q.bytes());
+}
+
+}  // namespace
+
+int test_point_memory() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(steps_hold_what_they_state<float>),
+      cmocka_unit_test(steps_hold_what_they_state<double>),
+      cmocka_unit_test(posteriors_count_their_statistics),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
