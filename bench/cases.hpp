@@ -31,6 +31,10 @@ std::vector<Record> predict(const Record& parameters);
 /// activation, L, S.
 std::vector<Record> predictor(const Record& parameters);
 
+/// Convolutions: of one layer (parameters C, H, O, k, s, p, M: channels and size of the maps, filters,
+/// kernel, stride, pad) or steps of a network (network, method, M, S, L); limits.
+std::vector<Record> conv(const Record& parameters);
+
 /// "784-400-10" and its numbers.
 std::vector<std::int64_t> sizes_of(const Record& parameters);
 

@@ -82,6 +82,35 @@ std::vector<Record> endurance_plan(const Settings& settings) {
   return lines;
 }
 
+/// On one thread and on all.
+void for_threads(const Settings& settings, const std::string& text, std::vector<Record>& lines) {
+  lines.push_back(line(text, 1));
+  if (settings.threads > 1) lines.push_back(line(text, settings.threads));
+}
+
+/// The layers of the published networks, then steps of them: plain, with squares, low rank.
+std::vector<Record> conv_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* layer : {"C=1 H=28 O=6 k=5 s=1 p=0 M=128", "C=6 H=12 O=16 k=5 s=1 p=0 M=128",
+                            "C=3 H=32 O=64 k=11 s=4 p=5 M=128", "C=64 H=4 O=192 k=5 s=1 p=2 M=128",
+                            "C=192 H=2 O=384 k=3 s=1 p=1 M=128", "C=3 H=32 O=64 k=7 s=2 p=3 M=128",
+                            "C=64 H=8 O=64 k=3 s=1 p=1 M=128", "C=128 H=4 O=128 k=3 s=1 p=1 M=128",
+                            "C=256 H=2 O=256 k=3 s=1 p=1 M=128", "C=512 H=1 O=512 k=3 s=1 p=1 M=128",
+                            "C=3 H=32 O=64 k=3 s=1 p=1 M=32", "C=64 H=32 O=64 k=3 s=1 p=1 M=32",
+                            "C=128 H=16 O=128 k=3 s=1 p=1 M=32", "C=256 H=8 O=256 k=3 s=1 p=1 M=32",
+                            "C=512 H=4 O=512 k=3 s=1 p=1 M=32", "C=64 H=32 O=128 k=3 s=2 p=1 M=32",
+                            "C=64 H=32 O=128 k=1 s=2 p=0 M=32"})
+    for_threads(settings, std::string("case=conv ") + layer + " dtype=f32", lines);
+  for (const char* network : {"lenet5 M=128", "alexnet M=128", "resnet18 M=128", "resnet18-cifar M=32"}) {
+    if (settings.quick && std::string(network) != "lenet5 M=128") continue;
+    for (const char* method : {"map S=1 L=0", "slang S=1 L=0 guard=0", "slang S=1 L=0", "slang S=4 L=0",
+                               "slang S=1 L=1", "slang S=1 L=10"})
+      for_threads(settings, std::string("case=conv network=") + network + " method=" + method + " dtype=f32",
+                  lines);
+  }
+  return lines;
+}
+
 /// Cost against D (the caller's rows, no model), against n = M S, against L.
 std::vector<Record> scaling_plan(const Settings& settings) {
   using Numbers = std::vector<std::int64_t>;
@@ -102,8 +131,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve",   "predict",  "online",
-                                              "gemm",  "stream", "scaling", "endurance"};
+  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",
+                                              "conv",  "gemm",   "stream", "scaling", "endurance"};
   return names;
 }
 
@@ -113,6 +142,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
                               : name == "predict"                   ? predict_plan(settings)
                               : name == "online"                    ? online_plan(settings)
                               : name == "endurance"                 ? endurance_plan(settings)
+                              : name == "conv"                      ? conv_plan(settings)
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)

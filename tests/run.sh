@@ -110,6 +110,7 @@ documents() {
   for name in uncertainty digits_uncertainty; do
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done
+  check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"
@@ -130,6 +131,7 @@ summary() {
 golden() {
   check 'golden file, SLANG' $release/tests/bdl_golden tests/golden/slang.json
   check 'golden file, online rules' $release/tests/bdl_golden tests/golden/bong.json
+  check 'golden file, networks' $release/tests/bdl_golden tests/golden/network.json
   check 'two threads have the bits of one, every method' bits
 }
 

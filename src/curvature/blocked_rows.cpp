@@ -108,11 +108,18 @@ void BlockedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
 }
 
 template <class T>
+bool BlockedRows<T>::has_sums_together() const {
+  return std::ranges::any_of(blocks_, [](const Block& block) { return block.rows->has_sums_together(); });
+}
+
+template <class T>
 void BlockedRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
   const StageTimer timer(Stage::sums);
   for (const auto& [rows, offset] : blocks_)
     rows->sum_and_squares(c, share_of(sum, offset, rows->parameters()), w,
                           share_of(squares, offset, rows->parameters()), *scratch_);
+  sum_points(0, c, sum);
+  clear_points({squares.data(), dimension_, 1});
 }
 
 template <class T>

@@ -26,6 +26,7 @@ class BlockedRows : public ExampleRows<T> {
   /// out = sum_r w_r b_r^2 of the point parameters, one after the other.
   void point_squares(ConstSpan<T> w, std::span<T> out) const;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  bool has_sums_together() const override;
   void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) override;
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;

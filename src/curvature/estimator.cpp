@@ -62,6 +62,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     return rows_.cost(size.examples, size.samples, seed_count(this->density_, size));
   }
 
+  bool has_sums_together() const override { return rows_.has_sums_together(); }
   Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const SeedSpec& spec) override {
     const BatchSize size{x.cols, thetas.cols, spec.kind, spec.apart};

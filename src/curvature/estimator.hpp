@@ -55,6 +55,8 @@ class Estimator {
   virtual void reserve_gradients(Index count) = 0;
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
+  /// Do its rows have it?
+  virtual bool has_sums_together() const { return false; }
   /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the
   /// next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,

@@ -45,7 +45,9 @@ class Rows {
   virtual void sum(ConstSpan<T> c, std::span<T> out) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out) = 0;
-  /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2, which rows of convolutions have in one pass.
+  /// Are sum and sum of squares cheaper together than one after the other?
+  virtual bool has_sums_together() const { return false; }
+  /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
   virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
     this->sum(c, sum);
     sum_squares(w, squares);

@@ -100,8 +100,17 @@ void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& opt
   else if (is_sampled(kind))
     q.reserve(size.samples, scratch);
   if (kind == EstimateKind::mc_reparam) sample_gradient_.reserve(dimension_);
-  if (kind == EstimateKind::mc_reparam && !dropout) diagonal_.reserve(dimension_);
+  if ((kind == EstimateKind::mc_reparam && !dropout) || sums_together(q, options))
+    diagonal_.reserve(dimension_);
   if (kind == EstimateKind::mc_hess) reserve_hessian(q, options, examples);
+}
+
+/// A diagonal posterior asks of the rows no more than their sum and their squares.
+template <class T>
+bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
+  return gives_rows(options.curvature) && !is_exact(options.curvature) && options.rule != Rule::map &&
+         options.mean_update != MeanUpdateOption::unprojected && q.is_diagonal() &&
+         rows_->has_sums_together();
 }
 
 template <class T>
@@ -132,12 +141,8 @@ template <class T>
 Evidence<T> EvidenceEstimator<T>::assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                          const Options& options, double weight, DrawSource<T>& draws,
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
-  Evidence<T> evidence = prepare(q, x, y, options, weight, draws, place, scratch);
-  if (evidence.gradient.empty()) {
-    const StageTimer timer(Stage::sums);
-    estimate_.rows->sum(estimate_.c, gradient_.first(dimension_));
-    evidence.gradient = gradient_.first(dimension_);
-  }
+  Evidence<T> evidence = see(q, x, y, options, weight, draws, place, scratch);
+  if (evidence.gradient.empty()) evidence.gradient = gradient();
   return evidence;
 }
 
@@ -145,6 +150,21 @@ template <class T>
 Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                           const Options& options, double weight, DrawSource<T>& draws,
                                           DrawPlace place, PosteriorScratch<T>& scratch) {
+  Evidence<T> evidence = see(q, x, y, options, weight, draws, place, scratch);
+  if (!sums_together(q, options)) return evidence;
+  const auto squares = diagonal_.first(dimension_);
+  estimate_.rows->sum_and_squares(estimate_.c, gradient_.first(dimension_), estimate_.w, squares);
+  has_gradient_ = true;
+  evidence.gradient = gradient();
+  evidence.curvature = {nullptr, {}, {}, squares};
+  return evidence;
+}
+
+/// All but the gradient, where it is made of rows.
+template <class T>
+Evidence<T> EvidenceEstimator<T>::see(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                      const Options& options, double weight, DrawSource<T>& draws,
+                                      DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   reserve_own(q, options, x.cols, scratch);
   choose_thetas(q, options, draws, place, scratch);
@@ -153,6 +173,7 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
   estimate_ = estimate(q, x, y, options, weight, place);
   y_ = y;
   weight_ = weight;
+  has_gradient_ = false;
   if (kind == EstimateKind::mc_reparam) return reparametrized(q, estimate_);
   Evidence<T> evidence{{}, {estimate_.rows, estimate_.w, {}, {}}, estimate_.expected_log_likelihood};
   if (kind == EstimateKind::mc_hess)
@@ -161,10 +182,18 @@ Evidence<T> EvidenceEstimator<T>::prepare(const Posterior<T>& q, ConstMatrixView
 }
 
 template <class T>
+ConstSpan<T> EvidenceEstimator<T>::gradient() {
+  const StageTimer timer(Stage::sums);
+  if (!has_gradient_) estimate_.rows->sum(estimate_.c, gradient_.first(dimension_));
+  return gradient_.first(dimension_);
+}
+
+template <class T>
 ConstSpan<T> EvidenceEstimator<T>::guarded_gradient(const Posterior<T>& metric, double rate, double limit,
                                                     bool& held) {
   const auto c = guard_.scale({model_.likelihood, estimate_, outputs_, y_, weight_}, metric, rate, limit);
   held = guard_.has_held();
+  if (has_gradient_ && !held) return gradient_.first(dimension_);
   const StageTimer timer(Stage::sums);
   estimate_.rows->sum(c, gradient_.first(dimension_));
   return gradient_.first(dimension_);

@@ -61,12 +61,14 @@ class EvidenceEstimator {
   Evidence<T> assess(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                      const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                      PosteriorScratch<T>& scratch);
-  /// The same without the gradient, which guarded_gradient() gives when it is known how far it moves the
-  /// mean.
+  /// The same for a step of a batch, but its gradient may be missing: gradient() gives it, or
+  /// guarded_gradient() when it is known how far it moves the mean.
   Evidence<T> prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                       const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                       PosteriorScratch<T>& scratch);
-  /// Of what prepare() saw, for a step of the mean by the covariance of `metric`: the gradient as the guard
+  /// Of what prepare() saw.
+  ConstSpan<T> gradient();
+  /// The same for a step of the mean by the covariance of `metric`: the gradient as the guard
   /// lets it pass, and whether it held anything back.
   ConstSpan<T> guarded_gradient(const Posterior<T>& metric, double rate, double limit, bool& held);
   /// For estimates without samples: posterior samples, and the outputs at them, in place of those of the last
@@ -106,6 +108,9 @@ class EvidenceEstimator {
   Curvature<T> hessian(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                        const Options& options, double scale, DrawSource<T>& draws, DrawPlace place);
   void draw_masked(const DropoutPosterior<T>& q, DrawSource<T>& draws, DrawPlace place);
+  Evidence<T> see(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
+                  double weight, DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch);
+  bool sums_together(const Posterior<T>& q, const Options& options) const;
   Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
   Evidence<T> masked(const DropoutPosterior<T>& q, const Estimate<T>& estimate);
   std::unique_ptr<Estimator<T>> rows_;
@@ -122,6 +127,7 @@ class EvidenceEstimator {
   Estimate<T> estimate_;
   ConstMatrixView<T> y_;
   double weight_ = 1;
+  bool has_gradient_ = false;
   LeverageGuard<T> guard_;
 };
 

@@ -57,10 +57,9 @@ void Optimizer<T>::step(Index examples) {
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
-  const Evidence<T> evidence = guarded ? work_.evidence->prepare(*posterior_, x, y, options_, 1 / part,
-                                                                 draws(), {state.step, 0}, work_.scratch)
-                                       : work_.evidence->assess(*posterior_, x, y, options_, 1 / part,
-                                                                draws(), {state.step, 0}, work_.scratch);
+  Evidence<T> evidence =
+      work_.evidence->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, work_.scratch);
+  if (!guarded && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
   watch(y, epoch_steps);
   if (guarded)
     take_guarded(evidence);

@@ -56,6 +56,8 @@ class BlockRows {
   virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) = 0;
+  /// Are the sum and the sum of squares cheaper together than one after the other?
+  virtual bool has_sums_together() const { return false; }
   /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
   virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
                                RowsScratch<T>& scratch) {

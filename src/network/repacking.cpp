@@ -26,12 +26,14 @@ void to_packets(const PacketMap& map, ConstMatrixView<T> columns, bool add, Matr
   const Index positions = map.shape.rows * map.shape.columns;
   for_each_channel(map, columns.cols, [&](Index packet, Index at, Index row, Index examples) {
     T* const to = packets.column_data(packet) + at;
-    for (Index lane = 0; lane < packet_size; ++lane) {
-      const T* from = columns.column_data(packet * packet_size + std::min(lane, examples - 1)) + row;
-      for (Index p = 0; p < positions; ++p) {
-        T& number = to[p * packet_size + lane];
-        number = (add ? number : T(0)) + (lane < examples ? from[p] : T(0));
-      }
+    const T* from[packet_size];
+    for (Index lane = 0; lane < packet_size; ++lane)
+      from[lane] = columns.column_data(packet * packet_size + std::min(lane, examples - 1)) + row;
+    for (Index p = 0; p < positions; ++p) {
+      T numbers[packet_size];
+      for (Index lane = 0; lane < packet_size; ++lane) numbers[lane] = lane < examples ? from[lane][p] : T(0);
+      for (Index lane = 0; lane < packet_size; ++lane)
+        to[p * packet_size + lane] = (add ? to[p * packet_size + lane] : T(0)) + numbers[lane];
     }
   });
   if (!add) clear_gaps(map, packets);

@@ -563,9 +563,8 @@ void patch_squares(const ConvShape& shape, const PatchFactors<T>& factors, const
   parallel_for(factors.e.cols, [&](Index packet) noexcept {
     double* const of_packet = out + packet * packet_size;
     std::fill_n(of_packet, packet_size, 0.0);
-    with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      add_packet_squares<width()>(products, tiling, v, packet, of_packet);
-    });
+    with_simd([&](auto width)
+                  BDL_INLINE_LAMBDA { add_packet_squares<width()>(products, tiling, v, packet, of_packet); });
   });
 }
 

@@ -303,7 +303,8 @@ void PatchRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, st
   if (shape_.has_bias()) add_bias_squares(joined, v.data() + shape_.weights(), lanes);
   for (Index j = 0; j < n; ++j) {
     const Index i = j % joined.examples,
-                lane = (j / joined.examples * joined.packets + i / packet_size) * packet_size + i % packet_size;
+                lane =
+                    (j / joined.examples * joined.packets + i / packet_size) * packet_size + i % packet_size;
     double& to = out[static_cast<std::size_t>(j)];
     to = lanes[lane] + (add ? to : 0);
   }

@@ -23,6 +23,7 @@ class PatchRows final : public BlockRows<T> {
                RowsScratch<T>& scratch) override;
   void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
+  bool has_sums_together() const override { return true; }
   void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
                        RowsScratch<T>& scratch) override;
   void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override;

@@ -1,0 +1,145 @@
+// Convolutions: single layers on their own, and training steps of the published networks.
+#include <algorithm>
+#include <stdexcept>
+
+#include "api.hpp"
+#include "cases.hpp"
+#include "machine.hpp"
+#include "network/convolution/convolve.hpp"
+#include "network/convolution/patch_products.hpp"
+#include "timing.hpp"
+
+namespace bench {
+namespace {
+
+using bdl::Buffer;
+using bdl::ConvShape;
+using bdl::Index;
+using bdl::PacketMap;
+
+Effort effort_of(const Record& parameters) {
+  return parameters.has("quick") ? Effort{2, 0} : Effort{9, 0.3};
+}
+
+/// "64x4x4 192x5x5": channels, rows and columns; filters and kernel.
+ConvShape shape_of(const Record& parameters) {
+  const Index channels = parameters.integer("C"), size = parameters.integer("H"),
+              kernel = parameters.integer("k"), stride = parameters.integer("s"),
+              pad = parameters.integer("p"), out = (size + 2 * pad - kernel) / stride + 1;
+  return {{channels, size, size}, {parameters.integer("O"), out, out}, kernel, stride, pad, 1};
+}
+
+template <class T>
+class Layer {
+ public:
+  Layer(const ConvShape& shape, Index examples)
+      : shape_(shape),
+        packets_(bdl::packets_of(examples)),
+        weights_(uniform<T>(shape.weights(), T(0.1))),
+        bias_(uniform<T>(shape.output.channels, T(0.1))),
+        ones_(static_cast<std::size_t>(packets_ * bdl::packet_size), T(1)),
+        sums_(weights_.size()),
+        squares_(weights_.size()) {
+    fill(in_, shape.input);
+    fill(out_, shape.output);
+    fill(back_, shape.input);
+  }
+  void forward() { bdl::convolve<T>(shape_, weights_.data(), bias_.data(), view(in_, shape_.input), out()); }
+  void backward() { bdl::convolve_back<T>(shape_, weights_.data(), out(), false, view(back_, shape_.input)); }
+  void sum() { sums({ones_.data(), sums_.data()}, {nullptr, nullptr}); }
+  void sum_and_squares() { sums({ones_.data(), sums_.data()}, {ones_.data(), squares_.data()}); }
+
+ private:
+  void sums(const bdl::PatchSums<T>& sum, const bdl::PatchSums<T>& squares) {
+    bdl::patch_sums<T>(shape_, {view(in_, shape_.input), out()}, sum, squares);
+  }
+  bdl::MatrixView<T> view(Buffer<T>& maps, const bdl::Shape& shape) {
+    return maps.matrix(PacketMap{shape}.packet_numbers(), packets_);
+  }
+  bdl::MatrixView<T> out() { return view(out_, shape_.output); }
+  void fill(Buffer<T>& maps, const bdl::Shape& shape) {
+    const Index numbers = PacketMap{shape}.packet_numbers() * packets_;
+    const auto values = uniform<T>(numbers, T(1));
+    maps.reserve(numbers);
+    std::ranges::copy(values, maps.data());
+  }
+
+  ConvShape shape_;
+  Index packets_;
+  std::vector<T> weights_, bias_, ones_, sums_, squares_;
+  Buffer<T> in_, out_, back_;
+};
+
+/// Rates on the products within the input, and on all: skipping the padding may exceed the peak.
+template <class T>
+Record layer(const Record& parameters) {
+  const ConvShape shape = shape_of(parameters);
+  const Index examples = parameters.integer("M");
+  Layer<T> of(shape, examples);
+  const double filters = 2.0 * static_cast<double>(examples * shape.channels() * shape.output.channels),
+               valid = filters * static_cast<double>(shape.valid_products()),
+               nominal = filters * static_cast<double>(shape.positions() * shape.taps());
+  const double peak = std::max(parameters.number("sgemm_peak"), parameters.number("own_peak"));
+  Record line = parameters;
+  const auto add = [&](const char* what, const std::function<void()>& call) {
+    const Timing timing = time_calls(effort_of(parameters), call);
+    const double gflops = valid / timing.min / 1e6;
+    line.set(std::string(what) + "_gflops", gflops)
+        .set(std::string(what) + "_nominal", nominal / timing.min / 1e6)
+        .set(std::string(what) + "_of_peak", gflops / peak);
+    return timing.min;
+  };
+  add("forward", [&] { of.forward(); });
+  if (shape.channels() > 3) add("backward", [&] { of.backward(); });
+  const double sums = add("weights", [&] { of.sum(); });
+  const Timing both = time_calls(effort_of(parameters), [&] { of.sum_and_squares(); });
+  return line.set("with_squares", both.min / sums);
+}
+
+Model network_model(const Record& parameters) {
+  const std::string& name = parameters.text("network");
+  const bool is_gray = name == "lenet5";
+  const char* text = nullptr;
+  bdl_model* model = nullptr;
+  check(bdl_network_description(name.c_str(), is_gray ? 1 : 3, is_gray ? 28 : 32, is_gray ? 28 : 32, 10,
+                                &text));
+  check(bdl_model_create_network(BDL_F32, text, BDL_CATEGORICAL, &model));
+  return Model(model);
+}
+
+Optimizer network_optimizer(const Record& parameters, const Model& model, const Posterior& posterior) {
+  bdl_optimizer* optimizer = nullptr;
+  check(bdl_optimizer_create(model.get(), posterior.get(), parameters.text("method").c_str(), 50000,
+                             &optimizer));
+  Optimizer created(optimizer);
+  check(bdl_optimizer_set_int(optimizer, "samples", parameters.integer("S")));
+  if (parameters.has("guard"))
+    check(bdl_optimizer_set_double(optimizer, "guard", parameters.number("guard")));
+  return created;
+}
+
+/// Steps of training on any numbers.
+Record network(const Record& parameters) {
+  const Model model = network_model(parameters);
+  const int64_t minibatch = parameters.integer("M"), inputs = bdl_model_inputs(model.get());
+  const Posterior posterior =
+      make_posterior(BDL_F32, bdl_model_parameters(model.get()), parameters.integer("L"));
+  const Optimizer optimizer = network_optimizer(parameters, model, posterior);
+  const auto x = uniform<float>(minibatch * inputs, 1.0F);
+  std::vector<float> y(static_cast<std::size_t>(minibatch));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(i * i % 10);
+  const Timing timing = time_calls(effort_of(parameters), [&] {
+    check(bdl_optimizer_step(optimizer.get(), matrix(x, minibatch, inputs), matrix(y, minibatch, 1)));
+  });
+  Record line = parameters;
+  return line.set("ms", timing.min).set("ms_median", timing.median).set("peak_mb", peak_megabytes());
+}
+
+}  // namespace
+
+std::vector<Record> conv(const Record& parameters) {
+  if (parameters.has("network")) return {network(parameters)};
+  return {parameters.text("dtype") == "f32" ? layer<float>(parameters) : layer<double>(parameters)};
+}
+
+}  // namespace bench
