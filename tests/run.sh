@@ -107,6 +107,9 @@ documents() {
     --datasets iris --epochs 2
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
+  for name in uncertainty digits_uncertainty; do
+    check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
+  done
   check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"

@@ -30,7 +30,7 @@ std::string basic_block(int filters, int stride) {
   std::string text = "residual\n  conv " + number + " 3" + step +
                      " pad 1 nobias\n  batchnorm\n  relu\n  conv " + number +
                      " 3 pad 1 nobias\n  batchnorm\n";
-  if (stride != 1) text += "  shortcut\n  conv " + number + " 1" + step + " nobias\n  batchnorm\n";
+  if (stride != 1) text += "shortcut\n  conv " + number + " 1" + step + " nobias\n  batchnorm\n";
   return text + "end\nrelu\n";
 }
 

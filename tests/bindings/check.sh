@@ -31,15 +31,18 @@ case $step in
     sh "$root/bindings/r/valgrind.sh" ;;
   julia) $julia "$root/bindings/julia/BDL.jl/test/runtests.jl" ;;
   quickstarts) # the same figures in every language, from another folder
-    figures() { grep -E '^test RMSE|intervals hold|^learned noise'; }
+    figures() { grep -E '^test RMSE|intervals hold|^learned noise|^test accuracy|^sure of'; }
     data=$root/examples/data
     cd "$work"
     "$build/examples/quickstart" "$data/yacht.csv" "$data/yacht_test_rows.csv" | figures >quickstart.c
-    "$python" "$root/examples/quickstart.py" | figures >quickstart.py
-    Rscript "$root/examples/quickstart.R" | figures >quickstart.R
-    $julia "$root/examples/quickstart.jl" | figures >quickstart.jl
-    cat quickstart.c
-    for language in py R jl; do diff quickstart.c "quickstart.$language"; done ;;
+    "$build/examples/digits" "$data/digits.bin" | figures >digits.c
+    for name in quickstart digits; do
+      "$python" "$root/examples/$name.py" | figures >$name.py
+      Rscript "$root/examples/$name.R" | figures >$name.R
+      $julia "$root/examples/$name.jl" | figures >$name.jl
+      cat $name.c
+      for language in py R jl; do diff $name.c "$name.$language"; done
+    done ;;
   fixtures)
     sh "$root/tests/fixtures/run.sh" "$build" "python=$python $root/tests/fixtures/fixtures.py" \
       "r=Rscript $root/tests/fixtures/fixtures.R" "julia=$julia $root/tests/fixtures/fixtures.jl" ;;

@@ -299,6 +299,33 @@ static void test_suggestions_are_valid(void** state) {
   free_all(linear, q);
 }
 
+/* The same of a network with convolutions, by each method that learns one. */
+static void test_suggestions_for_convolutions(void** state) {
+  bdl_model* model;
+  int learned = 0;
+  (void)state;
+  OK(bdl_model_create_network(BDL_F64, "input 1 4 4; conv 2 3; relu; dense 2", BDL_CATEGORICAL, &model));
+  for (int64_t i = 0; i < bdl_method_count(); ++i) {
+    const char *method, *family, *options;
+    bdl_posterior* q;
+    bdl_optimizer* o = NULL;
+    int32_t is_stream;
+    OK(bdl_method_describe(bdl_method_name(i), &family, &is_stream, NULL, NULL, NULL, NULL));
+    OK(bdl_training_suggest(model, ROWS, 0, bdl_method_name(i), "auto", &method, &family, NULL, &options));
+    assert_string_equal(options, is_stream ? "" : "initialization=he start_share=0");
+    if (strncmp(family, "low_rank", 8) != 0 && strcmp(family, "diagonal") != 0) continue;
+    OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), *family == 'l', &q));
+    if (bdl_optimizer_create(model, q, method, ROWS, &o) == BDL_OK) {
+      OK(bdl_optimizer_set_text(o, options));
+      ++learned;
+    }
+    bdl_optimizer_free(o);
+    bdl_posterior_free(q);
+  }
+  assert_true(learned > 8);
+  bdl_model_free(model);
+}
+
 static void test_suggested_predictions(void** state) {
   bdl_posterior* q[FAMILIES];
   bdl_model* const linear = create_all(q);
@@ -523,6 +550,7 @@ int test_api_options(void) {
       cmocka_unit_test_setup_teardown(test_suggested_methods, setup, teardown),
       cmocka_unit_test(test_suggested_training),
       cmocka_unit_test(test_suggestions_are_valid),
+      cmocka_unit_test(test_suggestions_for_convolutions),
       cmocka_unit_test(test_suggested_predictions),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test_setup_teardown(test_text, setup, teardown),

@@ -170,7 +170,7 @@ static void test_initialize(void** state) {
   (void)state;
   watch(&t);
   REFUSED(INVALID, "scheme is 0", bdl_model_initialize(t.model, (bdl_initialization)0, 1, into(1, 17)));
-  REFUSED(INVALID, "scheme is 4", bdl_model_initialize(t.model, (bdl_initialization)4, 1, into(1, 17)));
+  REFUSED(INVALID, "scheme is 6", bdl_model_initialize(t.model, (bdl_initialization)6, 1, into(1, 17)));
   REFUSES_OUTPUTS("parameters", 1, t.parameters, bdl_model_initialize(t.model, BDL_INIT_HE, 1, wrong));
   OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user_model));
   REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_initialize(user_model, BDL_INIT_HE, 1, into(1, 2)));
@@ -224,12 +224,32 @@ static void test_overflow(void** state) {
   trained_free(&t);
 }
 
+static void test_published_networks(void** state) {
+  const char** text = &out.text;
+  (void)state;
+  watch(NULL);
+  REFUSED(INVALID, "index is 4, expected 0 to 3",
+          bdl_network_describe(4, text, &out.count, &out.rows, &out.cols, &out.offset, &out.doc, &out.more));
+  REFUSED(INVALID, "index is -1", bdl_network_describe(-1, text, NULL, NULL, NULL, NULL, NULL, NULL));
+  REFUSED(INVALID, "name is NULL", bdl_network_description(NULL, 1, 28, 28, 10, text));
+  REFUSED(INVALID, "text is NULL", bdl_network_description("lenet5", 1, 28, 28, 10, NULL));
+  REFUSED(INVALID,
+          "no network \"lenet\", did you mean \"lenet5\"? There are \"lenet5\", \"alexnet\", \"resnet18\", ",
+          bdl_network_description("lenet", 1, 28, 28, 10, text));
+  REFUSED(INVALID, "channels is 0", bdl_network_description("lenet5", 0, 28, 28, 10, text));
+  REFUSED(INVALID, "rows is -28", bdl_network_description("lenet5", 1, -28, 28, 10, text));
+  REFUSED(INVALID, "columns is 4294967296",
+          bdl_network_description("lenet5", 1, 28, INT64_C(1) << 32, 10, text));
+  REFUSED(INVALID, "outputs is 0", bdl_network_description("lenet5", 1, 28, 28, 0, text));
+}
+
 int test_errors_model(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
-      cmocka_unit_test(test_struct_sizes),    cmocka_unit_test(test_copy),
-      cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),
-      cmocka_unit_test(test_noise_precision), cmocka_unit_test(test_initialize),
-      cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_overflow)};
+      cmocka_unit_test(test_create_mlp),        cmocka_unit_test(test_create_user),
+      cmocka_unit_test(test_struct_sizes),      cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_null_model),        cmocka_unit_test(test_block),
+      cmocka_unit_test(test_noise_precision),   cmocka_unit_test(test_initialize),
+      cmocka_unit_test(test_evaluation),        cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_published_networks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

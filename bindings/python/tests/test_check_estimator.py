@@ -11,6 +11,8 @@ import bdl
     [
         bdl.BayesianMLPRegressor(),
         bdl.BayesianMLPClassifier(),
+        bdl.BayesianConvClassifier("dense 10; relu", dtype="float64"),
+        bdl.BayesianConvRegressor("dense 10; relu", dtype="float64"),
         bdl.BayesianGLM(),
         bdl.BayesianGLM("bernoulli"),
         bdl.BayesianGLM("categorical"),
