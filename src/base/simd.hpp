@@ -1,6 +1,7 @@
 // Hot loops are compiled once per instruction set and one copy is chosen at run time.
 #pragma once
 
+#include <atomic>
 #include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -19,11 +20,17 @@ namespace bdl {
 /// In increasing order of width.
 enum class Simd { baseline, avx2, avx512 };
 
+/// The widest set that is used, of those that the processor has: tests try narrower ones.
+inline std::atomic<Simd> most_simd{Simd::avx512};
+
 /// The widest set that this processor has.
 inline Simd widest_simd() {
 #if BDL_X86_SIMD
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return Simd::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::avx2;
+  const Simd most = most_simd.load(std::memory_order_relaxed);
+  if (most == Simd::avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    return Simd::avx512;
+  if (most != Simd::baseline && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return Simd::avx2;
 #endif
   return Simd::baseline;
 }

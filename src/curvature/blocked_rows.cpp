@@ -115,6 +115,8 @@ bool BlockedRows<T>::has_sums_together() const {
 template <class T>
 void BlockedRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
   const StageTimer timer(Stage::sums);
+  clear_points({squares.data(), dimension_, 1});
+  sum_points(0, c.first(static_cast<std::size_t>(count_)), sum);
   for (const auto& [rows, offset] : blocks_)
     rows->sum_and_squares(c, share_of(sum, offset, rows->parameters()), w,
                           share_of(squares, offset, rows->parameters()), *scratch_);

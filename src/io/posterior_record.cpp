@@ -26,10 +26,15 @@ std::string joined(const std::vector<Index>& sizes) {
 }
 
 void write_dropout(RecordWriter& record, const DropoutLayout& layout) {
-  std::vector<Index> numbers;  // four a layer
-  for (const auto& [inputs, outputs, bias, of_data] : layout.layers)
+  std::vector<Index> numbers, kernels;  // four and two a layer
+  bool has_convolutions = false;
+  for (const auto& [inputs, outputs, bias, of_data, taps, groups] : layout.layers) {
     numbers.insert(numbers.end(), {inputs, outputs, bias ? 1 : 0, of_data ? 1 : 0});
+    kernels.insert(kernels.end(), {taps, groups});
+    has_convolutions = has_convolutions || taps > 1 || groups > 1;
+  }
   record.text("posterior.dropout_layers", joined(numbers));
+  if (has_convolutions) record.text("posterior.dropout_kernels", joined(kernels));
   record.real("posterior.dropout_input_rate", layout.input_rate);
   record.real("posterior.dropout_hidden_rate", layout.hidden_rate);
 }
@@ -40,20 +45,40 @@ double read_rate(const RecordReader& record, const char* key) {
   return rate;
 }
 
+/// Taps and groups of each layer: of convolutions, without which there is no such field.
+void read_kernels(const RecordReader& record, Index dimension, std::vector<DropoutLayout::Layer>& layers) {
+  const char* const key = "posterior.dropout_kernels";
+  if (!record.has(key)) return;
+  const std::vector<Index> numbers = record.integers(key, 1, dimension);
+  if (numbers.size() != 2 * layers.size())
+    fail(Status::ERROR_FORMAT, "field %s does not fit the layers", key);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    DropoutLayout::Layer& layer = layers[l];
+    layer.taps = numbers[2 * l];
+    layer.groups = numbers[2 * l + 1];
+    if (layer.inputs % layer.groups != 0 || layer.outputs % layer.groups != 0)
+      fail(Status::ERROR_FORMAT, "field %s: layer %zu is not one", key, l);
+  }
+}
+
 /// Layers that have `dimension` parameters together.
 std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index dimension) {
   const char* const key = "posterior.dropout_layers";
   const std::vector<Index> numbers = record.integers(key, 0, dimension);
   std::vector<DropoutLayout::Layer> layers;
-  double parameters = 0;
   for (std::size_t at = 0; at + 4 <= numbers.size(); at += 4) {
     const Index inputs = numbers[at], outputs = numbers[at + 1], bias = numbers[at + 2],
                 of_data = numbers[at + 3];
     if (inputs < 1 || outputs < 1 || bias > 1 || of_data > 1)
       fail(Status::ERROR_FORMAT, "field %s: layer %zu is not one", key, at / 4);
     layers.push_back({inputs, outputs, bias == 1, of_data == 1});
-    parameters += static_cast<double>(outputs) * static_cast<double>(inputs + bias);
   }
+  read_kernels(record, dimension, layers);
+  double parameters = 0;
+  for (const DropoutLayout::Layer& layer : layers)
+    parameters += static_cast<double>(layer.outputs) *
+                  (static_cast<double>(layer.inputs_of_group()) * static_cast<double>(layer.taps) +
+                   (layer.bias ? 1 : 0));
   if (numbers.size() % 4 != 0 || parameters != static_cast<double>(dimension))
     fail(Status::ERROR_FORMAT, "field %s does not fit the mean", key);
   return layers;

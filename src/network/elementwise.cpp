@@ -13,6 +13,9 @@ constexpr const char* words[] = {"identity", "relu",    "leaky_relu", "elu",  "g
                                  "tanh",     "sigmoid", "softplus",   "swish"};
 static_assert(std::size(words) == BDL_SWISH - BDL_IDENTITY + 1);
 
+/// Random numbers that are drawn before they go to their places.
+constexpr Index numbers_together = 512;
+
 /// The outputs' place, with the inputs in it.
 template <class T>
 void move_in(ConstMatrixView<T> in, MatrixView<T> out) {
@@ -96,27 +99,62 @@ std::string DropoutLayer<T>::text() const {
   return "dropout " + number_text(rate_);
 }
 
+/// The slopes of `count` examples from `first` on. Number j of example i is number first_number + i size + j
+/// of the stream.
+template <class T>
+void DropoutLayer<T>::draw(const StreamKey& key, Index first_number, Index first, Index count,
+                           MatrixView<T> slopes) const {
+  const Shape& shape = this->output();
+  const bool is_packed = slopes.rows != shape.size();
+  const PacketMap map{shape};
+  // What stands in one run.
+  const Index run_numbers = is_packed ? shape.rows * shape.columns : shape.size(),
+              step = is_packed ? packet_size : 1, last_run = is_packed ? shape.channels - 1 : 0;
+  const T rate = static_cast<T>(rate_), kept_factor = static_cast<T>(1 / (1 - rate_));
+  T numbers[numbers_together];
+  Index example = first, run = 0, at = 0;
+  for (Index done = 0; done < count * shape.size(); done += numbers_together) {
+    const Index some = std::min(numbers_together, count * shape.size() - done);
+    fill_uniform(key, first_number + first * shape.size() + done, {numbers, static_cast<std::size_t>(some)},
+                 T(0), T(1));
+    for (Index k = 0; k < some;) {
+      const Index length = std::min(some - k, run_numbers - at);
+      T* const to = (is_packed ? slopes.column_data(example / packet_size) + run * map.channel_numbers() +
+                                     example % packet_size
+                               : slopes.column_data(example)) +
+                    at * step;
+      for (Index j = 0; j < length; ++j) to[j * step] = numbers[k + j] < rate ? T(0) : kept_factor;
+      k += length;
+      at += length;
+      if (at < run_numbers) continue;
+      at = 0;
+      run = run == last_run ? 0 : run + 1;
+      if (run == 0) ++example;
+    }
+  }
+}
+
 template <class T>
 void DropoutLayer<T>::forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                               const Kept<T>& kept) const {
   move_in(in, out);
   if (kept.curvatures.data) std::fill_n(kept.curvatures.data, out.size(), T(0));
   if (!kept.is_wanted()) return;
-  const Index size = out.size();
-  const std::span<T> slopes(kept.slopes.data, static_cast<std::size_t>(size));
   if (!pass.noise) {
-    std::ranges::fill(slopes, T(1));
+    std::fill_n(kept.slopes.data, out.size(), T(1));
     return;
   }
   StreamKey key = *pass.noise;
   key.sample += static_cast<std::uint32_t>(pass.sample);
-  fill_uniform(key, offset_ * in.cols, slopes, T(0), T(1));
-  const T rate = static_cast<T>(rate_), kept_factor = static_cast<T>(1 / (1 - rate_));
-  for (Index i = 0; i < size; ++i) {
-    T& slope = slopes[static_cast<std::size_t>(i)];
-    slope = slope < rate ? T(0) : kept_factor;
-    out.data[i] *= slope;
-  }
+  const Index size = this->output().size(), first_number = offset_ * pass.examples;
+  check_normals<T>(key, first_number + size * pass.examples);
+  if (out.rows != size) std::fill_n(kept.slopes.data, out.size(), T(0));  // what is no example's
+  parallel_blocks(pass.examples, task_grain(size), [&](Index first, Index count) noexcept {
+    draw(key, first_number, first, count, kept.slopes);
+  });
+  const T* const slopes = kept.slopes.data;
+  T* const numbers = out.data;
+  for_each_index(out.size(), [=](Index i) BDL_INLINE_LAMBDA { numbers[i] *= slopes[i]; });
 }
 
 template class ElementwiseLayer<float>;

@@ -40,7 +40,8 @@ class ActivationLayer final : public ElementwiseLayer<T> {
 };
 
 /// dropout RATE: each number is 0 with that probability and divided by 1 - RATE else, anew for each example
-/// and sample of a training step; nothing at prediction (Srivastava et al. 2014).
+/// and sample of a training step; nothing at prediction (Srivastava et al. 2014). Masks do not depend on the
+/// layout.
 template <class T>
 class DropoutLayer final : public ElementwiseLayer<T> {
  public:
@@ -54,6 +55,7 @@ class DropoutLayer final : public ElementwiseLayer<T> {
                const Kept<T>& kept) const override;
 
  private:
+  void draw(const StreamKey& key, Index first_number, Index first, Index count, MatrixView<T> slopes) const;
   double rate_;
   Index offset_;
 };

@@ -139,15 +139,18 @@ void Graph<T>::find_straight_wires() {
       learned_, [&](const Learned& layer) { return !wire(nodes_[at(layer.node)].out).is_straight; });
 }
 
+/// A convolution's filter gives all positions of its channel.
 template <class T>
 void Graph<T>::silence_outputs(Index first, std::span<T> theta) const {
-  for (const Index n : dense_nodes_) {
-    const Node& node = nodes_[at(n)];
-    const DenseShape& shape = *node.layer->dense();
-    if (!wire(node.out).is_straight) continue;
-    const Index count = shape.outputs - first;
-    std::fill_n(theta.data() + shape.weight_offset + first * shape.inputs, count * shape.inputs, T(0));
-    if (shape.has_bias()) std::fill_n(theta.data() + shape.bias_offset + first, count, T(0));
+  for (const Learned& learned : learned_) {
+    const Node& node = nodes_[at(learned.node)];
+    const ConvShape* const convolution = node.layer->convolution();
+    if (!wire(node.out).is_straight || (!node.layer->dense() && !convolution)) continue;
+    const Index positions = convolution ? convolution->positions() : 1,
+                first_row = (first + positions - 1) / positions;
+    for (const ParameterBlock& block : node.layer->blocks())
+      std::fill_n(theta.data() + block.offset + first_row * block.cols, (block.rows - first_row) * block.cols,
+                  T(0));
   }
 }
 

@@ -93,6 +93,8 @@ class Layer {
   virtual Index fewest_examples() const { return 1; }
   /// Weights and bias of a dense layer; else null.
   virtual const DenseShape* dense() const { return nullptr; }
+  /// The same of a convolution.
+  virtual const ConvShape* convolution() const { return nullptr; }
   virtual bool can(Need) const { return true; }
   /// That it uses up for an example in training.
   virtual Index random_numbers() const { return 0; }

@@ -93,8 +93,8 @@ void MaxPoolLayer<T>::forward(const Pass<T>&, ConstMatrixView<T> in, MatrixView<
     T* const winners = kept.is_wanted() ? kept.slopes.column_data(packet) + to : nullptr;
     for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
       for (Index lane = 0; lane < packet_size; lane += V::lanes) {
-        typename V::Vector best = typename V::Vector{} - std::numeric_limits<T>::infinity(), winner{}, nan{},
-                           nan_winner{};
+        typename V::Vector best = typename V::Vector{} - std::numeric_limits<T>::infinity(),
+                           winner = typename V::Vector{} + static_cast<T>(taps.first), nan{}, nan_winner{};
         // NaN apart: two selections in a row by different masks would not become vector code (GCC 12).
         for_each_tap(window, taps, [&](Index tap, Index at) BDL_INLINE_LAMBDA {
           typename V::Vector value;

@@ -17,13 +17,21 @@ enum class Family {
   layerwise_full = 6
 };
 
-/// Which parameters share a mask of dropout: the weights that an input feeds in one of these layers.
+/// Which parameters share a mask of dropout: the weights that a unit feeds in one of these layers. Units are
+/// the inputs of a dense layer and the channels that a convolution reads.
 struct DropoutLayout {
   struct Layer {
-    Index inputs, outputs;
+    Index inputs, outputs;  ///< units and filters, if it is a convolution
     bool bias;
-    bool of_data;  ///< its inputs are the network's
-    Index parameters() const { return outputs * (inputs + (bias ? 1 : 0)); }
+    bool of_data;                ///< its inputs are the network's
+    Index taps = 1, groups = 1;  ///< of a convolution: its kernel's, for a unit and an output of its group
+    Index inputs_of_group() const { return inputs / groups; }
+    Index outputs_of_group() const { return outputs / groups; }
+    Index weights_of_output() const { return inputs_of_group() * taps; }
+    Index weights() const { return outputs * weights_of_output(); }
+    Index parameters() const { return weights() + (bias ? outputs : 0); }
+    /// The unit that is the first of an output's.
+    Index first_unit(Index output) const { return output / outputs_of_group() * inputs_of_group(); }
     bool operator==(const Layer&) const = default;
   };
   std::vector<Layer> layers;       ///< in the order of their parameters

@@ -13,16 +13,23 @@ struct Shape {
   std::vector<Index> sizes;
   bool bias;
   double input_rate, hidden_rate;
+  std::vector<DropoutLayout::Layer> layers{};  ///< in place of sizes
 
-  DropoutLayout layout() const { return dropout_layout(sizes, bias, input_rate, hidden_rate); }
-  double rate(std::size_t layer) const { return layer == 0 ? input_rate : hidden_rate; }
+  DropoutLayout layout() const {
+    return layers.empty() ? dropout_layout(sizes, bias, input_rate, hidden_rate)
+                          : DropoutLayout{layers, input_rate, hidden_rate};
+  }
 };
 
-const Shape shapes[] = {{{1, 1}, false, 0.3, 0},
-                        {{3, 1}, true, 0.5, 0.5},
-                        {{4, 5, 3}, true, 0.1, 0.4},
-                        {{4, 5, 3}, false, 0, 0.7},
-                        {{3, 2, 4, 1}, true, 0.25, 0}};
+const Shape shapes[] = {
+    {{1, 1}, false, 0.3, 0},
+    {{3, 1}, true, 0.5, 0.5},
+    {{4, 5, 3}, true, 0.1, 0.4},
+    {{4, 5, 3}, false, 0, 0.7},
+    {{3, 2, 4, 1}, true, 0.25, 0},
+    // Convolutions: with groups, one channel each, more channels than weights of a filter.
+    {{}, false, 0.2, 0.5, {{3, 4, true, true, 9}, {4, 6, false, false, 4, 2}, {6, 2, true, false}}},
+    {{}, false, 0.3, 0.4, {{4, 8, true, true, 1, 4}, {8, 8, true, false, 2, 8}}}};
 
 template <class T>
 std::unique_ptr<DropoutPosterior<T>> posterior_of(const Shape& shape, const Dense& mean) {
@@ -39,17 +46,19 @@ Dense draws_of(const Posterior<T>& q, const StreamKey& key, Index count) {
   return thetas.dense();
 }
 
-/// Visits weight (o, i) of every layer with its place in theta and the number of its unit; biases have none
-/// (-1).
+/// Visits every weight with its place in theta and the number of its unit; biases have none (-1).
 template <class Visit>
 void for_each_parameter(const Shape& shape, Visit visit) {
   Index at = 0, units = 0;
-  for (std::size_t l = 0; l + 1 < shape.sizes.size(); ++l) {
-    const Index inputs = shape.sizes[l], outputs = shape.sizes[l + 1];
-    for (Index o = 0; o < outputs; ++o)
-      for (Index i = 0; i < inputs; ++i) visit(at++, units + i, shape.rate(l));
-    for (Index o = 0; shape.bias && o < outputs; ++o) visit(at++, Index{-1}, 0.0);
-    units += inputs;
+  for (const DropoutLayout::Layer& layer : shape.layout().layers) {
+    const double rate = layer.of_data ? shape.input_rate : shape.hidden_rate;
+    const Index outputs = layer.outputs / layer.groups, inputs = layer.inputs / layer.groups;
+    for (Index group = 0; group < layer.groups; ++group)
+      for (Index o = 0; o < outputs; ++o)
+        for (Index i = 0; i < inputs; ++i)
+          for (Index tap = 0; tap < layer.taps; ++tap) visit(at++, units + group * inputs + i, rate);
+    for (Index o = 0; layer.bias && o < layer.outputs; ++o) visit(at++, Index{-1}, 0.0);
+    units += layer.inputs;
   }
 }
 

@@ -17,6 +17,7 @@ class ConvLayer final : public Layer<T> {
   void initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const override;
   std::optional<Layout> layout() const override { return Layout::packets; }
   std::unique_ptr<BlockRows<T>> rows(bool of_data) const override;
+  const ConvShape* convolution() const override { return &shape_; }
   bool can(Need need) const override { return need != Need::second_derivatives; }
   void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
                const Kept<T>& kept) const override;

@@ -22,6 +22,25 @@ double threshold(double rate) {
   return rate <= 0.5 ? normal_quantile(rate) : -normal_quantile(1 - rate);
 }
 
+/// The weights of one output, from the last to the first, times the masks of its units; `to` may overlap
+/// masks that no earlier weight needs.
+template <class T>
+void mask_backwards(const DropoutLayout::Layer& shape, const T* mask, const T* from, T* to) {
+  for (Index k = shape.weights_of_output() - 1; k >= 0; --k) to[k] = from[k] * mask[k / shape.taps];
+}
+
+/// The same in any order.
+template <class T>
+BDL_ALWAYS_INLINE void mask_weights(const DropoutLayout::Layer& shape, const T* mask, const T* from, T* to) {
+  const Index units = shape.inputs_of_group(), taps = shape.taps;
+  if (taps == 1) {
+    for (Index i = 0; i < units; ++i) to[i] = from[i] * mask[i];
+    return;
+  }
+  for (Index i = 0; i < units; ++i)
+    for (Index tap = i * taps; tap < (i + 1) * taps; ++tap) to[tap] = from[tap] * mask[i];
+}
+
 }  // namespace
 
 Index DropoutLayout::parameters() const {
@@ -46,8 +65,8 @@ DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout, PointLayout points)
   for (const DropoutLayout::Layer& layer : layout_.layers) {
     for (; point != this->points().ranges.end() && point->offset == offset; ++point) offset += point->size;
     const double rate = layer.of_data ? layout_.input_rate : layout_.hidden_rate;
-    layers_.push_back({layer.inputs, layer.outputs, offset, layer.bias, rate, rate / (1 - rate),
-                       static_cast<T>(threshold(rate)), static_cast<T>(1 / (1 - rate))});
+    layers_.push_back({layer, offset, rate, rate / (1 - rate), static_cast<T>(threshold(rate)),
+                       static_cast<T>(1 / (1 - rate))});
     offset += layer.parameters();
     units_ += layer.inputs;
   }
@@ -74,16 +93,17 @@ void DropoutPosterior<T>::swap(Posterior<T>& other) {
   std::swap(units_, that.units_);
 }
 
-/// The normal of a unit is that of its first weight.
+/// The first weights of a layer, as many as it has units, lend them their normals.
 template <class T>
 void DropoutPosterior<T>::draw_masks(StreamKey key, MatrixView<T> masks) const {
   check_normals<T>(key, this->dimension_);
   for (Index s = 0; s < masks.cols; ++s, ++key.sample) {
     T* mask = masks.column_data(s);
     for (const Layer& layer : layers_) {
-      fill_normal(key, layer.offset, std::span<T>(mask, static_cast<std::size_t>(layer.inputs)));
-      for (Index i = 0; i < layer.inputs; ++i) mask[i] = mask[i] < layer.threshold ? T(0) : layer.kept;
-      mask += layer.inputs;
+      const Index units = layer.shape.inputs;
+      fill_normal(key, layer.offset, std::span<T>(mask, static_cast<std::size_t>(units)));
+      for (Index i = 0; i < units; ++i) mask[i] = mask[i] < layer.threshold ? T(0) : layer.kept;
+      mask += units;
     }
   }
 }
@@ -92,17 +112,18 @@ template <class T>
 void DropoutPosterior<T>::apply(ConstSpan<T> mask, const T* from, T* to) const {
   const T* of_layer = mask.data();
   for (const Layer& layer : layers_) {
-    const Index weights = layer.inputs * layer.outputs, inputs = layer.inputs;
+    const DropoutLayout::Layer& shape = layer.shape;
+    const Index weights = shape.weights(), of_output = shape.weights_of_output();
     const T* const source = from + layer.offset;
     T* const target = to + layer.offset;
-    parallel_blocks(layer.outputs, task_grain(inputs), [&](Index first, Index count) noexcept {
+    parallel_blocks(shape.outputs, task_grain(of_output), [&](Index first, Index count) noexcept {
       with_simd([&](auto) BDL_INLINE_LAMBDA {
         for (Index o = first; o < first + count; ++o)
-          for (Index i = 0; i < inputs; ++i) target[o * inputs + i] = source[o * inputs + i] * of_layer[i];
+          mask_weights(shape, of_layer + shape.first_unit(o), source + o * of_output, target + o * of_output);
       });
     });
-    if (layer.bias && source != target) std::copy_n(source + weights, layer.outputs, target + weights);
-    of_layer += layer.inputs;
+    if (shape.bias && source != target) std::copy_n(source + weights, shape.outputs, target + weights);
+    of_layer += shape.inputs;
   }
   if (from == to) return;
   for (const auto& [offset, size] : this->points().ranges) std::copy_n(from + offset, size, to + offset);
@@ -113,34 +134,40 @@ void DropoutPosterior<T>::weigh_prior(ConstSpan<T> precision, std::span<T> out) 
   std::ranges::copy(precision, out.begin());
   for (const Layer& layer : layers_) {
     T* const weights = out.data() + layer.offset;
-    std::transform(weights, weights + layer.inputs * layer.outputs, weights,
+    std::transform(weights, weights + layer.shape.weights(), weights,
                    [&](T value) { return value * layer.kept; });
   }
 }
 
-/// The first row of a weight matrix holds the units' normals, then their masks, then its own weights.
+/// The first weights hold the units' normals, then their masks, then themselves: a weight stands nowhere
+/// before its unit's mask, so that from the last to the first they can take the masks' place.
+template <class T>
+void DropoutPosterior<T>::color_layer(const Layer& layer, const T* centre, T* theta) const {
+  const DropoutLayout::Layer& shape = layer.shape;
+  const Index weights = shape.weights(), of_output = shape.weights_of_output();
+  if (!centre) {
+    std::fill_n(theta, shape.parameters(), T(0));
+    return;
+  }
+  for (Index i = 0; i < shape.inputs; ++i) theta[i] = theta[i] < layer.threshold ? T(0) : layer.kept;
+  const Index with_masks = (shape.inputs + of_output - 1) / of_output;  // outputs
+  parallel_blocks(shape.outputs - with_masks, task_grain(of_output), [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index o = with_masks + first; o < with_masks + first + count; ++o)
+        mask_weights(shape, theta + shape.first_unit(o), centre + o * of_output, theta + o * of_output);
+    });
+  });
+  for (Index o = with_masks - 1; o >= 0; --o)
+    mask_backwards(shape, theta + shape.first_unit(o), centre + o * of_output, theta + o * of_output);
+  if (shape.bias) std::copy_n(centre + weights, shape.outputs, theta + weights);
+}
+
 template <class T>
 void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>&) const {
-  const bool has_mean = !mean.empty();
   for (Index s = 0; s < eps.cols; ++s)
-    for (const Layer& layer : layers_) {
-      const Index inputs = layer.inputs, weights = inputs * layer.outputs;
-      T* const theta = eps.column_data(s) + layer.offset;
-      const T* const centre = has_mean ? mean.data() + layer.offset : nullptr;
-      for (Index i = 0; i < inputs; ++i) theta[i] = theta[i] < layer.threshold ? T(0) : layer.kept;
-      const auto mask_rows = [&](Index first, Index count) noexcept {
-        with_simd([&](auto) BDL_INLINE_LAMBDA {
-          for (Index o = first; o < first + count; ++o)
-            for (Index i = 0; i < inputs; ++i)
-              theta[o * inputs + i] = centre ? centre[o * inputs + i] * theta[i] : T(0);
-        });
-      };
-      parallel_blocks(layer.outputs - 1, task_grain(inputs),
-                      [&](Index first, Index count) noexcept { mask_rows(first + 1, count); });
-      mask_rows(0, 1);
-      for (Index o = 0; layer.bias && o < layer.outputs; ++o)
-        theta[weights + o] = centre ? centre[weights + o] : T(0);
-    }
+    for (const Layer& layer : layers_)
+      color_layer(layer, mean.empty() ? nullptr : mean.data() + layer.offset,
+                  eps.column_data(s) + layer.offset);
 }
 
 template <class T>
@@ -150,17 +177,27 @@ void DropoutPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T
     const T* const weight = this->mean().data() + layer.offset;
     T* const to = out.data() + layer.offset;
     const T spread = static_cast<T>(layer.spread);
-    for (Index k = 0; k < layer.inputs * layer.outputs; ++k) to[k] = spread * weight[k] * weight[k];
+    for (Index k = 0; k < layer.shape.weights(); ++k) to[k] = spread * weight[k] * weight[k];
   }
+}
+
+template <class T>
+template <class Visit>
+void DropoutPosterior<T>::for_each_weight(const Layer& layer, Index i, Visit&& visit) {
+  const DropoutLayout::Layer& shape = layer.shape;
+  const Index units = shape.inputs_of_group(), outputs = shape.outputs_of_group(),
+              of_output = shape.weights_of_output(), first = i / units * outputs;
+  for (Index o = first; o < first + outputs; ++o)
+    for (Index tap = 0; tap < shape.taps; ++tap) visit(o * of_output + i % units * shape.taps + tap);
 }
 
 /// w^T x for the weights w of unit i.
 template <class T>
 double DropoutPosterior<T>::unit_product(const Layer& layer, Index i, const T* x) const {
-  const T* const weight = this->mean().data();
+  const T *const weight = this->mean().data() + layer.offset, *const of_layer = x + layer.offset;
   double sum = 0;
-  for (Index k = layer.offset + i; k < layer.offset + layer.inputs * layer.outputs; k += layer.inputs)
-    sum += static_cast<double>(weight[k]) * static_cast<double>(x[k]);
+  for_each_weight(layer, i,
+                  [&](Index k) { sum += static_cast<double>(weight[k]) * static_cast<double>(of_layer[k]); });
   return sum;
 }
 
@@ -171,13 +208,11 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
     for (const Layer& layer : layers_) {
       T* const to = x.column_data(j) + layer.offset;
       const T* const weight = this->mean().data() + layer.offset;
-      const Index inputs = layer.inputs, weights = inputs * layer.outputs;
-      for (Index i = 0; i < inputs; ++i) {
-        const double sum = unit_product(layer, i, x.column_data(j));
-        const T factor = static_cast<T>(layer.spread * sum);
-        for (Index k = i; k < weights; k += inputs) to[k] = factor * weight[k];
+      for (Index i = 0; i < layer.shape.inputs; ++i) {
+        const T factor = static_cast<T>(layer.spread * unit_product(layer, i, x.column_data(j)));
+        for_each_weight(layer, i, [&](Index k) { to[k] = factor * weight[k]; });
       }
-      if (layer.bias) std::fill_n(to + weights, layer.outputs, T(0));
+      if (layer.shape.bias) std::fill_n(to + layer.shape.weights(), layer.shape.outputs, T(0));
     }
 }
 
@@ -186,7 +221,7 @@ void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Post
   std::ranges::fill(out, 0.0);
   for (Index j = 0; j < x.cols; ++j)
     for (const Layer& layer : layers_)
-      for (Index i = 0; i < layer.inputs; ++i) {
+      for (Index i = 0; i < layer.shape.inputs; ++i) {
         const double sum = unit_product(layer, i, x.column_data(j));
         out[static_cast<std::size_t>(j)] += layer.spread * sum * sum;
       }
@@ -241,8 +276,15 @@ const DropoutPosterior<T>& as_dropout(const Posterior<T>& q) {
 template <class T>
 std::vector<DropoutLayout::Layer> layers_with_masks(const Graph<T>& graph) {
   std::vector<DropoutLayout::Layer> layers;
-  for (const DenseShape& shape : graph.dense())
-    layers.push_back({shape.inputs, shape.outputs, shape.has_bias(), shape.of_data});
+  for (const auto& learned : graph.learned()) {
+    const auto& node = graph.nodes()[static_cast<std::size_t>(learned.node)];
+    const bool of_data = graph.wire(node.in).is_data;
+    if (const DenseShape* shape = node.layer->dense())
+      layers.push_back({shape->inputs, shape->outputs, shape->has_bias(), of_data});
+    else if (const ConvShape* conv = node.layer->convolution())
+      layers.push_back({conv->input.channels, conv->output.channels, conv->has_bias(), of_data, conv->taps(),
+                        conv->groups});
+  }
   return layers;
 }
 

@@ -1,7 +1,7 @@
 // Dropout as a belief (Gal and Ghahramani 2016): theta is the mean with the weights of units masked at
 // random. A unit feeds a weight matrix; its column there is multiplied by 0 with the probability `rate` and
-// by 1 / (1 - rate) else, so that E[theta] is the mean. A mask serves all examples of a pass. There is no
-// density over theta.
+// by 1 / (1 - rate) else, so that E[theta] is the mean. The units of a convolution are its input's channels,
+// whose column is that of all taps. A mask serves all examples of a pass. There is no density over theta.
 #pragma once
 
 #include "model/model.hpp"
@@ -16,7 +16,7 @@ class DropoutPosterior final : public Posterior<T> {
   explicit DropoutPosterior(DropoutLayout layout, PointLayout points = {});
 
   const DropoutLayout& layout() const { return layout_; }
-  /// Masked units: all inputs of all weight matrices.
+  /// Masked units: all inputs of all weight matrices, all channels that convolutions read.
   Index units() const { return units_; }
   /// Column s (units x S): the masks that the stream key.sample + s makes draws of theta with.
   void draw_masks(StreamKey key, MatrixView<T> masks) const;
@@ -60,12 +60,16 @@ class DropoutPosterior final : public Posterior<T> {
 
  private:
   struct Layer {
-    Index inputs, outputs, offset;
-    bool bias;
+    DropoutLayout::Layer shape;
+    Index offset;
     double rate, spread;  // variance of a mask: rate / (1 - rate)
     T threshold, kept;    // normals below the threshold drop their unit; others count 1 / (1 - rate)
   };
+  /// visit(k): weight k of the layer, of those that unit i feeds.
+  template <class Visit>
+  static void for_each_weight(const Layer& layer, Index i, Visit&& visit);
   double unit_product(const Layer& layer, Index i, const T* x) const;
+  void color_layer(const Layer& layer, const T* centre, T* theta) const;
   DropoutLayout layout_;
   std::vector<Layer> layers_;
   Index units_ = 0;
