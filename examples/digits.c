@@ -1,5 +1,4 @@
-/* Handwritten digits, 14 x 14 bytes, by a Bayesian convolutional network. Run it with `sh examples/run.sh`.
- */
+/* Handwritten digits, 14 x 14 bytes, by a convolutional network. Run it with `sh examples/run.sh`. */
 #include <bdl/bdl.h>
 #include <stdio.h>
 #define TRY(call) \

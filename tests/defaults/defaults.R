@@ -8,7 +8,13 @@ two <- ifelse(y > 0, "b", "a")
 three <- ifelse(y > 1, "c", two)
 count <- (3 * i) %% 5
 both <- cbind(y, 10 * x[, 2] + y / 2)
+at <- expand.grid(i = i, row = 0:5, column = 0:4, channel = 0:1)
+pixels <- with(at, (17 * i + 29 * row + 43 * column + 101 * channel + i * row * column) %% 256)
+pixels <- array(as.raw(pixels), c(30, 6, 5, 2))
 
+images <- function(targets) {
+  bdl(pixels, targets, network = "conv 3 3; relu; maxpool 2", seed = bdl_default("seed"), verbose = FALSE)
+}
 network <- function(targets, ...) bdl(x, targets, seed = bdl_default("seed"), verbose = FALSE, ...)
 linear <- function(family, targets, ...) network(targets, family = family, hidden = integer(0), ...)
 
@@ -23,6 +29,8 @@ cases <- alist(
   "vogn" = network(y, method = "vogn"),
   "laplace" = network(three, method = "laplace"),
   "lo-fi" = network(y, method = "lo-fi"),
+  "images" = images(three),
+  "numbers of images" = images(y),
   "linear" = linear("gaussian", y),
   "linear targets" = linear("gaussian", both),
   "counts" = linear("poisson", count),
@@ -48,6 +56,7 @@ for (name in names(cases)) {
   options <- bdl_options(handles$optimizer)
   for (option in names(options)) cat(option, value_text(options[[option]]), "\n")
   type <- if (fit$family %in% c("bernoulli", "categorical")) "prob" else "response"
-  mean <- predict(fit, x[1:3, ], type = type)
+  some <- if (is.null(fit$settings$network)) x[1:3, ] else pixels[1:3, , , ]
+  mean <- predict(fit, some, type = type)
   cat("predictions", sprintf("%.12g", as.vector(t(as.matrix(mean)))), "\n")
 }

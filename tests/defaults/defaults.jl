@@ -10,7 +10,10 @@ const TWO = ifelse.(Y .> 0, "b", "a")
 const THREE = ifelse.(Y .> 1, "c", TWO)
 const COUNTS = mod.(3 .* I, 5)
 const BOTH = hcat(Y, 10 .* X[:, 2] .+ Y ./ 2)
+const PIXELS = [UInt8((17 * i + 29 * row + 43 * column + 101 * channel + i * row * column) % 256)
+                for row in 0:5, column in 0:4, channel in 0:1, i in I]
 
+images(targets) = fit(BayesianConv, PIXELS, targets; network = "conv 3 3; relu; maxpool 2", progress = false)
 network(targets; settings...) = fit(BayesianMLP, X, targets; progress = false, settings...)
 linear(family, targets; settings...) = fit(BayesianGLM, X, targets; family = family, progress = false, settings...)
 
@@ -25,6 +28,8 @@ const CASES = [
     "vogn" => () -> network(Y; method = "vogn"),
     "laplace" => () -> network(THREE; method = "laplace"),
     "lo-fi" => () -> network(Y; method = "lo-fi"),
+    "images" => () -> images(THREE),
+    "numbers of images" => () -> images(Y),
     "linear" => () -> linear(:gaussian, Y),
     "linear targets" => () -> linear(:gaussian, BOTH),
     "counts" => () -> linear(:poisson, COUNTS),
@@ -47,6 +52,6 @@ for (name, train) in CASES
         println(row.name, " ", value_text(row.value))
     end
     kind = likelihood(m.model) in (:bernoulli, :categorical) ? :prob : :mean
-    mean = predict(m, X[1:3, :]; kind = kind)
+    mean = predict(m, m isa BayesianConv ? PIXELS[:, :, :, 1:3] : X[1:3, :]; kind = kind)
     println("predictions ", join((@sprintf("%.12g", value) for value in vec(permutedims(mean))), " "))
 end

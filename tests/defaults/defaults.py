@@ -15,15 +15,22 @@ two = np.where(y > 0, "b", "a")
 three = np.where(y > 1, "c", two)
 count = (3 * i) % 5
 both = np.stack([y, 10 * x[:, 1] + y / 2], axis=1)
+number, row, column, channel = np.ix_(i, range(6), range(5), range(2))
+pixels = ((17 * number + 29 * row + 43 * column + 101 * channel + number * row * column) % 256).astype(np.uint8)
 
 
 def network(targets, **settings):
     kind = bdl.BayesianMLPRegressor if targets.dtype == float else bdl.BayesianMLPClassifier
-    return kind(**settings), targets
+    return kind(**settings), x, targets
+
+
+def images(targets):
+    kind = bdl.BayesianConvRegressor if targets.dtype == float else bdl.BayesianConvClassifier
+    return kind("conv 3 3; relu; maxpool 2", channels="last"), pixels, targets
 
 
 def linear(family, targets, **settings):
-    return bdl.BayesianGLM(family, **settings), targets
+    return bdl.BayesianGLM(family, **settings), x, targets
 
 
 cases = {
@@ -37,6 +44,8 @@ cases = {
     "vogn": network(y, method="vogn"),
     "laplace": network(three, method="laplace"),
     "lo-fi": network(y, method="lo-fi"),
+    "images": images(three),
+    "numbers of images": images(y),
     "linear": linear("gaussian", y),
     "linear targets": linear("gaussian", both),
     "counts": linear("poisson", count),
@@ -52,8 +61,8 @@ def value_text(value):
     return value if isinstance(value, str) else "%.15g" % value
 
 
-for name, (estimator, targets) in cases.items():
-    estimator.fit(x, targets)
+for name, (estimator, inputs, targets) in cases.items():
+    estimator.fit(inputs, targets)
     optimizer, q = estimator.optimizer_, estimator.posterior_
     print("case", name)
     print("method", optimizer.method, "posterior", q.family, q.rank, "steps", optimizer.progress.step)
@@ -62,5 +71,5 @@ for name, (estimator, targets) in cases.items():
     for option, value in optimizer.options.items():
         print(option, value_text(value))
     has_classes = optimizer.model.likelihood in ("bernoulli", "categorical")
-    mean = estimator.predict_proba(x[:3]) if has_classes else estimator.predict(x[:3])
+    mean = estimator.predict_proba(inputs[:3]) if has_classes else estimator.predict(inputs[:3])
     print("predictions", *("%.12g" % number for number in np.ravel(mean)))

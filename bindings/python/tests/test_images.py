@@ -190,8 +190,10 @@ def test_features_are_rows():
     X = rng.normal(size=(80, 3))
     classifier = bdl.BayesianConvClassifier("dense 8; tanh", **QUICK).fit(X, X[:, 0] > 0)
     assert classifier.image_shape_ is None and classifier.model_.description.startswith("input 3\n")
-    with pytest.raises(ValueError, match="X has images of 1 x 1 x 3, expected features"):
-        classifier.predict(X[:, np.newaxis])
+    with pytest.raises(ValueError, match="X has images of 1 x 80 x 3, expected features"):
+        classifier.predict(X[np.newaxis])
+    pixels = X[:, :, np.newaxis, np.newaxis]
+    assert np.array_equal(classifier.set_params(channels="first").predict_proba(pixels), classifier.predict_proba(X))
 
 
 def test_mlps_read_bytes_in_place(rng):

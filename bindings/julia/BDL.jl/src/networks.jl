@@ -50,8 +50,11 @@ const ImageShape = NTuple{3,Int}
 "Of an array of images in the order `layout`, `:hwcn` or `:whcn`; of a matrix, what is said of its rows."
 image_shape(X::AbstractArray{<:Any,3}, layout, said) = image_shape(reshape(X, size(X, 1), size(X, 2), 1, :), layout, said)
 image_shape(X::AbstractArray{<:Any,4}, layout, said) =
-    known_layout(layout) === :hwcn ? size(X)[1:3] : (size(X, 2), size(X, 1), size(X, 3))
-image_shape(X, layout, said) = said === nothing ? nothing : ImageShape(said)
+    several_pixels(known_layout(layout) === :hwcn ? size(X)[1:3] : (size(X, 2), size(X, 1), size(X, 3)))
+image_shape(X, layout, said) = said === nothing ? nothing : several_pixels(ImageShape(said))
+
+"Channels of one pixel are features."
+several_pixels(shape::ImageShape) = shape[1] == shape[2] == 1 ? nothing : shape
 
 known_layout(layout) = layout in (:hwcn, :whcn) ? layout :
                        throw(InvalidArgumentError("layout is $(repr(layout)); it must be :hwcn or :whcn"))

@@ -63,6 +63,7 @@ let (images, labels) = bars()
     spread = fit(BayesianConv, large, numbers; network = "conv 2 3; relu", noise = :heteroscedastic, short...)
     @test size(predict(spread, large)) == (60,) && noutputs(spread.model) == 2
     features = fit(BayesianConv, X, y; network = "dense 4; tanh", short...)
+    @test predict(features, reshape(permutedims(X), 1, 1, 3, 60)) == predict(features, X)
     @test size(predict(features, X)) == (60,) && startswith(description(features.model), "input 3\n")
 end
 

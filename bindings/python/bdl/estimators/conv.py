@@ -73,6 +73,8 @@ class BayesianConv(BayesianEstimator):
             rows = images.as_rows(rows, shape)
         elif rows.ndim == 2:
             shape = self.image_shape_ if known else None if self.image_shape is None else tuple(self.image_shape)
+        if shape is not None and shape[1:] == (1, 1):
+            shape = None  # one pixel: its channels are features
         if not known:
             self.image_shape_ = shape
         elif shape != self.image_shape_:

@@ -12,18 +12,17 @@ with_images <- function(x, settings) {
   list(x = image_rows(x, settings$image), settings = settings)
 }
 
+# Images of one pixel are features.
 image_shape <- function(x, image) {
   shape <- dim(x)
-  if (length(shape) < 3) {
-    if (!is.null(image) && (!is.numeric(image) || length(image) != 3)) {
-      refuse("image must be c(rows, columns, channels)", call = sys.call(-3))
-    }
-    return(image)
-  }
   if (length(shape) > 4) {
     refuse("x has ", length(shape), " dimensions: images are arrays (n, rows, columns, channels)", call = sys.call(-3))
   }
-  c(shape[-1], if (length(shape) == 3) 1)
+  if (length(shape) > 2) image <- c(shape[-1], if (length(shape) == 3) 1)
+  if (!is.null(image) && (!is.numeric(image) || length(image) != 3)) {
+    refuse("image must be c(rows, columns, channels)", call = sys.call(-3))
+  }
+  if (!is.null(image) && any(image[1:2] != 1)) image
 }
 
 # A matrix holds rows already. Of arrays, raw ones stay so.
@@ -39,7 +38,7 @@ image_rows <- function(x, image, argument = "x") {
   if (!identical(as.double(shape), as.double(image))) {
     refuse(argument, " has images of ", shape_words(shape), ", the fit those of ", shape_words(image), call = sys.call(-3))
   }
-  rows <- aperm(array(x, c(dim(x)[1], shape)), c(1, 3, 2, 4))
+  rows <- aperm(array(x, c(dim(x), 1)[1:4]), c(1, 3, 2, 4))
   names <- dimnames(x)[[1]]
   as_inputs(matrix(rows, dim(x)[1], dimnames = if (!is.null(names)) list(names, NULL)), argument)
 }
@@ -57,16 +56,20 @@ network_text <- function(network, image, inputs, outputs) {
     return(bdl_network_description(words, image[3], image[1], image[2], outputs))
   }
   if (words[1] == "input") return(text)
+  paste0(input_line(image, inputs), "\n", text, "\ndense ", outputs)
+}
+
+input_line <- function(image, inputs) {
   shape <- if (is.null(image)) inputs else image[c(3, 1, 2)]
-  paste0("input ", paste(format(shape, trim = TRUE, scientific = FALSE), collapse = " "), "\n", text, "\ndense ",
-         outputs)
+  paste("input", paste(format(shape, trim = TRUE, scientific = FALSE), collapse = " "))
 }
 
 network_model <- function(settings, inputs, outputs, likelihood) {
   model <- bdl_network(network_text(settings$network, settings$image, inputs, outputs), likelihood, settings$dtype)
-  found <- c(bdl_model_inputs(model), bdl_model_outputs(model))
-  if (any(found != c(inputs, outputs))) {
-    refuse("the network has ", found[1], " inputs and ", found[2], " outputs, the data need ", inputs, " and ", outputs,
+  wanted <- c(input_line(settings$image, inputs), paste(outputs, "outputs"))
+  found <- c(sub("\n.*", "", bdl_model_description(model)), paste(bdl_model_outputs(model), "outputs"))
+  if (any(found != wanted)) {
+    refuse('the network has "', found[1], '" and ', found[2], ', the data need "', wanted[1], '" and ', wanted[2],
            call = sys.call(-2))
   }
   model
