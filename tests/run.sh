@@ -71,7 +71,8 @@ bits() { # one and two threads give the same bits
 
 fuzz() { # seconds for each target
   for target in build/clang/fuzz/fuzz_*; do
-    "$target" -seed=1 -max_total_time="$1" -artifact_prefix="$work/" >"$work/fuzz" 2>&1 || { tail -n 60 "$work/fuzz"; return 1; }
+    words=tests/fuzz/${target##*/}.dict
+    "$target" -seed=1 $([ -f "$words" ] && echo "-dict=$words") -max_total_time="$1" -artifact_prefix="$work/" >"$work/fuzz" 2>&1 || { tail -n 60 "$work/fuzz"; return 1; }
   done
 }
 

@@ -96,10 +96,11 @@ bdl_activation Graph<T>::activation() const {
   return word.empty() ? BDL_IDENTITY : bdl_activation{};
 }
 
+/// Of those that have a line: changes of the layout come with one that cannot either.
 template <class T>
 std::string Graph<T>::first_without(Need need) const {
   for (const Node& node : nodes_)
-    if (node.layer && !node.layer->can(need)) return line_text(node);
+    if (node.layer && !node.layer->can(need) && !node.layer->text().empty()) return line_text(node);
   return {};
 }
 

@@ -52,6 +52,7 @@ std::vector<Subject> subjects() {
   all.push_back({"image", network("input 1 1 2; dense 2; tanh; dense 1"), 1, true});
   all.push_back(
       {"layers that normalise", network("input 2; dense 1; batchnorm; tanh; dense 1; dense 1"), 1, true});
+  all.push_back({"convolution", network("input 1 1 2; conv 2 1 nobias; tanh; dense 1"), 1, true});
   all.push_back({"linear with Student-t noise", make_mlp(BDL_F64, {inputs, 1}, BDL_STUDENT_T), 1, true});
   all.push_back({"user's", user_model(gradients_of), 1, true});
   all.push_back({"user's without gradients", user_model(nullptr), 1, false});

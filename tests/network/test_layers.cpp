@@ -190,7 +190,7 @@ void wrong_texts_are_named(void**) {
       {"input 3; dense 99999999999999999999", "OUTPUTS is"},
       {"input 3; dense 2 bias", "\"bias\" is not expected here"},
       {"input 3; dense 2; relu 3", "\"3\" is not expected here"},
-      {"input 3; dense 2; tahn", "expected one of dense, conv, maxpool"},
+      {"input 3; dense 2; tahn", "expected one of dense, conv"},
       {"input 3; dropout 1; dense 2", "RATE is \"1\", expected [0, 1)"},
       {"input 3; dropout -0.5; dense 2", "RATE is \"-0.5\""},
       {"input 3; dense 2; end", "no residual that it belongs to"},

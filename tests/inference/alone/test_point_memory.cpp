@@ -1,5 +1,5 @@
-// Memory of training steps of networks with batch norm: stated and held, and that later steps allocate
-// nothing.
+// Memory of training steps of networks with batch norm, convolutions and pools: stated and held, and that
+// later steps allocate nothing.
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/training.hpp"
@@ -10,8 +10,12 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-constexpr const char* text =
-    "input 5 2 2; batchnorm; dense 20; batchnorm; tanh; dense 8; batchnorm noaffine; dense 3";
+constexpr const char* texts[] = {
+    "input 5 2 2; batchnorm; dense 20; batchnorm; tanh; dense 8; batchnorm noaffine; dense 3",
+    "input 5 2 2; conv 7 2 pad 1; relu; maxpool 2 stride 1; conv 4 1; flatten; dense 3",
+    "input 1 4 5; conv 4 3 pad 1 nobias; batchnorm; tanh; residual; conv 4 3 pad 1 groups 2; dropout 0.2; "
+    "end; "
+    "avgpool 2; dense 3"};
 
 struct Case {
   const char *method, *family;
@@ -27,7 +31,11 @@ std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& m
   const auto words = family_words();
   const auto number = std::ranges::find(words, std::string(item.family)) - words.begin() + 1;
   PosteriorKind kind{static_cast<Family>(number), model.parameters(), item.rank, {}, {}};
-  if (kind.family == Family::layerwise_full) kind.blocks = {10, 420, 40, 168, 27};
+  if (kind.family == Family::layerwise_full)
+    for (const ParameterBlock& block : model.blocks()) {
+      if (block.layer == std::ssize(kind.blocks)) kind.blocks.push_back(0);
+      kind.blocks.back() += block.size();
+    }
   if (kind.family == Family::dropout)
     kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
   kind.points = points_of<T>(model);
@@ -35,34 +43,43 @@ std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& m
 }
 
 template <class T>
-void steps_hold_what_they_state(void**) {
-  for (const Case& item : cases) {
-    const auto model =
-        std::make_shared<Network<T>>(std::make_shared<const Graph<T>>(text), Likelihood(BDL_CATEGORICAL, 3));
-    const std::shared_ptr<Posterior<T>> q = posterior_of<T>(item, *model);
-    Random random(9);
-    const Dense x = random.normal(20, 30);
-    Dense y(1, 30);
-    for (Index i = 0; i < 30; ++i) y(0, i) = static_cast<double>(i % 3);
-    const auto before = counting::Held::now();
-    auto optimizer = std::make_unique<Optimizer<T>>(model, q, find_method(item.method), 300);
-    Options options = optimizer->options();
-    options.guard = 1e-6;
-    options.samples = 3;
-    optimizer->set_options(options);
-    const Index stated = optimizer->workspace_bytes(30);
-    for (int step = 1; step <= 6; ++step) {
-      const std::size_t calls = counting::calls;
-      fill(optimizer->x_to_fill(30), x);
-      fill(optimizer->y_to_fill(30), y);
-      optimizer->step(30);
-      if (step > 3 && counting::calls != calls)
-        fail_msg("%s, %s: %zu allocations in step %d", item.method, item.family, counting::calls - calls,
-                 step);
-    }
-    check_held(item.method, counting::Held::now().since(before), stated);
-    check_held(item.method, counting::Held::now().since(before), optimizer->workspace_bytes(30));
+void check_steps(const char* text, const Case& item, EigenMethod eigen_method) {
+  const auto model =
+      std::make_shared<Network<T>>(std::make_shared<const Graph<T>>(text), Likelihood(BDL_CATEGORICAL, 3));
+  const std::shared_ptr<Posterior<T>> q = posterior_of<T>(item, *model);
+  Random random(9);
+  const Dense x = random.normal(20, 30);
+  Dense y(1, 30);
+  for (Index i = 0; i < 30; ++i) y(0, i) = static_cast<double>(i % 3);
+  const auto before = counting::Held::now();
+  auto optimizer = std::make_unique<Optimizer<T>>(model, q, find_method(item.method), 300);
+  Options options = optimizer->options();
+  options.guard = 1e-6;
+  options.samples = 3;
+  options.eigen_method = eigen_method;
+  optimizer->set_options(options);
+  const Index stated = optimizer->workspace_bytes(30);
+  for (int step = 1; step <= 6; ++step) {
+    const std::size_t calls = counting::calls;
+    fill(optimizer->x_to_fill(30), x);
+    fill(optimizer->y_to_fill(30), y);
+    optimizer->step(30);
+    if (step > 1 && counting::calls != calls)
+      fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, item.family,
+               counting::calls - calls, step);
   }
+  check_held(item.method, counting::Held::now().since(before), stated);
+  check_held(item.method, counting::Held::now().since(before), optimizer->workspace_bytes(30));
+}
+
+/// By the Gram matrix and by the range finder, where there are eigenpairs to find.
+template <class T>
+void steps_hold_what_they_state(void**) {
+  for (const char* text : texts)
+    for (const Case& item : cases) {
+      check_steps<T>(text, item, EigenMethod::gram);
+      if (item.rank > 0) check_steps<T>(text, item, EigenMethod::randomized);
+    }
 }
 
 void posteriors_count_their_statistics(void**) {
