@@ -2,7 +2,7 @@
 # Installs the Debian packages that are missing: with argument "build" those that building needs, with "plot" those of the
 # figures' scripts, else all that building and checking need. Root or sudo.
 set -eu
-wanted='build-essential cmake ninja-build
+wanted='build-essential cmake ninja-build xz-utils
   libopenblas-dev liblapacke-dev liblbfgs-dev librandom123-dev nlohmann-json3-dev libnlopt-dev libcmocka-dev'
 case "${1-}" in
   build) ;;

@@ -41,10 +41,10 @@ class KnownMasks final : public DrawSource<T> {
 Dense masked(const DropoutLayout& layout, const Dense& mean, const Dense& masks, Index s) {
   Dense theta = mean;
   Index at = 0, units = 0;
-  for (const auto& [inputs, outputs, bias, of_data] : layout.layers) {
-    for (Index k = 0; k < inputs * outputs; ++k) theta(at++, 0) *= masks(units + k % inputs, s);
-    if (bias) at += outputs;
-    units += inputs;
+  for (const DropoutLayout::Layer& layer : layout.layers) {
+    for (Index k = 0; k < layer.weights(); ++k) theta(at++, 0) *= masks(units + k % layer.inputs, s);
+    if (layer.bias) at += layer.outputs;
+    units += layer.inputs;
   }
   return theta;
 }
@@ -53,10 +53,11 @@ Dense masked(const DropoutLayout& layout, const Dense& mean, const Dense& masks,
 double penalty(const DropoutLayout& layout, const Dense& mean) {
   double sum = 0;
   Index at = 0;
-  for (const auto& [inputs, outputs, bias, of_data] : layout.layers) {
-    const double kept = 1 - (of_data ? layout.input_rate : layout.hidden_rate);
-    for (Index k = 0; k < inputs * outputs; ++k, ++at) sum += lambda / 2 * mean(at, 0) * mean(at, 0) / kept;
-    for (Index k = 0; bias && k < outputs; ++k, ++at) sum += lambda / 2 * mean(at, 0) * mean(at, 0);
+  for (const DropoutLayout::Layer& layer : layout.layers) {
+    const double kept = 1 - (layer.of_data ? layout.input_rate : layout.hidden_rate);
+    for (Index k = 0; k < layer.weights(); ++k, ++at) sum += lambda / 2 * mean(at, 0) * mean(at, 0) / kept;
+    for (Index k = 0; layer.bias && k < layer.outputs; ++k, ++at)
+      sum += lambda / 2 * mean(at, 0) * mean(at, 0);
   }
   return sum;
 }
