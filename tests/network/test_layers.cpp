@@ -315,6 +315,19 @@ void gradients_know_the_masks(void**) {
   assert_close("gradient", transposed(sum.dense()), expected, 1e-7);
 }
 
+/// Outputs that see nothing but padding are the bias.
+void convolutions_of_padding_are_their_bias(void**) {
+  const Graph<double> graph("input 1 1 1; conv 2 2 stride 3 pad 2");
+  Dense theta(graph.parameters(), 1), x(1, 3), f(graph.outputs(), 3);
+  for (Index i = 0; i < 8; ++i) theta(i, 0) = 5;
+  theta(8, 0) = 1;
+  theta(9, 0) = -2;
+  Buffer<double> scratch;
+  graph.forward(theta.values, {x.values.data(), 1, 3}, {f.values.data(), f.rows, f.cols}, scratch);
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index i = 0; i < f.rows; ++i) assert_near("output", f(i, j), i < f.rows / 2 ? 1 : -2, 1e-15);
+}
+
 }  // namespace
 
 int test_layers() {
@@ -329,6 +342,7 @@ int test_layers() {
       cmocka_unit_test(log_precisions_start_at_zero),
       cmocka_unit_test(dropout_is_a_mask_for_each_example_and_sample<float>),
       cmocka_unit_test(dropout_is_a_mask_for_each_example_and_sample<double>),
+      cmocka_unit_test(convolutions_of_padding_are_their_bias),
       cmocka_unit_test(gradients_know_the_masks),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -40,9 +40,9 @@ struct Sweep {
   Index to_channel() const { return PacketMap{to_shape}.channel_numbers(); }
   /// Taps that meet an input at all, as one range a direction.
   Range taps(Index in, Index out) const {
-    Range range{shape.kernel, 0};
-    for (Index tap = 0; tap < shape.kernel; ++tap)
-      if (shape.outputs_of(tap, in, out).size() > 0) range = {std::min(range.first, tap), tap + 1};
+    Range range{0, 0};
+    for (Index tap = shape.kernel; tap-- > 0;)
+      if (shape.outputs_of(tap, in, out).size() > 0) range = {tap, range.size() > 0 ? range.end : tap + 1};
     return range;
   }
   Lines lines(Index line, Index from_size, const Range& taps) const {
