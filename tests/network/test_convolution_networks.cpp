@@ -66,13 +66,13 @@ struct Problem {
   double loss(const Dense& at) const {
     double out = 0;
     with_estimate(at, CurvatureKind::empirical_fisher, true,
-             [&](const auto& estimate, const auto&) { out = -estimate.expected_log_likelihood; });
+                  [&](const auto& estimate, const auto&) { out = -estimate.expected_log_likelihood; });
     return out;
   }
   Dense gradient(const Dense& at, CurvatureKind kind, bool trains) const {
     Padded<double> out(poison(network.parameters(), 1));
     with_estimate(at, kind, trains,
-             [&](const auto& estimate, const auto&) { estimate.rows->sum(estimate.c, out.column()); });
+                  [&](const auto& estimate, const auto&) { estimate.rows->sum(estimate.c, out.column()); });
     return out.dense();
   }
 };
@@ -101,7 +101,7 @@ void passes_agree(void**) {
     const Problem problem(description, 18, 3);
     Dense sum(problem.thetas.rows, 1), f;
     problem.with_estimate(problem.thetas, CurvatureKind::gauss_newton, false,
-                     [&](const auto&, ConstMatrixView<double> outputs) { f = dense_of(outputs); });
+                          [&](const auto&, ConstMatrixView<double> outputs) { f = dense_of(outputs); });
     for (Index s = 0; s < 3; ++s) {
       const Dense theta = columns_of(problem.thetas, s, 1);
       sum = sum + problem.gradient(theta, CurvatureKind::empirical_fisher, false);
