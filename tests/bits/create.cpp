@@ -9,7 +9,8 @@ bdl_status create_model(const Problem& problem, bdl_dtype dtype, Model& model) {
   bdl_model* handle = nullptr;
   const bdl_model_callbacks callbacks{sizeof callbacks, user_outputs, user_gradients, nullptr, nullptr};
   const bdl_status status =
-      problem.sizes.empty()
+      problem.description ? bdl_model_create_network(dtype, problem.description, problem.likelihood, &handle)
+      : problem.sizes.empty()
           ? bdl_model_create_user(dtype, user_inputs, 1, user_parameters, problem.likelihood, &callbacks,
                                   &handle)
           : bdl_model_create_mlp(dtype, problem.sizes.data(), static_cast<std::int32_t>(problem.sizes.size()),

@@ -54,12 +54,19 @@ Problem problem(const char* name, bdl_likelihood likelihood, bdl_activation acti
                 std::vector<std::int64_t> sizes, std::int64_t rows, bool standardize = false) {
   Table x = inputs_of(rows, sizes.front());
   Table y = targets_of(likelihood, x, targets(likelihood, sizes.back()));
-  return {name, likelihood, activation, std::move(sizes), standardize, std::move(x), std::move(y)};
+  return {name, likelihood, activation, std::move(sizes), standardize, std::move(x), std::move(y), nullptr};
 }
 
 Problem user_problem() {
   Problem p = problem("user", BDL_GAUSSIAN, BDL_IDENTITY, {2, 1}, 40);
   p.sizes.clear();
+  return p;
+}
+
+Problem image_problem() {
+  Problem p = problem("images", BDL_CATEGORICAL, BDL_TANH, {50, 3}, 40);
+  p.description =
+      "input 2 5 5; conv 5 3 pad 1; relu; maxpool 2; conv 4 2 nobias; tanh; globalavgpool; dense 3";
   return p;
 }
 
@@ -78,7 +85,8 @@ std::vector<Problem> problems(Size size) {
           problem("student-t", BDL_STUDENT_T, BDL_TANH, {3, 6, 2}, 40, true),
           problem("poisson", BDL_POISSON, BDL_SOFTPLUS, {3, 6, 1}, 40),
           problem("bernoulli", BDL_BERNOULLI, BDL_GELU, {3, 6, 2}, 40, true),
-          user_problem()};
+          user_problem(),
+          image_problem()};
 }
 
 }  // namespace bits

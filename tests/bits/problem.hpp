@@ -15,7 +15,7 @@ struct Table {
   bdl_matrix all() const { return first(rows); }
 };
 
-/// Without sizes, the model is the user's own.
+/// Of the network that is described; else a perceptron; without sizes, the model is the user's own.
 struct Problem {
   const char* name;
   bdl_likelihood likelihood;
@@ -23,6 +23,7 @@ struct Problem {
   std::vector<std::int64_t> sizes;
   bool standardize;
   Table x, y;
+  const char* description;
 };
 
 struct Family {

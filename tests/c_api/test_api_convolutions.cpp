@@ -18,7 +18,7 @@ bool is_stream(const char* method) {
   return stream != 0;
 }
 
-/// Plain gradients learn little in two passes over a stream.
+/// Plain gradients learn little in one pass over a stream.
 bool is_slow(const std::string& method) {
   return method == "bog" || method == "online-bbb";
 }
@@ -68,11 +68,10 @@ void every_method_learns_or_names_the_layer(void**) {
       OK(bdl_method_describe(method, nullptr, nullptr, nullptr, &prediction, nullptr, nullptr));
       if (is_stream(method)) {
         OK(bdl_optimizer_set_int(o.get(), "block", 5));
-        for (int pass = 0; pass < 2; ++pass)
-          OK(bdl_optimizer_observe(o.get(), data.x(), data.y(), bdl_none_out()));
+        OK(bdl_optimizer_observe(o.get(), data.x(), data.y(), bdl_none_out()));
       } else {
         OK(bdl_optimizer_set_int(o.get(), "minibatch", 20));
-        OK(bdl_optimizer_fit(o.get(), data.x(), data.y(), 40, nullptr, nullptr));
+        OK(bdl_optimizer_fit(o.get(), data.x(), data.y(), 25, nullptr, nullptr));
       }
       const double accuracy = accuracy_of(model, q, data, prediction);  // the largest class: 0.4
       if (!(accuracy > (is_slow(method) ? 0.1 : 0.5)))
@@ -260,7 +259,7 @@ void checkpoints_resume_bit_by_bit(void**) {
     }
 }
 
-/// One bit changed, here and there.
+/// One bit changed, of every third byte.
 void damaged_files_load_or_are_refused(void**) {
   const ShapeImages data;
   for (const char* family : {"dropout", "low_rank"}) {
@@ -273,7 +272,7 @@ void damaged_files_load_or_are_refused(void**) {
     std::vector<char> bytes(1 << 16);
     OK(bdl_save_bytes(model.get(), q.get(), o.get(), bytes.data(), static_cast<int64_t>(bytes.size()),
                       &size));
-    for (int64_t at = 8; at < size; ++at) {
+    for (int64_t at = 8; at < size; at += 3) {
       char& byte = bytes[static_cast<std::size_t>(at)];
       byte = static_cast<char>(byte ^ (1 << at % 7));
       if (!fuzz::load_is_right(bytes.data(), size))

@@ -34,6 +34,9 @@ struct Case {
 constexpr const char* residual =
     "input 2\ndense 3\ntanh\nresidual\ndense 3\nswish\ndense 3 nobias\nend\ndense 1 nobias";
 
+constexpr const char* convolution =
+    "input 2 3 3\nconv 4 2 pad 1\nbatchnorm\ntanh\nmaxpool 2\nconv 2 2 groups 2 nobias\nflatten\ndense 1";
+
 std::vector<Case> all_cases() {
   return {
       {.name = "mlp-gaussian", .sizes = {2, 3, 2}},
@@ -75,6 +78,13 @@ std::vector<Case> all_cases() {
       {.name = "posterior-layerwise-full", .family = BDL_LAYERWISE_FULL},
       {.name = "optimizer-layerwise-full", .family = BDL_LAYERWISE_FULL, .kept = Kept::course},
       {.name = "optimizer-network", .method = "slang", .kept = Kept::course, .description = residual},
+      {.name = "network-convolution", .method = "slang", .description = convolution},
+      {.name = "optimizer-convolution", .method = "slang", .kept = Kept::course, .description = convolution},
+      {.name = "optimizer-convolution-dropout",
+       .family = BDL_DROPOUT,
+       .method = "mc-dropout",
+       .kept = Kept::course,
+       .description = convolution},
       {.name = "optimizer-prior", .rank = 2, .kept = Kept::course, .has_prior = true},
   };
 }

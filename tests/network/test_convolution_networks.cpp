@@ -417,9 +417,9 @@ void wrong_lines_are_named(void**) {
        "the main branch gives 4 x 3 x 4, the shortcut 4 x 2 x 3"},
       {"convolution 4 3", "expected one of dense, conv, maxpool, avgpool, globalavgpool, flatten, dropout"},
   };
-  for (const auto& [line, message] : lines)
-    expect_error(Status::ERROR_INVALID_ARGUMENT, message,
-                 [&] { Graph<float> graph("input 4 5 6; " + std::string(line) + "; dense 2"); });
+  for (const auto& item : lines)
+    expect_error(Status::ERROR_INVALID_ARGUMENT, item.second,
+                 [&] { Graph<float> graph("input 4 5 6; " + std::string(item.first) + "; dense 2"); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "more than 268435456 numbers",
                [] { Graph<float> graph("input 1 2000 2000; conv 100 3 pad 1; dense 1"); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "no layer with parameters",

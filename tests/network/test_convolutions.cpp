@@ -256,13 +256,13 @@ void both_ways_to_the_gram_matrix_agree(void**) {
   for (const auto& [input, filters, kernel, stride, pad, groups] :
        {std::tuple<Shape, Index, Index, Index, Index, Index>{{5, 1, 1}, 7, 1, 1, 0, 1},
         {{4, 1, 1}, 6, 3, 1, 1, 1},
-        {{16, 2, 2}, 17, 3, 1, 1, 1},
+        {{16, 2, 2}, 7, 3, 1, 1, 1},
         {{6, 2, 3}, 5, 3, 2, 1, 1},
         {{2, 6, 5}, 3, 3, 1, 1, 1},
         {{3, 5, 4}, 5, 2, 1, 0, 1},
         {{4, 4, 4}, 6, 3, 1, 1, 2},
         {{1, 7, 7}, 2, 5, 1, 2, 1}})
-    for (const Index examples : {3, 16, 17})
+    for (const Index examples : {3, 17})
       for (const Sections sections : {Sections{1, 1}, Sections{1, 3}, Sections{3, 3}, Sections{3, 6}}) {
         Problem<T> problem({case_of(input, filters, kernel, stride, pad, groups, examples).shape, examples},
                            sections);
@@ -288,7 +288,7 @@ void both_ways_to_the_gram_matrix_agree(void**) {
         rows.gram(false, forced.view(), problem.scratch);
         assert_close("anew", lower_part(forced.dense()), expected - lower_part(Dense(n, n, 1)), tolerance);
       }
-  assert_true(factored > 20 && blocked > 20);
+  assert_true(factored > 15 && blocked > 15);
 }
 
 /// <conv(x), d> = <x, backward(d)> = <w, dW>.

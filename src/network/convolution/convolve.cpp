@@ -7,7 +7,6 @@ namespace {
 
 /// Products whose weights stay in the first-level cache, packed for a tile of maps.
 constexpr Index chunk_products = 256;
-constexpr int most_maps = 12;
 /// Fewer channels than that are no loop of their own: taps of a row are.
 constexpr Index few_channels = 4;
 /// Positions of packets that make packing weights worth it.
