@@ -648,7 +648,8 @@ def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     r"""
     New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
     units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
-    rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). Biases have no masks.
+    rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). The units that feed a
+    convolution are the channels of its input. Biases and batch norm's parameters have no masks.
     Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
     distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
     the network without dropout. Method "mc-dropout" learns it. Since 0.1.
