@@ -362,10 +362,10 @@ class Tiling {
   Index filter_tiles() const { return filter_tiles_; }
   Index input_tiles() const { return input_tiles_; }
   int next_filters(Index left) const {
-    return left >= most_filters_ ? most_filters_ : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    return left >= most_filters_ ? most_filters_ : left >= 4 ? 4 : 1;
   }
   int next_inputs(Index left) const {
-    return left >= most_inputs_ ? most_inputs_ : left >= 3 ? 3 : left >= 2 ? 2 : 1;
+    return left >= most_inputs_ ? most_inputs_ : left >= 3 ? 3 : 1;
   }
   /// All tiles before the last ones are as large as can be.
   Index first_filter(Index tile, Index filters) const {
@@ -394,13 +394,11 @@ BDL_ALWAYS_INLINE void with_tile(int tile_filters, int tile_inputs, Visit&& visi
     if constexpr (bytes == 64 && filters() <= 4)
       if (tile_inputs == 6) return visit(filters, Number<6>{});
     if (tile_inputs == 3) return visit(filters, Number<3>{});
-    if (tile_inputs == 2) return visit(filters, Number<2>{});
     visit(filters, Number<1>{});
   };
   if constexpr (bytes == 64)
     if (tile_filters == 8) return of(Number<8>{});
   if (tile_filters == 4) return of(Number<4>{});
-  if (tile_filters == 2) return of(Number<2>{});
   of(Number<1>{});
 }
 
