@@ -361,12 +361,8 @@ class Tiling {
   }
   Index filter_tiles() const { return filter_tiles_; }
   Index input_tiles() const { return input_tiles_; }
-  int next_filters(Index left) const {
-    return left >= most_filters_ ? most_filters_ : left >= 4 ? 4 : 1;
-  }
-  int next_inputs(Index left) const {
-    return left >= most_inputs_ ? most_inputs_ : left >= 3 ? 3 : 1;
-  }
+  int next_filters(Index left) const { return left >= most_filters_ ? most_filters_ : left >= 4 ? 4 : 1; }
+  int next_inputs(Index left) const { return left >= most_inputs_ ? most_inputs_ : left >= 3 ? 3 : 1; }
   /// All tiles before the last ones are as large as can be.
   Index first_filter(Index tile, Index filters) const {
     Index first = std::min(tile, filters / most_filters_) * most_filters_;
