@@ -58,7 +58,7 @@ class Graph {
   /// Layers of parameters whose outputs do not go straight to the network's: 0 for linear models.
   Index hidden_layers() const { return hidden_layers_; }
   /// One dense layer and nothing else.
-  bool is_linear() const { return nodes_.size() == 1; }
+  bool is_linear() const { return nodes_.size() == 1 && dense_.size() == 1; }
   bool is_single_index() const { return is_linear() && outputs() == 1; }
   /// Inputs, then the outputs of each layer, if it is a sequence of dense layers; else empty.
   std::vector<Index> layer_sizes() const;

@@ -290,6 +290,17 @@ void descriptions_and_blocks(void**) {
   for (Index p = 52; p < 60; ++p) assert_true(theta[static_cast<std::size_t>(p)] == (p < 56 ? 1 : 0));
 }
 
+/// One layer with one output, which is no linear model: of two values, one is 1 above and one 1 below.
+void a_network_of_nothing_else(void**) {
+  Dense x(1, 2, 3), theta(2, 1), expected(1, 2);
+  x(0, 1) = 5;
+  theta(0, 0) = 2;
+  theta(1, 0) = 0.5;
+  expected(0, 0) = -1.5;
+  expected(0, 1) = 2.5;
+  assert_close("outputs", Run<double>("input 1; batchnorm eps 0", theta, x).forward(), expected, 1e-15);
+}
+
 void refusals(void**) {
   const auto refused = [](const char* text, const char* word) {
     expect_error(Status::ERROR_INVALID_ARGUMENT, word, [=] { const Graph<double> graph(text); });
@@ -314,11 +325,17 @@ void refusals(void**) {
 
 int test_batchnorm() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(a_layer_is_plain_loops<float>),    cmocka_unit_test(a_layer_is_plain_loops<double>),
-      cmocka_unit_test(gradients_are_finite_differences), cmocka_unit_test(rows_are_consistent<float>),
-      cmocka_unit_test(rows_are_consistent<double>),      cmocka_unit_test(jacobians_take_running_statistics),
-      cmocka_unit_test(the_weights_before_may_be_scaled), cmocka_unit_test(golden_networks),
-      cmocka_unit_test(descriptions_and_blocks),          cmocka_unit_test(refusals),
+      cmocka_unit_test(a_layer_is_plain_loops<float>),
+      cmocka_unit_test(a_layer_is_plain_loops<double>),
+      cmocka_unit_test(gradients_are_finite_differences),
+      cmocka_unit_test(rows_are_consistent<float>),
+      cmocka_unit_test(rows_are_consistent<double>),
+      cmocka_unit_test(jacobians_take_running_statistics),
+      cmocka_unit_test(the_weights_before_may_be_scaled),
+      cmocka_unit_test(golden_networks),
+      cmocka_unit_test(descriptions_and_blocks),
+      cmocka_unit_test(a_network_of_nothing_else),
+      cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
