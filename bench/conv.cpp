@@ -6,7 +6,7 @@
 #include "cases.hpp"
 #include "machine.hpp"
 #include "network/convolution/convolve.hpp"
-#include "network/convolution/patch_products.hpp"
+#include "network/convolution/patch_rows.hpp"
 #include "timing.hpp"
 
 namespace bench {
@@ -37,22 +37,24 @@ class Layer {
         packets_(bdl::packets_of(examples)),
         weights_(uniform<T>(shape.weights(), T(0.1))),
         bias_(uniform<T>(shape.output.channels, T(0.1))),
-        ones_(static_cast<std::size_t>(packets_ * bdl::packet_size), T(1)),
+        ones_(static_cast<std::size_t>(examples), T(1)),
         sums_(weights_.size()),
-        squares_(weights_.size()) {
+        squares_(weights_.size()),
+        rows_(shape, false) {
     fill(in_, shape.input);
     fill(out_, shape.output);
     fill(back_, shape.input);
+    rows_.view(view(in_, shape.input), out(), examples);
   }
   void forward() { bdl::convolve<T>(shape_, weights_.data(), bias_.data(), view(in_, shape_.input), out()); }
   void backward() { bdl::convolve_back<T>(shape_, weights_.data(), out(), false, view(back_, shape_.input)); }
-  void sum() { sums({ones_.data(), sums_.data()}, {nullptr, nullptr}); }
-  void sum_and_squares() { sums({ones_.data(), sums_.data()}, {ones_.data(), squares_.data()}); }
+  void sum() {
+    const auto rows = static_cast<Index>(ones_.size());
+    rows_.combine(0, rows, {ones_.data(), rows, 1}, {sums_.data(), shape_.weights(), 1}, scratch_);
+  }
+  void sum_and_squares() { rows_.sum_and_squares(ones_, sums_, ones_, squares_, scratch_); }
 
  private:
-  void sums(const bdl::PatchSums<T>& sum, const bdl::PatchSums<T>& squares) {
-    bdl::patch_sums<T>(shape_, {view(in_, shape_.input), out()}, sum, squares);
-  }
   bdl::MatrixView<T> view(Buffer<T>& maps, const bdl::Shape& shape) {
     return maps.matrix(PacketMap{shape}.packet_numbers(), packets_);
   }
@@ -68,6 +70,8 @@ class Layer {
   Index packets_;
   std::vector<T> weights_, bias_, ones_, sums_, squares_;
   Buffer<T> in_, out_, back_;
+  bdl::PatchRows<T> rows_;
+  bdl::RowsScratch<T> scratch_;
 };
 
 /// Rates on the products within the input, and on all: skipping the padding may exceed the peak.

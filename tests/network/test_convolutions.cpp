@@ -1,5 +1,6 @@
 // Convolutions against plain loops, by every instruction set: forward, backward to the inputs, and all that
 // is made of the gradients of single examples; adjoint identities; and shapes that never meet an input.
+#include <array>
 #include <numeric>
 
 #include "base/simd.hpp"
@@ -91,6 +92,20 @@ std::vector<Case> cases() {
   }
   for (const Index channels : {1, 5}) all.push_back(case_of({channels, 9, 8}, 3, 17, 1, 8, 1, ++i));
   all.push_back(case_of({17, 4, 4}, 17, 5, 1, 2, 1, ++i));
+  // Taps that meet few positions: products of matrices.
+  for (const auto& [rows, columns, kernel, stride, pad] : {std::array<Index, 5>{1, 1, 1, 1, 0},
+                                                           {1, 1, 3, 1, 1},
+                                                           {2, 2, 3, 1, 1},
+                                                           {2, 2, 5, 1, 2},
+                                                           {4, 4, 3, 2, 1},
+                                                           {3, 3, 3, 1, 0},
+                                                           {4, 2, 3, 1, 1},
+                                                           {2, 1, 2, 1, 1},
+                                                           {5, 5, 5, 1, 0}}) {
+    ++i;
+    all.push_back(case_of({16, rows, columns}, 17, kernel, stride, pad, 1, i));
+    all.push_back(case_of({19, rows, columns}, 70, kernel, stride, pad, 1, i + 1));
+  }
   return all;
 }
 
@@ -353,8 +368,8 @@ void weights_of_resnet_that_meet_only_padding_are_counted(void**) {
 template <class T>
 void weights_that_meet_only_padding_have_no_gradient(void**) {
   with_every_simd([] {
-    for (const Shape& input : {Shape{17, 1, 1}, Shape{6, 1, 3}, Shape{5, 2, 1}}) {
-      Problem<T> problem(case_of(input, 7, 3, 1, 1, 1, 1), {1, 2});
+    for (const Shape& input : {Shape{17, 1, 1}, Shape{6, 1, 3}, Shape{16, 2, 1}, Shape{5, 2, 1}}) {
+      Problem<T> problem(case_of(input, input.channels > 15 ? 16 : 7, 3, 1, 1, 1, 1), {1, 2});
       PatchRows<T> rows(problem.item.shape, true);
       problem.view(rows);
       const auto n = static_cast<std::size_t>(problem.b.cols), d = static_cast<std::size_t>(problem.b.rows);

@@ -27,6 +27,11 @@ Index block_parameters(Index rows) {
 
 }  // namespace
 
+template <class T>
+PatchRows<T>::PatchRows(const ConvShape& shape, bool of_data) : shape_(shape), of_data_(of_data) {
+  if (suits_factors(shape)) products_.emplace(shape);
+}
+
 /// As many whole filters as there is room for, or some channels of a few.
 template <class T>
 PatchBlock PatchRows<T>::block_at(Index filter, Index channel, Index rows) const {
@@ -48,6 +53,7 @@ RowsScratchSizes PatchRows<T>::scratch_sizes(Index examples, Index samples, Inde
   sizes.block = largest_block(rows);
   sizes.folded = std::max(sizes.folded, columns_together * (sizes.block / rows));
   sizes.lanes = packets * packet_size;
+  if (products_) sizes = sizes.joined(products_->scratch_sizes(packets * seeds));
   const GramSize gram{examples, samples * seeds, of_data_ ? 1 : samples};
   return is_gram_factored(gram) ? sizes.joined(factored_gram_sizes(shape_, gram)) : sizes;
 }
@@ -115,8 +121,18 @@ void PatchRows<T>::sums(const Factors& rows, const T* c, T* sum, const T* w, T* 
   T* const folded = scratch.folded.data();
   const PatchSums<T> of_c{sum ? lane_weights(rows, c, folded) : nullptr, sum},
       of_w{squares ? lane_weights(rows, w, folded + lanes) : nullptr, squares};
-  patch_sums(shape_, rows.maps, of_c, of_w);
-  if (!shape_.has_bias()) return;
+  if (!products_) {
+    patch_sums(shape_, rows.maps, of_c, of_w);
+  } else {
+    if (sum) products_->sum(rows.maps, of_c, scratch);
+    if (squares) products_->sum_squares(rows.maps, of_w, scratch);
+  }
+  if (shape_.has_bias()) bias_sums(rows, c, sum, w, squares, scratch);
+}
+
+template <class T>
+void PatchRows<T>::bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
+                             RowsScratch<T>& scratch) const {
   scratch.block.reserve(rows.rows() * shape_.output.channels);
   const auto bias = scratch.block.matrix(rows.rows(), shape_.output.channels);
   bias_block(rows, bias);
@@ -284,141 +300,6 @@ void PatchRows<T>::block_gram(bool add, MatrixView<double> out, RowsScratch<T>& 
       });
     });
   });
-}
-
-template <class T>
-T PatchRows<T>::weight_gradient(Index r, Index parameter) const {
-  const Index filter = parameter / shape_.fan_in(), rest = parameter % shape_.fan_in(),
-              channel = rest / shape_.taps() + filter / shape_.filters() * shape_.channels(),
-              a = rest % shape_.taps() / shape_.kernel, b = rest % shape_.kernel;
-  const Index section = r / rows_.examples, i = r % rows_.examples,
-              packet = section * rows_.packets + i / packet_size, lane = i % packet_size;
-  const Range rows = shape_.output_rows(a), columns = shape_.output_columns(b);
-  const T* e = rows_.maps.e.column_data(packet) + filter * out_map().channel_numbers() + lane;
-  const T* in =
-      rows_.maps.in.column_data(packet % rows_.maps.in.cols) + channel * in_map().channel_numbers() + lane;
-  T sum = 0;
-  for (Index y = rows.first; y < rows.end; ++y)
-    for (Index x = columns.first; x < columns.end; ++x)
-      sum += e[(y * shape_.output.columns + x) * packet_size] *
-             in[((y * shape_.stride + a - shape_.pad) * shape_.input.columns + x * shape_.stride + b -
-                 shape_.pad) *
-                packet_size];
-  return sum;
-}
-
-template <class T>
-T PatchRows<T>::bias_gradient(Index r, Index filter) const {
-  const Index i = r % rows_.examples, packet = r / rows_.examples * rows_.packets + i / packet_size;
-  const T* e = rows_.maps.e.column_data(packet) + filter * out_map().channel_numbers() + i % packet_size;
-  T sum = 0;
-  for (Index p = 0; p < shape_.positions(); ++p) sum += e[p * packet_size];
-  return sum;
-}
-
-template <class T>
-void PatchRows<T>::write_row(Index r, Index first, std::span<T> out) const {
-  for (std::size_t j = 0; j < out.size(); ++j) {
-    const Index parameter = first + static_cast<Index>(j);
-    out[j] = parameter < shape_.weights() ? weight_gradient(r, parameter)
-                                          : bias_gradient(r, parameter - shape_.weights());
-  }
-}
-
-/// Sensitivities sum_k z_r e_r over the seeds r = j, j + n, ... of each example and sample j, in e.
-template <class T>
-typename PatchRows<T>::Factors PatchRows<T>::joined_seeds(ConstSpan<T> z, Index n, T* e) const {
-  const Index seeds = rows_.rows() / n, packets = rows_.maps.e.cols / seeds;
-  const MatrixView<T> joined(e, rows_.maps.e.rows, packets);
-  parallel_for(packets, [&](Index packet) noexcept {
-    const Index section = packet / rows_.packets, first = packet % rows_.packets * packet_size,
-                examples = std::min(packet_size, rows_.examples - first);
-    T* const to = joined.column_data(packet);
-    with_simd([&](auto) BDL_INLINE_LAMBDA {
-      for (Index k = 0; k < seeds; ++k) {
-        const T* from = rows_.maps.e.column_data(k * packets + packet);
-        T factor[packet_size] = {};
-        for (Index lane = 0; lane < examples; ++lane)
-          factor[lane] = z[static_cast<std::size_t>(k * n + section * rows_.examples + first + lane)];
-        for (Index p = 0; p < joined.rows; p += packet_size)
-          for (Index lane = 0; lane < packet_size; ++lane)
-            to[p + lane] = (k == 0 ? T(0) : to[p + lane]) + factor[lane] * from[p + lane];
-      }
-    });
-  });
-  Factors factors = rows_;
-  factors.maps.e = joined;
-  return factors;
-}
-
-template <class T>
-void PatchRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                                    RowsScratch<T>& scratch) {
-  const auto n = static_cast<Index>(out.size());
-  const Index packets = rows_.maps.e.cols / (rows_.rows() / n);
-  scratch.folded.reserve(rows_.maps.e.rows * packets);
-  scratch.lanes.reserve(packets * packet_size);
-  const Factors joined = joined_seeds(z, n, scratch.folded.data());
-  double* const lanes = scratch.lanes.data();
-  patch_squares(shape_, joined.maps, v.data(), lanes);
-  if (shape_.has_bias()) add_bias_squares(joined, v.data() + shape_.weights(), lanes);
-  for (Index j = 0; j < n; ++j) {
-    const Index i = j % joined.examples,
-                lane =
-                    (j / joined.examples * joined.packets + i / packet_size) * packet_size + i % packet_size;
-    double& to = out[static_cast<std::size_t>(j)];
-    to = lanes[lane] + (add ? to : 0);
-  }
-}
-
-/// Each packet by one thread.
-template <class T>
-void PatchRows<T>::add_bias_squares(const Factors& rows, const T* v, double* lanes) const {
-  const Index channel = out_map().channel_numbers();
-  parallel_for(rows.maps.e.cols, [&](Index packet) noexcept {
-    with_simd([&](auto) BDL_INLINE_LAMBDA {
-      for (Index o = 0; o < shape_.output.channels; ++o) {
-        const T* e = rows.maps.e.column_data(packet) + o * channel;
-        T sum[packet_size] = {};
-        for (Index p = 0; p < shape_.positions(); ++p, e += packet_size)
-          for (Index lane = 0; lane < packet_size; ++lane) sum[lane] += e[lane];
-        for (Index lane = 0; lane < packet_size; ++lane)
-          lanes[packet * packet_size + lane] += static_cast<double>(v[o] * sum[lane] * sum[lane]);
-      }
-    });
-  });
-}
-
-template <class T>
-BlockRows<T>& PatchRows<T>::reserve_gradients(Index count) {
-  if (!gradients_) gradients_ = std::make_unique<PatchRows>(shape_, false);
-  gathered_in_.reserve(in_map().packet_numbers() * packets_of(count));
-  gathered_e_.reserve(out_map().packet_numbers() * packets_of(count));
-  return *gradients_;
-}
-
-template <class T>
-BlockRows<T>& PatchRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
-  const auto count = static_cast<Index>(which.size());
-  reserve_gradients(count);
-  const auto in = gathered_in_.matrix(in_map().packet_numbers(), packets_of(count)),
-             e = gathered_e_.matrix(out_map().packet_numbers(), packets_of(count));
-  std::fill_n(in.data, in.size(), T(0));
-  std::fill_n(e.data, e.size(), T(0));
-  for (Index m = 0; m < count; ++m) {
-    const Index j = which[static_cast<std::size_t>(m)], i = j % rows_.examples,
-                packet = j / rows_.examples * rows_.packets + i / packet_size, lane = i % packet_size;
-    const T* from = rows_.maps.in.column_data(packet % rows_.maps.in.cols) + lane;
-    T* to = in.column_data(m / packet_size) + m % packet_size;
-    for (Index p = 0; p < in.rows; p += packet_size) to[p] = from[p];
-    to = e.column_data(m / packet_size) + m % packet_size;
-    for (Index r = j, at = packet; r < rows_.rows(); r += n, at += n / rows_.examples * rows_.packets) {
-      from = rows_.maps.e.column_data(at) + lane;
-      for (Index p = 0; p < e.rows; p += packet_size) to[p] += z[static_cast<std::size_t>(r)] * from[p];
-    }
-  }
-  gradients_->view(in, e, count);
-  return *gradients_;
 }
 
 template class PatchRows<float>;

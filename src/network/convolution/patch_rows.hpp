@@ -3,7 +3,10 @@
 // gradients stand in registers; everything else reads them in blocks of some parameters of all rows.
 #pragma once
 
+#include <optional>
+
 #include "network/block_rows.hpp"
+#include "network/convolution/factor_sums.hpp"
 #include "network/convolution/patch_gram.hpp"
 #include "network/convolution/patch_products.hpp"
 
@@ -13,7 +16,7 @@ template <class T>
 class PatchRows final : public BlockRows<T> {
  public:
   /// Weights first, then the bias. `of_data`: the inputs are the same for all samples.
-  PatchRows(const ConvShape& shape, bool of_data) : shape_(shape), of_data_(of_data) {}
+  PatchRows(const ConvShape& shape, bool of_data);
 
   Index parameters() const override { return shape_.parameters(); }
   RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const override;
@@ -44,6 +47,8 @@ class PatchRows final : public BlockRows<T> {
   Factors some(Index first, Index size) const;
   const T* lane_weights(const Factors& rows, const T* w, T* lanes) const;
   void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, RowsScratch<T>& scratch) const;
+  void bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
+                 RowsScratch<T>& scratch) const;
   void bias_block(const Factors& rows, MatrixView<T> out) const;
   Index largest_block(Index rows) const;
   bool is_gram_factored(const GramSize& size) const;
@@ -65,6 +70,7 @@ class PatchRows final : public BlockRows<T> {
 
   ConvShape shape_;
   bool of_data_;
+  std::optional<FactorSums<T>> products_;  // where they are faster than tiles
   Factors rows_{};
   Buffer<T> gathered_in_, gathered_e_;    // factors of the gradients
   std::unique_ptr<PatchRows> gradients_;  // which point at them
