@@ -4,6 +4,7 @@
 
 #include "api.hpp"
 #include "cases.hpp"
+#include "filter_tile.hpp"
 #include "machine.hpp"
 #include "network/convolution/convolve.hpp"
 #include "network/convolution/patch_rows.hpp"
@@ -29,57 +30,69 @@ ConvShape shape_of(const Record& parameters) {
   return {{channels, size, size}, {parameters.integer("O"), out, out}, kernel, stride, pad, 1};
 }
 
-template <class T>
 class Layer {
  public:
   Layer(const ConvShape& shape, Index examples)
       : shape_(shape),
         packets_(bdl::packets_of(examples)),
-        weights_(uniform<T>(shape.weights(), T(0.1))),
-        bias_(uniform<T>(shape.output.channels, T(0.1))),
-        ones_(static_cast<std::size_t>(examples), T(1)),
+        weights_(uniform<float>(shape.weights(), 0.1F)),
+        bias_(uniform<float>(shape.output.channels, 0.1F)),
+        ones_(static_cast<std::size_t>(examples), 1.0F),
         sums_(weights_.size()),
         squares_(weights_.size()),
-        rows_(shape, false) {
+        of_filters_(weights_.size()),
+        rows_(shape, false),
+        filter_tiles_(shape) {
     fill(in_, shape.input);
     fill(out_, shape.output);
     fill(back_, shape.input);
     rows_.view(view(in_, shape.input), out(), examples);
   }
-  void forward() { bdl::convolve<T>(shape_, weights_.data(), bias_.data(), view(in_, shape_.input), out()); }
-  void backward() { bdl::convolve_back<T>(shape_, weights_.data(), out(), false, view(back_, shape_.input)); }
+  void forward() {
+    bdl::convolve<float>(shape_, weights_.data(), bias_.data(), view(in_, shape_.input), out());
+  }
+  void backward() {
+    bdl::convolve_back<float>(shape_, weights_.data(), out(), false, view(back_, shape_.input));
+  }
   void sum() {
     const auto rows = static_cast<Index>(ones_.size());
     rows_.combine(0, rows, {ones_.data(), rows, 1}, {sums_.data(), shape_.weights(), 1}, scratch_);
   }
+  /// The sums by tiles of filters along the vector; fails if they are others.
+  void sum_by_filters() { filter_tiles_.sum({view(in_, shape_.input), out()}, of_filters_.data()); }
+  void check_sums() const {
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      if (!(std::abs(sums_[i] - of_filters_[i]) <= 1e-3 * (1 + std::abs(sums_[i]))))
+        throw std::runtime_error("the two ways to sum gradients differ");
+  }
   void sum_and_squares() { rows_.sum_and_squares(ones_, sums_, ones_, squares_, scratch_); }
 
  private:
-  bdl::MatrixView<T> view(Buffer<T>& maps, const bdl::Shape& shape) {
+  bdl::MatrixView<float> view(Buffer<float>& maps, const bdl::Shape& shape) {
     return maps.matrix(PacketMap{shape}.packet_numbers(), packets_);
   }
-  bdl::MatrixView<T> out() { return view(out_, shape_.output); }
-  void fill(Buffer<T>& maps, const bdl::Shape& shape) {
+  bdl::MatrixView<float> out() { return view(out_, shape_.output); }
+  void fill(Buffer<float>& maps, const bdl::Shape& shape) {
     const Index numbers = PacketMap{shape}.packet_numbers() * packets_;
-    const auto values = uniform<T>(numbers, T(1));
+    const auto values = uniform<float>(numbers, 1.0F);
     maps.reserve(numbers);
     std::ranges::copy(values, maps.data());
   }
 
   ConvShape shape_;
   Index packets_;
-  std::vector<T> weights_, bias_, ones_, sums_, squares_;
-  Buffer<T> in_, out_, back_;
-  bdl::PatchRows<T> rows_;
-  bdl::RowsScratch<T> scratch_;
+  std::vector<float> weights_, bias_, ones_, sums_, squares_, of_filters_;
+  Buffer<float> in_, out_, back_;
+  bdl::PatchRows<float> rows_;
+  bdl::RowsScratch<float> scratch_;
+  FilterTiles filter_tiles_;
 };
 
 /// Rates on the products within the input, and on all: skipping the padding may exceed the peak.
-template <class T>
 Record layer(const Record& parameters) {
   const ConvShape shape = shape_of(parameters);
   const Index examples = parameters.integer("M");
-  Layer<T> of(shape, examples);
+  Layer of(shape, examples);
   const double filters = 2.0 * static_cast<double>(examples * shape.channels() * shape.output.channels),
                valid = filters * static_cast<double>(shape.valid_products()),
                nominal = filters * static_cast<double>(shape.positions() * shape.taps());
@@ -96,6 +109,10 @@ Record layer(const Record& parameters) {
   add("forward", [&] { of.forward(); });
   if (shape.channels() > 3) add("backward", [&] { of.backward(); });
   const double sums = add("weights", [&] { of.sum(); });
+  if (parameters.integer("threads") == 1) {
+    add("by_filters", [&] { of.sum_by_filters(); });
+    of.check_sums();
+  }
   const Timing both = time_calls(effort_of(parameters), [&] { of.sum_and_squares(); });
   return line.set("with_squares", both.min / sums);
 }
@@ -143,7 +160,7 @@ Record network(const Record& parameters) {
 
 std::vector<Record> conv(const Record& parameters) {
   if (parameters.has("network")) return {network(parameters)};
-  return {parameters.text("dtype") == "f32" ? layer<float>(parameters) : layer<double>(parameters)};
+  return {layer(parameters)};
 }
 
 }  // namespace bench

@@ -85,6 +85,7 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  *     maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
  *                             of K x K pixels; s is K if not given. avgpool counts the padding as zeros
  *     globalavgpool           the mean of each channel
+ *     crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given
  *     flatten                 an image as features: channel by channel, row by row
  *     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
  *                             sigmoid, softplus, swish

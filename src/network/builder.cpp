@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "network/batchnorm.hpp"
 #include "network/convolution/conv.hpp"
+#include "network/crop.hpp"
 #include "network/dense.hpp"
 #include "network/elementwise.hpp"
 #include "network/graph.hpp"

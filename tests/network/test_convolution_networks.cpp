@@ -29,6 +29,7 @@ constexpr const char* descriptions[] = {
     "input 5 1 1; conv 6 3 pad 1; tanh; conv 3 1; elu; dense 2",
     "input 2 3 3; conv 2 2; flatten; conv 3 1; tanh; dense 2",
     "input 2 4 3; residual; flatten; dense 24; shortcut; conv 2 3 pad 1; flatten; end; tanh; dense 2",
+    "input 2 5 4; crop 4 3; conv 3 2; tanh; crop 1 2; dense 2",
     "input 2 3 4; dropout 0.3; conv 3 2; dropout 0.2; tanh; globalavgpool; dense 2",
 };
 
@@ -408,6 +409,11 @@ void wrong_lines_are_named(void**) {
       {"avgpool 7", "too small for a kernel of 7"},
       {"globalavgpool 2", "\"2\" is not expected here"},
       {"flatten 2", "\"2\" is not expected here"},
+      {"crop", "crop: ROWS is missing"},
+      {"crop 0", "ROWS is \"0\""},
+      {"crop 6", "the input has 5 x 6 pixels"},
+      {"crop 5 7", "the input has 5 x 6 pixels"},
+      {"crop 4 4 4", "\"4\" is not expected here"},
       {"batchnorm momentum", "the number after momentum is missing"},
       {"batchnorm momentum 2", "momentum is \"2\""},
       {"batchnorm eps -1", "eps is \"-1\""},
@@ -415,7 +421,8 @@ void wrong_lines_are_named(void**) {
       {"residual; conv 4 3; end", "the main branch gives 4 x 3 x 4, the shortcut 4 x 5 x 6"},
       {"residual; conv 4 3; shortcut; maxpool 2; end",
        "the main branch gives 4 x 3 x 4, the shortcut 4 x 2 x 3"},
-      {"convolution 4 3", "expected one of dense, conv, maxpool, avgpool, globalavgpool, flatten, dropout"},
+      {"convolution 4 3",
+       "expected one of dense, conv, maxpool, avgpool, globalavgpool, crop, flatten, dropout"},
   };
   for (const auto& item : lines)
     expect_error(Status::ERROR_INVALID_ARGUMENT, item.second,
@@ -426,12 +433,38 @@ void wrong_lines_are_named(void**) {
                [] { Graph<float> graph("input 1 4 4; maxpool 2; flatten"); });
 }
 
+/// What is left is the middle: of what is over, the larger part is below and to the right.
+void crops_take_the_middle(void**) {
+  const Graph<double> whole("input 2 5 6; crop 2 3; dense 1 nobias"), all("input 2 5 6; dense 1 nobias");
+  assert_string_equal(whole.description().c_str(), "input 2 5 6\ncrop 2 3\ndense 1 nobias\n");
+  assert_string_equal(Graph<double>("input 1 4 5; crop 3; dense 1").description().c_str(),
+                      "input 1 4 5\ncrop 3\ndense 1\n");
+  Random random(3);
+  const Dense x = random.normal(60, 17), weights = random.normal(12, 1);
+  Dense spread(60, 1);
+  for (Index c = 0; c < 2; ++c)
+    for (Index row = 0; row < 2; ++row)
+      for (Index column = 0; column < 3; ++column)
+        spread(c * 30 + (row + 1) * 6 + column + 1, 0) = weights(c * 6 + row * 3 + column, 0);
+  const auto outputs = [&](const Graph<double>& graph, const Dense& theta) {
+    const Padded<double> at(theta), in(x);
+    Padded<double> f(poison(1, 17));
+    Buffer<double> scratch;
+    graph.forward(at.column(), in.get(), f.view(), scratch);
+    return f.dense();
+  };
+  assert_close("outputs", outputs(whole, weights), outputs(all, spread), 1e-15);
+}
+
 /// Lines made of the words that there are and of small numbers, in any order: descriptions or refused.
 void lines_of_any_words_are_descriptions_or_refused(void**) {
-  constexpr const char* words[] = {
-      "conv",   "maxpool", "avgpool", "globalavgpool", "flatten",   "dense",    "dropout",  "relu", "tanh",
-      "stride", "pad",     "groups",  "nobias",        "batchnorm", "residual", "shortcut", "end",  "1",
-      "2",      "3",       "4",       "0.5",           ";",         ";",        ";",        "\n"};
+  constexpr const char* words[] = {"conv",     "maxpool", "avgpool",   "globalavgpool",
+                                   "crop",     "flatten", "dense",     "dropout",
+                                   "relu",     "tanh",    "stride",    "pad",
+                                   "groups",   "nobias",  "batchnorm", "residual",
+                                   "shortcut", "end",     "1",         "2",
+                                   "3",        "4",       "0.5",       ";",
+                                   ";",        ";",       "\n"};
   constexpr const char* lines[] = {"conv 4 3 pad 1",
                                    "conv 2 2",
                                    "conv 6 1 groups 2",
@@ -493,6 +526,7 @@ int test_convolution_networks() {
       BOTH(masks_do_not_depend_on_the_layout),
       cmocka_unit_test(published_networks_have_their_parameters),
       cmocka_unit_test(texts_have_a_canonical_form),
+      cmocka_unit_test(crops_take_the_middle),
       cmocka_unit_test(wrong_lines_are_named),
       cmocka_unit_test(lines_of_any_words_are_descriptions_or_refused),
       cmocka_unit_test(log_precisions_start_at_zero),

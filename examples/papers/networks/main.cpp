@@ -33,14 +33,16 @@ constexpr Method methods[] = {
 struct Experiment {
   const char *network, *set;
   int64_t epochs, minibatch;
+  int64_t counts;            ///< an image's, for what augmentation makes of it: the paper's rho
   const char* options;       ///< of all methods
   std::size_t methods_used;  ///< the first ones
 };
 
 constexpr Experiment experiments[] = {
-    {"lenet5", "mnist", 15, 128, "", 6},
-    {"alexnet", "cifar10", 8, 128, "augment_pad=4 augment_flip=1", 2},
-    {"resnet18", "cifar10", 8, 128, "augment_pad=4 augment_flip=1 initialization=he_fan_out", 2},
+    {"lenet5", "mnist", 15, 128, 1, "", 6},
+    {"alexnet", "cifar10", 8, 128, 10, "augment_pad=4 augment_flip=1 initialization=he start_share=0", 2},
+    {"resnet18", "cifar10", 8, 128, 10,
+     "augment_pad=4 augment_flip=1 initialization=he_fan_out start_share=0", 2},
 };
 
 const Experiment& find_experiment(const std::string& network) {
@@ -163,7 +165,8 @@ void run(const Experiment& experiment, const Method& method, const Split& data, 
   const support::Model model = make_model(experiment, data.train);
   const support::Posterior posterior = make_posterior(method, model);
   bdl_optimizer* created = nullptr;
-  check(bdl_optimizer_create(model.get(), posterior.get(), method.method, data.train.count(), &created));
+  check(bdl_optimizer_create(model.get(), posterior.get(), method.method,
+                             experiment.counts * data.train.count(), &created));
   const support::Optimizer optimizer(created);
   set_options(created, experiment, method);
   const auto start = std::chrono::steady_clock::now();
