@@ -21,8 +21,10 @@ std::vector<ParameterBlock> DenseLayer<T>::blocks() const {
   return weights_and_bias(shape_.outputs, shape_.inputs, shape_.weight_offset, shape_.bias_offset);
 }
 
+/// By fan-out, few outputs would begin with logits of 10 and more, which published ResNets do not.
 template <class T>
 void DenseLayer<T>::initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const {
+  if (scheme == BDL_INIT_HE_FAN_OUT) scheme = BDL_INIT_UNIFORM_FAN_IN;
   const auto weights = blocks();
   initialize_weights(scheme, {shape_.inputs, shape_.outputs}, key, weights, theta);
 }

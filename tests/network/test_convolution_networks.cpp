@@ -433,6 +433,23 @@ void wrong_lines_are_named(void**) {
                [] { Graph<float> graph("input 1 4 4; maxpool 2; flatten"); });
 }
 
+/// Convolutions by fan-out, whose variance is known within 5 standard errors; dense layers as without it.
+void fan_out_is_for_convolutions(void**) {
+  const Graph<double> graph("input 16 4 4; conv 64 3; relu; dense 3");
+  const auto initial = [&](bdl_initialization scheme) {
+    std::vector<double> theta(static_cast<std::size_t>(graph.parameters()));
+    graph.initialize(scheme, 7, theta);
+    return theta;
+  };
+  const auto by_fan_out = initial(BDL_INIT_HE_FAN_OUT), uniform = initial(BDL_INIT_UNIFORM_FAN_IN);
+  constexpr std::size_t weights = 64 * 16 * 9;
+  double square = 0;
+  for (std::size_t i = 0; i < weights; ++i) square += by_fan_out[i] * by_fan_out[i] / weights;
+  assert_true(std::abs(square / (2.0 / (64 * 9)) - 1) < 5 * std::sqrt(2.0 / weights));
+  for (std::size_t i = weights; i < weights + 64; ++i) assert_true(by_fan_out[i] == 0);
+  for (std::size_t i = weights + 64; i < uniform.size(); ++i) assert_true(by_fan_out[i] == uniform[i]);
+}
+
 /// What is left is the middle: of what is over, the larger part is below and to the right.
 void crops_take_the_middle(void**) {
   const Graph<double> whole("input 2 5 6; crop 2 3; dense 1 nobias"), all("input 2 5 6; dense 1 nobias");
@@ -526,6 +543,7 @@ int test_convolution_networks() {
       BOTH(masks_do_not_depend_on_the_layout),
       cmocka_unit_test(published_networks_have_their_parameters),
       cmocka_unit_test(texts_have_a_canonical_form),
+      cmocka_unit_test(fan_out_is_for_convolutions),
       cmocka_unit_test(crops_take_the_middle),
       cmocka_unit_test(wrong_lines_are_named),
       cmocka_unit_test(lines_of_any_words_are_descriptions_or_refused),

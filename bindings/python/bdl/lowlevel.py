@@ -154,7 +154,7 @@ r""" U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)"""
 BDL_INIT_HE = _lowlevel.BDL_INIT_HE
 r""" N(0, 2 / inputs) (He et al. 2015)"""
 BDL_INIT_HE_FAN_OUT = _lowlevel.BDL_INIT_HE_FAN_OUT
-r""" N(0, 2 / outputs), as published ResNets start their convolutions"""
+r""" of convolutions N(0, 2 / outputs), of dense layers the first: published ResNets"""
 BDL_INIT_XAVIER_NORMAL = _lowlevel.BDL_INIT_XAVIER_NORMAL
 r""" N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)"""
 
@@ -194,6 +194,7 @@ def bdl_model_create_network(dtype, description, likelihood):
         maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
                                 of K x K pixels; s is K if not given. avgpool counts the padding as zeros
         globalavgpool           the mean of each channel
+        crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given
         flatten                 an image as features: channel by channel, row by row
         relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                                 sigmoid, softplus, swish

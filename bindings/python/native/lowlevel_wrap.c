@@ -13242,6 +13242,7 @@ static PyMethodDef SwigMethods[] = {
 		"    maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]\n"
 		"                            of K x K pixels; s is K if not given. avgpool counts the padding as zeros\n"
 		"    globalavgpool           the mean of each channel\n"
+		"    crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given\n"
 		"    flatten                 an image as features: channel by channel, row by row\n"
 		"    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
 		"                            sigmoid, softplus, swish\n"

@@ -308,7 +308,7 @@ Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_I
 - `BDL_INIT_UNIFORM_FAN_IN` = 1: weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)
 - `BDL_INIT_XAVIER` = 2: U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)
 - `BDL_INIT_HE` = 3: N(0, 2 / inputs) (He et al. 2015)
-- `BDL_INIT_HE_FAN_OUT` = 4: N(0, 2 / outputs), as published ResNets start their convolutions
+- `BDL_INIT_HE_FAN_OUT` = 4: of convolutions N(0, 2 / outputs), of dense layers the first: published ResNets
 - `BDL_INIT_XAVIER_NORMAL` = 5: N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)
 """
 const bdl_initialization = Cint
@@ -357,6 +357,7 @@ comment. Since 0.1.
     maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
                             of K x K pixels; s is K if not given. avgpool counts the padding as zeros
     globalavgpool           the mean of each channel
+    crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given
     flatten                 an image as features: channel by channel, row by row
     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                             sigmoid, softplus, swish
