@@ -52,8 +52,7 @@ typedef enum bdl_initialization {
   BDL_INIT_UNIFORM_FAN_IN = 1, /**< weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs) */
   BDL_INIT_XAVIER = 2,         /**< U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010) */
   BDL_INIT_HE = 3,             /**< N(0, 2 / inputs) (He et al. 2015) */
-  BDL_INIT_HE_FAN_OUT =
-      4, /**< of convolutions N(0, 2 / outputs), of dense layers the first: published ResNets */
+  BDL_INIT_HE_FAN_OUT = 4, /**< N(0, 2 / outputs) of convolutions, as published ResNets; dense: the first */
   BDL_INIT_XAVIER_NORMAL = 5, /**< N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010) */
   BDL_INITIALIZATION_FORCE_INT32 = 0x7fffffff
 } bdl_initialization;

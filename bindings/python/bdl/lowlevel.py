@@ -154,7 +154,7 @@ r""" U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)"""
 BDL_INIT_HE = _lowlevel.BDL_INIT_HE
 r""" N(0, 2 / inputs) (He et al. 2015)"""
 BDL_INIT_HE_FAN_OUT = _lowlevel.BDL_INIT_HE_FAN_OUT
-r""" of convolutions N(0, 2 / outputs), of dense layers the first: published ResNets"""
+r""" N(0, 2 / outputs) of convolutions, as published ResNets; dense: the first"""
 BDL_INIT_XAVIER_NORMAL = _lowlevel.BDL_INIT_XAVIER_NORMAL
 r""" N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)"""
 
