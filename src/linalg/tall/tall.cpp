@@ -66,7 +66,8 @@ BDL_ALWAYS_INLINE void subtract(const double* y, double factor, double* x, Index
   for (Index i = 0; i < count; ++i) x[i] -= factor * y[i];
 }
 BDL_ALWAYS_INLINE void divide_by(double divisor, double* x, Index count) {
-  for (Index i = 0; i < count; ++i) x[i] /= divisor;
+  const double inverse = 1 / divisor;
+  for (Index i = 0; i < count; ++i) x[i] *= inverse;
 }
 
 /// X = X L^-T: rows become L^-1 times them.
