@@ -2,6 +2,7 @@
 // other families from them, time, and what there is not. What every family answers: test_operations,
 // test_divergences, test_samples.
 #include "linalg/tall/tall.hpp"
+#include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/kl_gradient.hpp"
 #include "posterior/moments.hpp"
@@ -164,6 +165,35 @@ void large_gradients_are_the_same(void**) {
     rho(i, 0) = p.s(i, 0) - 1 + h;
   }
   assert_close("by log sigma", got.log_sigma, rho, 1e-12);
+}
+
+/// Log determinant, derivatives, draws and products, in parts of rows that several threads share.
+template <class T>
+Dense numbers_on(Index threads) {
+  constexpr Index dimension = 20'000;
+  const ThreadLimit limit(threads);
+  Random random(7);
+  const Problem p{"",
+                  random.normal(dimension, 3),
+                  random.uniform(dimension, 1, 0.1, 1),
+                  random.normal(dimension, 1),
+                  Dense(dimension, 1),
+                  random.uniform(dimension, 1, 0.5, 2)};
+  const auto q = low_rank_moment_of<T>(p.w, p.s);
+  PosteriorScratch<T> scratch;
+  Padded<T> x(Dense(dimension, 3));
+  sample<T>(*q, {1, Stream::user, 0, 0}, x.view(), scratch);
+  const Dense drawn = x.dense();
+  q->solve(x.view(), scratch);
+  const Gradient<T> gradient = gradient_of<T>(p);
+  return beside(beside(drawn, x.dense()),
+                beside(beside(gradient.w, gradient.log_sigma), Dense(dimension, 1, q->log_det_covariance())));
+}
+
+template <class T>
+void bits_do_not_depend_on_threads(void**) {
+  const Dense alone = numbers_on<T>(1);
+  for (const Index threads : {2, 3}) assert_same("numbers", numbers_on<T>(threads), alone);
 }
 
 /// Rank 0 is mean field: the diagonal families' numbers.
@@ -336,6 +366,7 @@ int test_low_rank_moment() {
       cmocka_unit_test(factor_of_the_prior_is_stationary),
       cmocka_unit_test(parts_of_the_gradient_can_be_left_out),
       cmocka_unit_test(large_gradients_are_the_same),
+      BOTH(bits_do_not_depend_on_threads),
       cmocka_unit_test(rank_0_is_the_diagonal_family),
       cmocka_unit_test(quadratic_forms_keep_their_digits),
       cmocka_unit_test(equal_columns_are_legal_in_single_precision),
