@@ -12,6 +12,9 @@
  *                    2024).
  *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
  *                    what a full posterior does, for networks whose D^2 numbers are too many.
+ *   low rank moment  Sigma = diag(s) + W W^T, W: D x K, and one such for each layer of a network (Tomczak,
+ *                    Swaroop, Turner 2020): a few directions are uncertain together, above independent noise.
+ *                    No method learns them yet; they are set, and what all Gaussians can be asked is theirs.
  *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
  *                    2016). It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but
  *                    no density, entropy, KL divergence or precision, and no linearised predictions:
@@ -22,7 +25,7 @@
  * covariances are 0, their precisions infinite, their draws the mean; densities, entropies and divergences are
  * those of the other parameters. Among a posterior's tensors they stand as independent parameters of
  * variance 1, whatever is set. A network's posterior holds them, and its running statistics, from
- * bdl_optimizer_create() on (layerwise full and dropout ones from the beginning).
+ * bdl_optimizer_create() on (layerwise and dropout ones from the beginning).
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -39,12 +42,14 @@ typedef struct bdl_posterior bdl_posterior;
 
 /** Families of posteriors. */
 typedef enum bdl_family {
-  BDL_LOW_RANK = 1,        /**< bdl_posterior_create_low_rank() */
-  BDL_FULL = 2,            /**< bdl_posterior_create_full() */
-  BDL_FULL_MOMENT = 3,     /**< bdl_posterior_create_full_moment() */
-  BDL_DIAGONAL_MOMENT = 4, /**< bdl_posterior_create_diagonal_moment() */
-  BDL_DROPOUT = 5,         /**< bdl_posterior_create_dropout() */
-  BDL_LAYERWISE_FULL = 6,  /**< bdl_posterior_create_layerwise_full() */
+  BDL_LOW_RANK = 1,                  /**< bdl_posterior_create_low_rank() */
+  BDL_FULL = 2,                      /**< bdl_posterior_create_full() */
+  BDL_FULL_MOMENT = 3,               /**< bdl_posterior_create_full_moment() */
+  BDL_DIAGONAL_MOMENT = 4,           /**< bdl_posterior_create_diagonal_moment() */
+  BDL_DROPOUT = 5,                   /**< bdl_posterior_create_dropout() */
+  BDL_LAYERWISE_FULL = 6,            /**< bdl_posterior_create_layerwise_full() */
+  BDL_LOW_RANK_MOMENT = 7,           /**< bdl_posterior_create_low_rank_moment() */
+  BDL_LAYERWISE_LOW_RANK_MOMENT = 8, /**< bdl_posterior_create_layerwise_low_rank_moment() */
   BDL_FAMILY_FORCE_INT32 = 0x7fffffff
 } bdl_family;
 
@@ -123,6 +128,32 @@ BDL_API bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, b
 BDL_API bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes,
                                                        int32_t size_count, bdl_posterior** posterior);
 
+/**
+ * New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
+ * blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
+ * 0.2.
+ * @param dtype      BDL_F32 or BDL_F64
+ * @param dimension  D >= 1
+ * @param rank       K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+ * @param posterior  receives the handle; free with bdl_posterior_free()
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
+                                                        bdl_posterior** posterior);
+
+/**
+ * New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
+ * N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
+ * sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
+ * @param model      gives the layers and the dtype
+ * @param rank       K of every block, 0 .. 256
+ * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
+ *                   doubles a layer
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
+                                                                  bdl_posterior** posterior);
+
 /** An independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
 
@@ -132,8 +163,10 @@ BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 /** Number of parameters D; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
-/** Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
- * Since 0.1. */
+/**
+ * Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
+ * full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
+ */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
 /** The bdl_family of a posterior; 0 for NULL. Since 0.1. */
@@ -182,6 +215,18 @@ BDL_API bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, b
                                                      bdl_matrix variance);
 
 /**
+ * Sets a low-rank-moment posterior. Since 0.2.
+ * @param posterior a low-rank-moment posterior of rank K
+ * @param mean      mu, 1 x D
+ * @param low_rank  W, D x K (bdl_none() for rank 0 or for W = 0)
+ * @param diagonal  s, 1 x D, positive
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED for other families, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
+ *         BDL_ERROR_INVALID_ARGUMENT for s <= 0
+ */
+BDL_API bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean,
+                                                     bdl_matrix low_rank, bdl_matrix diagonal);
+
+/**
  * Sets a dropout posterior's mean. Since 0.1.
  * @param posterior a dropout posterior
  * @param mean      mu, 1 x D: the weights without dropout
@@ -207,8 +252,11 @@ BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bd
  *   full             mean, precision (D x D), factor (its lower Cholesky factor)
  *   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
  *   diagonal moment  mean, variance (1 x D)
+ *   low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
  *   dropout          mean
  *   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+ *   layerwise low rank moment
+ *                    mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
  * Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
  * channels, layer after layer, BDL_F64).
  */

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -35,13 +37,14 @@ void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
   q.swap(successor);
 }
 
-template <class T>
-void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
-  const Index dimension = q.dimension(), rank = as_low_rank(q).rank();
+/// set(U, d) of the successor for a factor U and a diagonal d.
+template <class T, class Set>
+void set_factored(Posterior<T>& q, Posterior<T>& successor, const Array& mean, const Array& low_rank,
+                  const Array& diagonal, Set&& set) {
+  const Index dimension = q.dimension(), rank = successor.rank();
   check_mean<T>(mean, dimension);
   check_shape(diagonal, 1, dimension, "diagonal");
   check_positive<T>(diagonal, "diagonal");
-  LowRankPosterior<T> successor(dimension, rank);
   const bool has_columns = given_columns(low_rank, rank);
   Buffer<T> u(has_columns ? dimension * rank : 0);
   if (has_columns) {
@@ -49,9 +52,22 @@ void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, con
     check_finite<T>(low_rank, "low_rank");
     gather(transposed(low_rank), 0, u.matrix(dimension, rank));
   }
-  successor.set_precision(u.matrix(dimension, has_columns ? rank : 0),
-                          gathered<T>(diagonal).first(dimension));
+  set(std::as_const(u).matrix(dimension, has_columns ? rank : 0), gathered<T>(diagonal).first(dimension));
   replace(q, successor, mean);
+}
+
+template <class T>
+void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
+  LowRankPosterior<T> successor(q.dimension(), as_low_rank(q).rank());
+  set_factored(q, successor, mean, low_rank, diagonal,
+               [&](ConstMatrixView<T> u, ConstSpan<T> d) { successor.set_precision(u, d); });
+}
+
+template <class T>
+void set_low_rank_moment(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
+  LowRankMomentPosterior<T> successor(q.dimension(), as_low_rank_moment(q).rank());
+  set_factored(q, successor, mean, low_rank, diagonal,
+               [&](ConstMatrixView<T> w, ConstSpan<T> s) { successor.set_covariance(w, s); });
 }
 
 /// Fails unless the array is dimension x dimension, finite and symmetric to rounding; its values.
@@ -139,10 +155,11 @@ std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
 }
 
 template <class T>
-bdl_posterior* create_blocks(const std::vector<Index>& sizes, PointLayout points = {}) {
+bdl_posterior* create_blocks(Family family, const std::vector<Index>& sizes, Index rank = 0,
+                             PointLayout points = {}) {
   const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
   return new bdl_posterior{std::shared_ptr<Posterior<T>>(
-      create_posterior<T>({Family::layerwise_full, dimension, 0, sizes, {}, std::move(points)}))};
+      create_posterior<T>({family, dimension, rank, sizes, {}, std::move(points)}))};
 }
 
 template <class Create>
@@ -268,8 +285,38 @@ bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_poste
     not_null(posterior, "posterior");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      *posterior = create_blocks<T>(layer_parameters(m), points_of(m));
+      *posterior = create_blocks<T>(Family::layerwise_full, layer_parameters(m), 0, points_of(m));
     });
+  });
+}
+
+bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
+                                                bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_low_rank_moment", [&] {
+    create(posterior, dtype, dimension, [&](auto scalar) {
+      check_range(rank, 0, std::max<Index>(dimension, most_rank_above_dimension), "rank");
+      return std::make_shared<LowRankMomentPosterior<decltype(scalar)>>(dimension, rank);
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
+                                                          bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_layerwise_low_rank_moment", [&] {
+    not_null(posterior, "posterior");
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      check_range(rank, 0, most_rank_above_dimension, "rank");
+      *posterior =
+          create_blocks<T>(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
+                                             bdl_matrix diagonal) {
+  return guard("bdl_posterior_set_low_rank_moment", [&] {
+    with(posterior, "posterior", [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
   });
 }
 
@@ -278,7 +325,9 @@ bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* s
   return guard("bdl_posterior_create_blockwise_full", [&] {
     not_null(posterior, "posterior");
     const std::vector<Index> blocks = checked_sizes(sizes, size_count);
-    with_dtype(dtype, [&](auto scalar) { *posterior = create_blocks<decltype(scalar)>(blocks); });
+    with_dtype(dtype, [&](auto scalar) {
+      *posterior = create_blocks<decltype(scalar)>(Family::layerwise_full, blocks);
+    });
   });
 }
 

@@ -1,9 +1,11 @@
 // A posterior in a checkpoint: its kind, and its tensors by their names.
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -140,8 +142,24 @@ void check_square(const RecordReader& record, const std::string& name, Index siz
 void check_squares(const RecordReader& record, const Names& names, const PosteriorKind& kind) {
   if (kind.family == Family::full) check_square(record, names("precision"), kind.dimension);
   if (kind.family == Family::full_moment) check_square(record, names("covariance"), kind.dimension);
-  for (std::size_t k = 0; k < kind.blocks.size(); ++k)
+  for (std::size_t k = 0; kind.family == Family::layerwise_full && k < kind.blocks.size(); ++k)
     check_square(record, names("block" + std::to_string(k) + ".precision"), kind.blocks[k]);
+}
+
+/// Of the factor, of the first block if there are blocks; the others have theirs.
+Index read_rank(const RecordReader& record, const Names& names, const PosteriorKind& kind) {
+  const bool in_blocks = !kind.blocks.empty();
+  const std::string name = names(in_blocks ? "block0.low_rank" : "low_rank");
+  const Index rank = record.shape(name, 2)[0], dimension = in_blocks ? 0 : kind.dimension,
+              least = kind.family == Family::low_rank ? 0 : most_rank_above_dimension;
+  if (rank > std::max(dimension, least))
+    fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name.c_str());
+  for (std::size_t k = 0; k < kind.blocks.size(); ++k) {
+    const std::string own = names("block" + std::to_string(k) + ".low_rank");
+    if (record.shape(own, 2) != std::vector<Index>{rank, kind.blocks[k]})
+      fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", own.c_str());
+  }
+  return rank;
 }
 
 /// What a posterior is made with; the rank is that of its factor.
@@ -151,15 +169,12 @@ PosteriorKind read_kind(const RecordReader& record, const Names& names) {
     fail(Status::ERROR_FORMAT, "tensor %s has a bad length", names("mean").c_str());
   PosteriorKind kind{
       static_cast<Family>(record.word(names("family"), family_words()) + 1), dimension, 0, {}, {}};
-  if (kind.family == Family::low_rank) {
-    kind.rank = record.shape(names("low_rank"), 2)[0];
-    if (kind.rank > dimension)
-      fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", names("low_rank").c_str());
-  }
   kind.points = read_points(record, names, dimension);
   if (kind.family == Family::dropout)
     kind.dropout = read_dropout(record, dimension - kind.points.parameters());
-  if (kind.family == Family::layerwise_full) kind.blocks = read_blocks(record, names, dimension);
+  if (kind.family == Family::layerwise_full || kind.family == Family::layerwise_low_rank_moment)
+    kind.blocks = read_blocks(record, names, dimension);
+  if (has_rank(kind.family)) kind.rank = read_rank(record, names, kind);
   check_squares(record, names, kind);
   return kind;
 }

@@ -8,39 +8,52 @@
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr const char* words[] = {"low_rank",        "full",    "full_moment",
-                                 "diagonal_moment", "dropout", "layerwise_full"};
+constexpr const char* words[] = {
+    "low_rank", "full",           "full_moment",     "diagonal_moment",
+    "dropout",  "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
+
+template <class T, class CreateMember>
+std::unique_ptr<Posterior<T>> create_blocks(const PosteriorKind& kind, CreateMember&& create) {
+  std::vector<std::unique_ptr<Posterior<T>>> members;
+  for (const Index size : kind.blocks) members.push_back(create(size));
+  return std::make_unique<BlocksPosterior<T>>(kind.family, std::move(members));
+}
 
 template <class T>
 using Create = std::unique_ptr<Posterior<T>> (*)(const PosteriorKind&);
 
 template <class T>
-constexpr Create<T> creations[] = {[](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<LowRankPosterior<T>>(kind.dimension, kind.rank);
-                                   },
-                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<FullPosterior<T>>(kind.dimension);
-                                   },
-                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<FullMomentPosterior<T>>(kind.dimension);
-                                   },
-                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<DiagonalMomentPosterior<T>>(kind.dimension);
-                                   },
-                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     return std::make_unique<DropoutPosterior<T>>(*kind.dropout, kind.points);
-                                   },
-                                   [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-                                     std::vector<std::unique_ptr<Posterior<T>>> members;
-                                     for (const Index size : kind.blocks)
-                                       members.push_back(std::make_unique<FullPosterior<T>>(size));
-                                     return std::make_unique<BlocksPosterior<T>>(Family::layerwise_full,
-                                                                                 std::move(members));
-                                   }};
+constexpr Create<T> creations[] = {
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<LowRankPosterior<T>>(kind.dimension, kind.rank);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<FullPosterior<T>>(kind.dimension);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<FullMomentPosterior<T>>(kind.dimension);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<DiagonalMomentPosterior<T>>(kind.dimension);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<DropoutPosterior<T>>(*kind.dropout, kind.points);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return create_blocks<T>(kind, [](Index size) { return std::make_unique<FullPosterior<T>>(size); });
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return std::make_unique<LowRankMomentPosterior<T>>(kind.dimension, kind.rank);
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      return create_blocks<T>(
+          kind, [&](Index size) { return std::make_unique<LowRankMomentPosterior<T>>(size, kind.rank); });
+    }};
 static_assert(std::size(words) == std::size(creations<double>));
 
 }  // namespace

@@ -14,8 +14,16 @@ enum class Family {
   full_moment = 3,
   diagonal_moment = 4,
   dropout = 5,
-  layerwise_full = 6
+  layerwise_full = 6,
+  low_rank_moment = 7,
+  layerwise_low_rank_moment = 8
 };
+
+/// Is a rank part of what a posterior of this family is created with?
+inline bool has_rank(Family family) {
+  return family == Family::low_rank || family == Family::low_rank_moment ||
+         family == Family::layerwise_low_rank_moment;
+}
 
 /// Which parameters share a mask of dropout: the weights that a unit feeds in one of these layers. Units are
 /// the inputs of a dense layer and the channels that a convolution reads.
@@ -56,7 +64,7 @@ struct PointLayout {
 struct PosteriorKind {
   Family family = Family::low_rank;
   Index dimension = 0;
-  Index rank = 0;               ///< of low-rank precisions
+  Index rank = 0;               ///< of the families that has_rank() names, in each block
   std::vector<Index> blocks{};  ///< parameters of each independent block
   std::optional<DropoutLayout> dropout{};
   PointLayout points{};

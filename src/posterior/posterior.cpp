@@ -80,16 +80,17 @@ void Posterior<T>::visit_mean(const TensorVisitor<T>& visit) {
   visit({"running_variance", TensorRole::variance, true, {}, {statistics_.data() + half, 1, half, 1}});
 }
 
-/// Column s holds normals of the stream key.sample + s.
+/// Column s holds normals of the stream key.sample + s, from number `begin` on.
 template <class T>
-void fill_normals(const StreamKey& key, MatrixView<T> out) {
+void fill_normals(const StreamKey& key, Index begin, MatrixView<T> out) {
   constexpr Index grain = 1 << 14;
   for (Index s = 0; s < out.cols; ++s) {
     StreamKey stream = key;
     stream.sample += static_cast<std::uint32_t>(s);
-    check_normals<T>(stream, out.rows);
+    check_normals<T>(stream, begin + out.rows);
     parallel_blocks(out.rows, grain, [&](Index first, Index count) noexcept {
-      fill_normal(stream, first, std::span<T>(out.column_data(s) + first, static_cast<std::size_t>(count)));
+      fill_normal(stream, begin + first,
+                  std::span<T>(out.column_data(s) + first, static_cast<std::size_t>(count)));
     });
   }
 }
@@ -97,8 +98,12 @@ void fill_normals(const StreamKey& key, MatrixView<T> out) {
 template <class T>
 void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch) {
   const StageTimer timer(Stage::sample);
-  fill_normals(key, thetas);
-  q.color(q.mean(), thetas, scratch);
+  const Index more = q.factor_normals();
+  scratch.coefficients.reserve(more * thetas.cols);
+  const MatrixView<T> of_factor = scratch.coefficients.matrix(more, thetas.cols);
+  fill_normals(key, 0, thetas);
+  fill_normals(key, thetas.rows, of_factor);
+  q.color(q.mean(), thetas, of_factor, scratch);
   place_points(q, thetas);
 }
 

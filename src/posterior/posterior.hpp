@@ -23,6 +23,7 @@ template <class T>
 struct PosteriorScratch {
   TallScratch tall;
   Buffer<double> small;
+  Buffer<T> coefficients;  // of a factor's columns
 };
 
 /// Steepest descent of the loss is taken in the metric of the Fisher information (natural gradient) or in
@@ -144,7 +145,8 @@ class Posterior {
   virtual bool takes_matrix() const { return false; }
   bool is_gaussian() const { return family() != Family::dropout; }
   bool is_diagonal() const {
-    return family() == Family::diagonal_moment || (family() == Family::low_rank && rank() == 0);
+    const bool has_factor = family() == Family::low_rank || family() == Family::low_rank_moment;
+    return family() == Family::diagonal_moment || (has_factor && rank() == 0);
   }
   ConstSpan<T> mean() const { return {mean_at_, static_cast<std::size_t>(dimension_)}; }
   std::span<T> mean() { return {mean_at_, static_cast<std::size_t>(dimension_)}; }
@@ -193,7 +195,8 @@ class Posterior {
   virtual void set_isotropic(double precision) = 0;
   /// Sigma^-1 = diag(precision) (> 0); the mean stays. With a seed, a tenth of it comes from a low-rank part
   /// of random signs, which plain gradients would never move from 0 (docs/mathematics/streams.md, "Where a
-  /// stream starts"), and only diag(Sigma^-1) is the precision.
+  /// stream starts"), and only diag(Sigma^-1) is the precision; a tenth of Sigma where that has the low-rank
+  /// part, and then the precision is 1 / diag(Sigma).
   virtual void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) = 0;
   /// This posterior becomes what the step makes of step.from (same family, another object): mean and
   /// covariance. Returns the part of the step that was taken, 1 unless it had to be shortened to stay
@@ -236,8 +239,12 @@ class Posterior {
   virtual void reserve_marginals(PosteriorScratch<T>& scratch) const = 0;
   /// X = Sigma X.
   virtual void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const = 0;
-  /// Columns of N(0, I) become columns of N(mean, Sigma); an empty mean is 0.
-  virtual void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const = 0;
+  /// Standard normals that a draw takes besides D: one for each column of a factor of Sigma.
+  virtual Index factor_normals() const { return 0; }
+  /// Columns of N(0, I), of D and in `more` of factor_normals() numbers, become columns of N(mean, Sigma); an
+  /// empty mean is 0.
+  virtual void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
+                     PosteriorScratch<T>& scratch) const = 0;
   /// out_j = x_j^T Sigma x_j in double, as sums of squares, for the columns of X, which are overwritten.
   virtual void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const = 0;
   virtual void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const = 0;

@@ -20,6 +20,16 @@ namespace {
        static_cast<long long>(rank));
 }
 
+bool has_low_rank_covariance(Family family) {
+  return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment;
+}
+
+[[noreturn]] void fail_covariance(Family family) {
+  fail(Status::ERROR_UNSUPPORTED,
+       "a %s posterior cannot begin with this prior, expected a diagonal one or one of its family and rank",
+       family_word(family));
+}
+
 /// Visits column j of Sigma^-1 in double, for the parameters first .. first + size - 1.
 template <class Visit>
 void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&& visit) {
@@ -94,7 +104,8 @@ std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const Poster
     out->assign(belief);
   } else if (out->takes_matrix()) {
     write_matrices(belief, *out);
-  } else if (out->is_diagonal()) {
+  } else if (out->is_diagonal() || has_low_rank_covariance(kind.family)) {
+    if (!out->is_diagonal() && !belief.is_diagonal()) fail_covariance(kind.family);
     Buffer<T> diagonal(kind.dimension);
     belief.precision_diagonal(diagonal.first(kind.dimension));
     out->set_diagonal(std::as_const(diagonal).first(kind.dimension), {});

@@ -40,6 +40,12 @@ bdl_status create_posterior(const Family& family, bdl_dtype dtype, const bdl_mod
     case BDL_LAYERWISE_FULL:
       status = bdl_posterior_create_layerwise_full(model, &handle);
       break;
+    case BDL_LOW_RANK_MOMENT:
+      status = bdl_posterior_create_low_rank_moment(dtype, dimension, family.rank, &handle);
+      break;
+    case BDL_LAYERWISE_LOW_RANK_MOMENT:
+      status = bdl_posterior_create_layerwise_low_rank_moment(model, family.rank, &handle);
+      break;
     case BDL_DROPOUT:
       status = bdl_posterior_create_dropout(model, 0.125, 0.25, &handle);
       break;

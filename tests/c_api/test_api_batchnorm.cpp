@@ -1,6 +1,7 @@
 // Batch norm as users meet it: every family and method learns with it, what is read of its parameters has no
 // variance, predictions know its running statistics, and checkpoints keep all of it.
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,53 @@ double accuracy_of(const Model& model, const Posterior& q, const Data& data, bdl
   double right = 0;
   for (int i = 0; i < rows; ++i) right += (p[2 * i + 1] > 0.5 ? 1 : 0) == data.y[static_cast<size_t>(i)];
   return right / rows;
+}
+
+/// All tensors of blocks, filled with one number, and the mean.
+void fill_blocks(bdl_posterior* q, double value) {
+  std::vector<const char*> names;
+  std::vector<std::vector<double>> values;
+  std::vector<bdl_matrix> given;
+  values.reserve(static_cast<size_t>(bdl_posterior_tensor_count(q)));
+  for (int64_t i = 0; i < bdl_posterior_tensor_count(q); ++i) {
+    const char* name = nullptr;
+    int64_t height = 0, width = 0;
+    OK(bdl_posterior_tensor_describe(q, i, &name, &height, &width, nullptr));
+    if (std::strncmp(name, "running", 7) == 0) continue;
+    values.emplace_back(static_cast<size_t>(height * width), value);
+    names.push_back(name);
+    given.push_back(bdl_f64(values.back().data(), height, width));
+  }
+  OK(bdl_posterior_set_tensors(q, names.data(), given.data(), std::ssize(given)));
+}
+
+/// One covariance diag(s) + W W^T a layer: points have a mean and nothing else, whatever is set.
+void low_rank_covariances_hold_points(void**) {
+  for (const bdl_dtype dtype : {BDL_F32, BDL_F64}) {
+    const Model model = network(dtype);
+    const int64_t d = bdl_model_parameters(model.get());
+    bdl_posterior *handle = nullptr, *loaded = nullptr;
+    OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), 2, &handle));
+    const Posterior q(handle);
+    fill_blocks(handle, 0.5);
+    std::vector<double> variance(static_cast<size_t>(d)), draw(variance.size());
+    OK(bdl_posterior_marginal_variance(handle, bdl_f64_out(variance.data(), 1, d)));
+    OK(bdl_posterior_sample(handle, 1, 0, bdl_f64_out(draw.data(), 1, d)));
+    for (size_t j = 0; j < variance.size(); ++j) {
+      const bool is_point = j >= 36 && j < 60;  // scale and shift of the twelve units
+      assert_true(variance[j] == (is_point ? 0 : 1) && (draw[j] == 0.5) == is_point);
+    }
+    std::vector<char> bytes(1 << 16);
+    int64_t size = 0;
+    OK(bdl_save_bytes(model.get(), handle, nullptr, bytes.data(), std::ssize(bytes), &size));
+    OK(bdl_load_bytes(bytes.data(), size, nullptr, nullptr, &loaded, nullptr));
+    const Posterior copy(loaded);
+    double kl = -1;
+    OK(bdl_posterior_kl(handle, loaded, &kl));
+    assert_true(std::abs(kl) < (dtype == BDL_F32 ? 1e-5 : 1e-12));
+    const double accuracy = accuracy_of(model, copy, Data(), BDL_MONTE_CARLO);
+    assert_true(accuracy >= 0 && accuracy <= 1);
+  }
 }
 
 void every_family_learns(void**) {
@@ -297,7 +345,8 @@ void failed_first_steps_change_nothing(void**) {
 }  // namespace
 
 int test_api_batchnorm() {
-  const CMUnitTest tests[] = {cmocka_unit_test(every_family_learns),
+  const CMUnitTest tests[] = {cmocka_unit_test(low_rank_covariances_hold_points),
+                              cmocka_unit_test(every_family_learns),
                               cmocka_unit_test(readers_see_points),
                               cmocka_unit_test(checkpoints_keep_points_and_statistics),
                               cmocka_unit_test(damaged_files_load_or_are_refused),

@@ -99,9 +99,11 @@ static void test_round_trip(void** state) {
   }
 }
 
-enum { D = 17, FAMILIES = 7 };
-static const char* const families[FAMILIES] = {"low_rank",        "diagonal", "full",          "full_moment",
-                                               "diagonal_moment", "dropout",  "layerwise_full"};
+enum { D = 17, FAMILIES = 9 };
+static const char* const families[FAMILIES] = {
+    "low_rank",       "diagonal",        "full",
+    "full_moment",    "diagonal_moment", "dropout",
+    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
 
 /* A linear model, which suits every method, and a posterior of each family. */
 static bdl_model* create_all(bdl_posterior** q) {
@@ -115,6 +117,8 @@ static bdl_model* create_all(bdl_posterior** q) {
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &q[4]));
   OK(bdl_posterior_create_dropout(linear, 0.1, 0.5, &q[5]));
   OK(bdl_posterior_create_layerwise_full(linear, &q[6]));
+  OK(bdl_posterior_create_low_rank_moment(BDL_F64, D, 1, &q[7]));
+  OK(bdl_posterior_create_layerwise_low_rank_moment(linear, 1, &q[8]));
   return linear;
 }
 

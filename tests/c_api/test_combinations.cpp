@@ -65,8 +65,9 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-constexpr const char* families[] = {"low_rank",        "diagonal", "full",          "full_moment",
-                                    "diagonal_moment", "dropout",  "layerwise_full"};
+constexpr const char* families[] = {"low_rank",       "diagonal",        "full",
+                                    "full_moment",    "diagonal_moment", "dropout",
+                                    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
 
 /// Nothing for a user's model with dropout.
 Posterior posterior_of(const Model& model, int family) {
@@ -78,6 +79,8 @@ Posterior posterior_of(const Model& model, int family) {
   if (family == 3) OK(bdl_posterior_create_full_moment(BDL_F64, size, &q));
   if (family == 4) OK(bdl_posterior_create_diagonal_moment(BDL_F64, size, &q));
   if (family == 6) OK(bdl_posterior_create_layerwise_full(model.get(), &q));
+  if (family == 7) OK(bdl_posterior_create_low_rank_moment(BDL_F64, size, 1, &q));
+  if (family == 8) OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), 1, &q));
   if (family == 5) (void)bdl_posterior_create_dropout(model.get(), 0.1, 0.1, &q);
   return Posterior(q);
 }

@@ -36,6 +36,33 @@ static void test_create_blocks(void** state) {
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_blockwise_full(BDL_F32, sizes, 2, NULL));
 }
 
+static void test_low_rank_moment(void** state) {
+  const double mean[] = {0, 0, 0}, w[] = {1, 2, 3}, s[] = {1, 0, 1};
+  bdl_posterior *q, *full;
+  (void)state;
+  watch(NULL);
+  REFUSED(INVALID, "rank is -1", bdl_posterior_create_low_rank_moment(BDL_F64, 3, -1, &out.posterior));
+  REFUSED(INVALID, "rank is 257", bdl_posterior_create_low_rank_moment(BDL_F64, 3, 257, &out.posterior));
+  REFUSED(INVALID, "dimension is 0", bdl_posterior_create_low_rank_moment(BDL_F64, 0, 1, &out.posterior));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_low_rank_moment(BDL_F32, 3, 1, NULL));
+  REFUSED(INVALID, "model is NULL", bdl_posterior_create_layerwise_low_rank_moment(NULL, 1, &out.posterior));
+  OK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 1, &q));
+  OK(bdl_posterior_create_full(BDL_F64, 3, &full));
+  REFUSED(INVALID, "diagonal",
+          bdl_posterior_set_low_rank_moment(q, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 1), bdl_f64(s, 1, 3)));
+  REFUSED(BDL_ERROR_SHAPE, "low_rank",
+          bdl_posterior_set_low_rank_moment(q, bdl_f64(mean, 1, 3), bdl_f64(w, 1, 3), bdl_f64(w, 1, 3)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank-moment",
+          bdl_posterior_set_low_rank_moment(full, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 1), bdl_f64(w, 1, 3)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "low-rank-moment",
+          bdl_posterior_update(q, bdl_f64(w, 1, 3), 1, 0.1, 0.1, bdl_f64(w, 1, 1)));
+  assert_true(bdl_posterior_is_blank(q));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "is for posteriors of family low_rank",
+          bdl_optimizer_create(NULL, q, "slang", 10, &out.optimizer));
+  bdl_posterior_free(q);
+  bdl_posterior_free(full);
+}
+
 /* What a posterior says of itself, to see that refused calls leave it alone. */
 typedef struct belief {
   double mean[D], variance[D], log_det;
@@ -195,11 +222,10 @@ static void test_tensors(void** state) {
 }
 
 int test_errors_posterior_families(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
-                                     cmocka_unit_test(test_create_blocks),
-                                     cmocka_unit_test(test_tensors),
-                                     cmocka_unit_test(test_set_full_moment),
-                                     cmocka_unit_test(test_set_diagonal_moment),
-                                     cmocka_unit_test(test_other_families)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_create),          cmocka_unit_test(test_create_blocks),
+      cmocka_unit_test(test_low_rank_moment), cmocka_unit_test(test_tensors),
+      cmocka_unit_test(test_set_full_moment), cmocka_unit_test(test_set_diagonal_moment),
+      cmocka_unit_test(test_other_families)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,58 @@ static void example_layerwise_full_posterior(void** state) {
   bdl_model_free(model);
 }
 
+/* A covariance diag(s) + W W^T: three parameters that two directions move together. */
+static void example_low_rank_moment_posterior(void** state) {
+  const double mean[] = {1, 2, 3}, w[] = {1, 0, 1, 2, 0, 0.5}, s[] = {0.1, 0.2, 0.3};
+  const int64_t first[] = {0}, second[] = {1};
+  double variance[3], covariance, draws[2 * 3], kl;
+  bdl_posterior *q, *copy;
+  (void)state;
+  OK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 2, &q));
+  OK(bdl_posterior_set_low_rank_moment(q, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 2), bdl_f64(s, 1, 3)));
+  OK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 3)));
+  assert_true(fabs(variance[1] - 5.2) < 1e-14);
+  OK(bdl_posterior_covariance(q, first, 1, second, 1, bdl_f64_out(&covariance, 1, 1)));
+  assert_true(fabs(covariance - 1) < 1e-14);
+  OK(bdl_posterior_sample(q, 1, 0, bdl_f64_out(draws, 2, 3)));
+  OK(bdl_posterior_copy(q, &copy));
+  OK(bdl_posterior_kl(q, copy, &kl));
+  assert_true(fabs(kl) < 1e-13 && bdl_posterior_family(copy) == BDL_LOW_RANK_MOMENT);
+  bdl_posterior_free(q);
+  bdl_posterior_free(copy);
+}
+
+/* One such covariance for each layer, of rank 2: 2-3-1 has 9 and 4 parameters. Predictions draw from it, and
+   a checkpoint keeps it. */
+static void example_layerwise_low_rank_moment_posterior(void** state) {
+  const int64_t sizes[] = {2, 3, 1};
+  const char* const names[] = {"block1.low_rank", "block1.diagonal"};
+  const double w[] = {1, 0, 0, 1, 1, 1, 0, 0}, s[] = {0.1, 0.1, 0.1, 0.1}, x[] = {0.5, -1};
+  const bdl_matrix values[] = {bdl_f64(w, 4, 2), bdl_f64(s, 1, 4)};
+  char path[] = "/tmp/bdl-example-XXXXXX";
+  double mean, epistemic, noise, kl;
+  const int file = mkstemp(path);
+  bdl_model* model;
+  bdl_posterior *q, *loaded;
+  (void)state;
+  assert_true(file >= 0 && close(file) == 0);
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_layerwise_low_rank_moment(model, 2, &q));
+  OK(bdl_posterior_set_tensors(q, names, values, 2)); /* block 0 stays N(0, I) */
+  assert_true(bdl_posterior_rank(q) == 2 && bdl_posterior_tensor_count(q) == 5);
+  OK(bdl_predict(model, q, bdl_f64(x, 1, 2), BDL_MONTE_CARLO, 50, 1, bdl_f64_out(&mean, 1, 1),
+                 bdl_f64_out(&epistemic, 1, 1), bdl_f64_out(&noise, 1, 1)));
+  assert_true(epistemic > 0);
+  OK(bdl_save(path, model, q, NULL));
+  OK(bdl_load(path, NULL, NULL, &loaded, NULL));
+  OK(bdl_posterior_kl(q, loaded, &kl));
+  assert_true(fabs(kl) < 1e-13 && bdl_posterior_family(loaded) == BDL_LAYERWISE_LOW_RANK_MOMENT);
+  bdl_posterior_free(q);
+  bdl_posterior_free(loaded);
+  bdl_model_free(model);
+  (void)unlink(path);
+}
+
 /* Whatever the family: all numbers of a posterior by their names, copied to another one. */
 static void example_tensors(void** state) {
   const int64_t blocks[] = {2, 1};
@@ -255,6 +307,8 @@ int test_examples_families(void) {
                                      cmocka_unit_test(example_diagonal_moment_posterior),
                                      cmocka_unit_test(example_diagonal_moment_update),
                                      cmocka_unit_test(example_layerwise_full_posterior),
+                                     cmocka_unit_test(example_low_rank_moment_posterior),
+                                     cmocka_unit_test(example_layerwise_low_rank_moment_posterior),
                                      cmocka_unit_test(example_tensors),
                                      cmocka_unit_test(example_posterior_as_prior),
                                      cmocka_unit_test(example_moment_checkpoint),

@@ -37,5 +37,6 @@ double error(const Vector& got, const Vector& expected);
 bool replay_slang(const Json& file);
 bool replay_bong(const Json& file);
 bool replay_network(const Json& file);
+bool replay_elrg(const Json& file);
 
 }  // namespace golden

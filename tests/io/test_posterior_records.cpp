@@ -44,6 +44,26 @@ void posteriors_survive_a_file(void**) {
   }
 }
 
+/// Ranks 0 and above the blocks' sizes too.
+template <class T>
+void low_rank_covariances_survive_a_file(void**) {
+  const std::vector<std::vector<Index>> layouts{{}, {2, 3, 1}};
+  for (const std::vector<Index>& blocks : layouts)
+    for (const Index rank : {0, 2, 7}) {
+      const Family family = blocks.empty() ? Family::low_rank_moment : Family::layerwise_low_rank_moment;
+      const auto q = create_posterior<T>({family, 6, rank, blocks});
+      q->set_diagonal(Padded<T>(Random(3).uniform(6, 1, 1, 2)).column(), 4);
+      q->mean()[2] = 5;
+      const TemporaryFile file;
+      save_checkpoint<T>(file.path(), {nullptr, q.get(), nullptr});
+      const auto loaded = load_checkpoint<T>(read_archive(file.path()), nullptr).posterior;
+      assert_true(loaded->family() == family && loaded->rank() == rank);
+      assert_true(loaded->log_det_covariance() == q->log_det_covariance());
+      PosteriorScratch<T> scratch;
+      assert_near("KL", kl(*loaded, *q, scratch), 0, sizeof(T) == 8 ? 1e-12 : 1e-5);
+    }
+}
+
 /// Also under other names, as an optimizer's prior is kept.
 template <class T>
 void blocks_survive_a_file(void**) {
@@ -99,8 +119,8 @@ void unsymmetric_covariances_are_not_saved(void**) {
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int test_posterior_records() {
-  const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file), BOTH(blocks_survive_a_file),
-                              cmocka_unit_test(blocks_that_do_not_fit_are_refused),
-                              BOTH(unsymmetric_covariances_are_not_saved)};
+  const CMUnitTest tests[] = {
+      BOTH(posteriors_survive_a_file), BOTH(low_rank_covariances_survive_a_file), BOTH(blocks_survive_a_file),
+      cmocka_unit_test(blocks_that_do_not_fit_are_refused), BOTH(unsymmetric_covariances_are_not_saved)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -27,7 +27,7 @@ void assert_holds(const Posterior<T>& q, const Gaussian& expected) {
   assert_near("log det", q.log_det_covariance(), -log_det(expected.precision), tolerance<T>);
   PosteriorScratch<T> scratch;
   Padded<T> root(identity(q.dimension()));
-  q.color({}, root.view(), scratch);
+  q.color({}, root.view(), {}, scratch);
   assert_close("root", root.dense() * transposed(root.dense()), expected.covariance, tolerance<T>);
 }
 
@@ -121,7 +121,7 @@ void rotations_do_not_lose_accuracy(void**) {
       problem.old->swap(*next);
     }
     Padded<double> root(identity(size));
-    problem.old->color({}, root.view(), workspace.scratch);
+    problem.old->color({}, root.view(), {}, workspace.scratch);
     const Gaussian got = gaussian_of(*problem.old);
     assert_close("root", root.dense() * transposed(root.dense()), got.covariance, 1e-12);
   }

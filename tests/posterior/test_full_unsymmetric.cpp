@@ -38,7 +38,7 @@ void assert_holds(const Posterior<T>& q, const Gaussian& expected) {
   assert_near("quadratic", q.quadratic(x.column(), scratch), dot(x.dense(), expected.precision * x.dense()),
               tolerance<T>);
   const Dense symmetric = symmetric_part(expected.precision);
-  q.color({}, root.view(), scratch);
+  q.color({}, root.view(), {}, scratch);
   assert_close("root", root.dense() * transposed(root.dense()), inverse_of(symmetric), tolerance<T>);
   q.precision_diagonal(column.column());
   assert_close("precision diagonal", column.dense(), diagonal_of(symmetric), tolerance<T>);

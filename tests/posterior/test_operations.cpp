@@ -37,10 +37,9 @@ void solutions_are_products_with_the_covariance(void**) {
 
 template <class T>
 void coloring_the_identity_gives_a_root_of_the_covariance(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
-    Padded<T> f(identity(q.dimension()), 1);
-    q.color({}, f.view(), scratch);
-    assert_close(belief.name.c_str(), f.dense() * transposed(f.dense()), belief.covariance, tolerance<T>);
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>&) {
+    const Dense f = root_of(q);
+    assert_close(belief.name.c_str(), f * transposed(f), belief.covariance, tolerance<T>);
   });
 }
 
@@ -117,16 +116,14 @@ template <class T>
 void swapping_exchanges_everything(void**) {
   auto first = beliefs<T>(5, 1), second = beliefs<T>(5, 2);
   for (std::size_t k = 0; k < first.size(); ++k) {
-    PosteriorScratch<T> scratch;
     first[k].q->set_blank(false);
     first[k].q->swap(*second[k].q);
     assert_true(first[k].q->is_blank() && !second[k].q->is_blank());
     for (const auto& [now, then] : {std::pair(&first[k], &second[k]), std::pair(&second[k], &first[k])}) {
-      Padded<T> f(identity(5));
-      now->q->color({}, f.view(), scratch);
+      const Dense f = root_of(*now->q);
       assert_same("precision", dense_precision(*now->q), then->precision);
       assert_same("mean", column_of(std::as_const(*now->q).mean()), then->mean);
-      assert_close("root", f.dense() * transposed(f.dense()), then->covariance, tolerance<T>);
+      assert_close("root", f * transposed(f), then->covariance, tolerance<T>);
       assert_near("log det", now->q->log_det_covariance(), -log_det(then->precision), tolerance<T>);
     }
   }
@@ -137,14 +134,16 @@ void new_posteriors_are_blank_and_standard(void**) {
   const LowRankPosterior<T> low_rank(4, 2);
   const FullPosterior<T> full(4);
   const FullMomentPosterior<T> moment(4);
+  const LowRankMomentPosterior<T> low_rank_moment(4, 6);
   for (const Posterior<T>* q :
        {static_cast<const Posterior<T>*>(&low_rank), static_cast<const Posterior<T>*>(&full),
-        static_cast<const Posterior<T>*>(&moment)}) {
+        static_cast<const Posterior<T>*>(&moment), static_cast<const Posterior<T>*>(&low_rank_moment)}) {
     assert_true(q->is_blank() && q->dimension() == 4 && q->log_det_covariance() == 0);
     assert_same("mean", column_of(q->mean()), Dense(4, 1));
     assert_same("precision", dense_precision(*q), identity(4));
   }
   assert_true(low_rank.rank() == 2 && low_rank.family() == Family::low_rank && full.family() == Family::full);
+  assert_true(low_rank_moment.rank() == 6 && low_rank_moment.family() == Family::low_rank_moment);
   assert_true(moment.rank() == 4 && moment.family() == Family::full_moment);
 }
 

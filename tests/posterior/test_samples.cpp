@@ -41,17 +41,16 @@ void moments_are_those_of_the_posterior(void**) {
   }
 }
 
-/// theta_s = mu + F eps_s with eps_s the stream of sample key.sample + s.
+/// theta_s = mu + F eps_s with eps_s the stream of sample key.sample + s: of D numbers and those of factors.
 template <class T>
 void draws_are_the_colored_stream(void**) {
   for (const Belief<T>& belief : beliefs<T>(9, 16)) {
-    PosteriorScratch<T> scratch;
-    Padded<T> f(identity(9)), eps(Dense(9, 3));
-    belief.q->color({}, f.view(), scratch);
+    const Dense f = root_of(*belief.q);
+    Padded<T> eps(Dense(f.cols, 3));
     for (Index s = 0; s < 3; ++s)
       fill_normal<T>({key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 0,
                      eps.view().column(s));
-    Dense expected = f.dense() * eps.dense();
+    Dense expected = f * eps.dense();
     for (Index s = 0; s < 3; ++s)
       for (Index i = 0; i < 9; ++i) expected(i, s) += belief.mean(i, 0);
     assert_close(belief.name.c_str(), draws(*belief.q, key, 3), expected, sizeof(T) == 8 ? 1e-12 : 1e-5);

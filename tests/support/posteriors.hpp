@@ -10,6 +10,7 @@
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "support/dense.hpp"
 
 namespace bdl::testing {
@@ -38,9 +39,28 @@ Dense dense_precision(const Posterior<T>& q) {
     return inverse_of(dense_of(moment->covariance()));
   if (const auto* moment = dynamic_cast<const DiagonalMomentPosterior<T>*>(&q))
     return inverse_of(diagonal_matrix(column_of(moment->variance())));
+  if (const auto* moment = dynamic_cast<const LowRankMomentPosterior<T>*>(&q)) {
+    const Dense w = dense_of(moment->w());
+    return inverse_of(w * transposed(w) + diagonal_matrix(column_of(moment->s())));
+  }
   const auto& low_rank = dynamic_cast<const LowRankPosterior<T>&>(q);
   const Dense u = dense_of(low_rank.u());
   return u * transposed(u) + diagonal_matrix(column_of(low_rank.d()));
+}
+
+/// F (D x D and the normals of factors) such that draws are mu + F times standard normals.
+template <class T>
+Dense root_of(const Posterior<T>& q) {
+  const Index d = q.dimension(), more = q.factor_normals();
+  Dense unit = beside(identity(d), Dense(d, more));
+  std::vector<T> values(unit.values.begin(), unit.values.end()),
+      coefficients(static_cast<std::size_t>(more * (d + more)));
+  for (Index k = 0; k < more; ++k) coefficients[static_cast<std::size_t>(k + (d + k) * more)] = 1;
+  PosteriorScratch<T> scratch;
+  q.reserve(d + more, scratch);
+  const MatrixView<T> f(values.data(), d, d + more);
+  q.color({}, f, ConstMatrixView<T>(coefficients.data(), more, d + more), scratch);
+  return dense_of(f);
 }
 
 template <class T>
@@ -59,6 +79,14 @@ std::unique_ptr<LowRankPosterior<T>> low_rank_of(const Dense& u, const Dense& d)
   std::transform(d.values.begin(), d.values.end(), diagonal.begin(),
                  [](double v) { return static_cast<T>(v); });
   q->set_precision({factor.data(), u.rows, u.cols}, diagonal);
+  return q;
+}
+
+template <class T>
+std::unique_ptr<LowRankMomentPosterior<T>> low_rank_moment_of(const Dense& w, const Dense& s) {
+  auto q = std::make_unique<LowRankMomentPosterior<T>>(w.rows, w.cols);
+  const std::vector<T> factor(w.values.begin(), w.values.end()), diagonal(s.values.begin(), s.values.end());
+  q->set_covariance({factor.data(), w.rows, w.cols}, diagonal);
   return q;
 }
 
@@ -84,12 +112,13 @@ std::unique_ptr<BlocksPosterior<T>> blocks_of(Index dimension, Random& random) {
     const Dense root = random.normal(size, size);
     return root * transposed(root) + identity(size);
   };
-  const Index third = dimension / 3;
-  if (third > 0) {
-    members.push_back(full_moment_of<T>(positive(third)));
-    members.push_back(low_rank_of<T>(random.normal(third, 1), random.uniform(third, 1, 0.5, 3)));
+  const Index share = dimension / 4;
+  if (share > 0) {
+    members.push_back(full_moment_of<T>(positive(share)));
+    members.push_back(low_rank_of<T>(random.normal(share, 1), random.uniform(share, 1, 0.5, 3)));
+    members.push_back(low_rank_moment_of<T>(random.normal(share, 2), random.uniform(share, 1, 0.5, 3)));
   }
-  members.push_back(full_of<T>(positive(dimension - 2 * third)));
+  members.push_back(full_of<T>(positive(dimension - 3 * share)));
   return std::make_unique<BlocksPosterior<T>>(Family::layerwise_full, std::move(members));
 }
 
@@ -114,6 +143,14 @@ std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   const Dense other = random.normal(dimension, dimension);
   out.push_back(belief_of<T>("full moment",
                              full_moment_of<T>(other * transposed(other) + identity(dimension)), mean()));
+  const auto add_moment = [&](const char* name, const Dense& w) {
+    out.push_back(belief_of<T>(name, low_rank_moment_of<T>(w, d()), mean()));
+  };
+  add_moment("moment, rank 0", Dense(dimension, 0));
+  add_moment("moment, rank 2", random.normal(dimension, 2));
+  add_moment("moment, zero factor", Dense(dimension, 2));
+  add_moment("moment, equal columns", beside(column, column));
+  add_moment("moment, rank D + 3", random.normal(dimension, dimension + 3));
   out.push_back(belief_of<T>("blocks", blocks_of<T>(dimension, random), mean()));
   return out;
 }

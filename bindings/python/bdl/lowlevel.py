@@ -654,6 +654,10 @@ BDL_DROPOUT = _lowlevel.BDL_DROPOUT
 r""" bdl_posterior_create_dropout()"""
 BDL_LAYERWISE_FULL = _lowlevel.BDL_LAYERWISE_FULL
 r""" bdl_posterior_create_layerwise_full()"""
+BDL_LOW_RANK_MOMENT = _lowlevel.BDL_LOW_RANK_MOMENT
+r""" bdl_posterior_create_low_rank_moment()"""
+BDL_LAYERWISE_LOW_RANK_MOMENT = _lowlevel.BDL_LAYERWISE_LOW_RANK_MOMENT
+r""" bdl_posterior_create_layerwise_low_rank_moment()"""
 
 def bdl_posterior_create_low_rank(dtype, dimension, rank):
     r"""
@@ -754,6 +758,41 @@ def bdl_posterior_create_blockwise_full(dtype, sizes):
     """
     return _lowlevel.bdl_posterior_create_blockwise_full(dtype, sizes)
 
+def bdl_posterior_create_low_rank_moment(dtype, dimension, rank):
+    r"""
+    New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
+    blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
+    0.2.
+    :type dtype: int
+    :param dtype:      BDL_F32 or BDL_F64
+    :type dimension: int64_t
+    :param dimension:  D >= 1
+    :type rank: int64_t
+    :param rank:       K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+    :type posterior: bdl_posterior
+    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_posterior_create_low_rank_moment(dtype, dimension, rank)
+
+def bdl_posterior_create_layerwise_low_rank_moment(model, rank):
+    r"""
+    New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
+    N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
+    sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
+    :type model: bdl_model
+    :param model:      gives the layers and the dtype
+    :type rank: int64_t
+    :param rank:       K of every block, 0 .. 256
+    :type posterior: bdl_posterior
+    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
+                          doubles a layer
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_posterior_create_layerwise_low_rank_moment(model, rank)
+
 def bdl_posterior_copy(posterior):
     r""" An independent copy. Since 0.1."""
     return _lowlevel.bdl_posterior_copy(posterior)
@@ -764,8 +803,8 @@ def bdl_posterior_dimension(posterior):
 
 def bdl_posterior_rank(posterior):
     r"""
-     Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
-    Since 0.1.
+    Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
+    full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
     """
     return _lowlevel.bdl_posterior_rank(posterior)
 
@@ -831,6 +870,23 @@ def bdl_posterior_set_diagonal_moment(posterior, mean, variance):
     """
     return _lowlevel.bdl_posterior_set_diagonal_moment(posterior, mean, variance)
 
+def bdl_posterior_set_low_rank_moment(posterior, mean, low_rank, diagonal):
+    r"""
+    Sets a low-rank-moment posterior. Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a low-rank-moment posterior of rank K
+    :type mean: bdl_matrix
+    :param mean:      mu, 1 x D
+    :type low_rank: bdl_matrix
+    :param low_rank:  W, D x K (bdl_none() for rank 0 or for W = 0)
+    :type diagonal: bdl_matrix
+    :param diagonal:  s, 1 x D, positive
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED for other families, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
+                BDL_ERROR_INVALID_ARGUMENT for s <= 0
+    """
+    return _lowlevel.bdl_posterior_set_low_rank_moment(posterior, mean, low_rank, diagonal)
+
 def bdl_posterior_set_dropout(posterior, mean):
     r"""
     Sets a dropout posterior's mean. Since 0.1.
@@ -860,8 +916,11 @@ def bdl_posterior_tensor_count(posterior):
       full             mean, precision (D x D), factor (its lower Cholesky factor)
       full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
       diagonal moment  mean, variance (1 x D)
+      low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
       dropout          mean
       layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+      layerwise low rank moment
+                       mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
     Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
     channels, layer after layer, BDL_F64).
     """

@@ -37,7 +37,10 @@ dtypes = Names("dtype", {"float32": lowlevel.BDL_F32, "float64": lowlevel.BDL_F6
 activations = _names("activation", "identity relu leaky_relu elu gelu tanh sigmoid softplus swish")
 likelihoods = _names("likelihood", "gaussian bernoulli categorical poisson heteroscedastic student_t")
 initializations = _names("scheme", "uniform_fan_in xavier he he_fan_out xavier_normal", "BDL_INIT_")
-families = _names("family", "low_rank full full_moment diagonal_moment dropout layerwise_full")
+families = _names(
+    "family",
+    "low_rank full full_moment diagonal_moment dropout layerwise_full low_rank_moment layerwise_low_rank_moment",
+)
 predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized")
 draw_kinds = _names("kind", "parameters probes", "BDL_DRAW_")
 scales = _names("scale", "linear log", "BDL_SCALE_")

@@ -59,6 +59,18 @@ class Posterior(Handle):
         """The same for consecutive blocks of so many parameters each."""
         return cls._of(lowlevel.bdl_posterior_create_blockwise_full(names.dtypes.number(dtype), sizes))
 
+    @classmethod
+    def low_rank_moment(cls, dimension: int, rank: int, dtype: str = "float64") -> Posterior:
+        """Covariance diag(s) + W W^T with W of this rank, where low_rank() has a precision of that form."""
+        number = names.dtypes.number(dtype)
+        return cls._of(lowlevel.bdl_posterior_create_low_rank_moment(number, dimension, rank))
+
+    @classmethod
+    def layerwise_low_rank_moment(cls, model: Model, rank: int) -> Posterior:
+        """Such a covariance within each layer of a model, weights and biases together, and none across layers."""
+        of_model = capsule_of(model, Model, "model")
+        return cls._of(lowlevel.bdl_posterior_create_layerwise_low_rank_moment(of_model, rank))
+
     @property
     def dimension(self) -> int:
         """Number of parameters D."""
@@ -66,7 +78,7 @@ class Posterior(Handle):
 
     @property
     def rank(self) -> int:
-        """L of a low-rank posterior, D of a full one, 0 of others."""
+        """Of a low-rank posterior, precision or moment; D of a full one, 0 of others."""
         return lowlevel.bdl_posterior_rank(self._handle)
 
     @property
@@ -91,6 +103,13 @@ class Posterior(Handle):
         """Sets a low-rank posterior to mean (D), U (D x L; None for 0) and d (D)."""
         low_rank = None if low_rank is None else arrays.matrix(low_rank, "low_rank")
         lowlevel.bdl_posterior_set_low_rank(
+            self._handle, arrays.row(mean, "mean"), low_rank, arrays.row(diagonal, "diagonal")
+        )
+
+    def set_low_rank_moment(self, mean: Any, low_rank: Any, diagonal: Any) -> None:
+        """Sets a low-rank-moment posterior to mean (D), W (D x K; None for 0) and s (D)."""
+        low_rank = None if low_rank is None else arrays.matrix(low_rank, "low_rank")
+        lowlevel.bdl_posterior_set_low_rank_moment(
             self._handle, arrays.row(mean, "mean"), low_rank, arrays.row(diagonal, "diagonal")
         )
 

@@ -5890,6 +5890,111 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_posterior_create_low_rank_moment(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dtype arg1 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  int64_t number1 ;
+  bdl_posterior *handle4 = NULL ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &handle4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_low_rank_moment", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_posterior_create_low_rank_moment: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    arg1 = (bdl_dtype)number1;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_posterior_create_low_rank_moment: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_posterior_create_low_rank_moment: rank", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_create_low_rank_moment(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg4);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_create_layerwise_low_rank_moment(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  bdl_posterior **arg3 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_posterior *handle3 = NULL ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &handle3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_layerwise_low_rank_moment", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_create_layerwise_low_rank_moment: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_posterior_create_layerwise_low_rank_moment: rank", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_create_layerwise_low_rank_moment((struct bdl_model const *)arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg3);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -6431,6 +6536,90 @@ fail:
   }
   {
     view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank_moment(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_set_low_rank_moment", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_posterior_set_low_rank_moment", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_posterior_set_low_rank_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_posterior_set_low_rank_moment: mean", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_posterior_set_low_rank_moment: low_rank", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_posterior_set_low_rank_moment: diagonal", 0, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_set_low_rank_moment(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
   }
   return NULL;
 }
@@ -13674,11 +13863,40 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
+	 { "bdl_posterior_create_low_rank_moment", _wrap_bdl_posterior_create_low_rank_moment, METH_VARARGS, "\n"
+		"New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and\n"
+		"blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since\n"
+		"0.2.\n"
+		":type dtype: int\n"
+		":param dtype:      BDL_F32 or BDL_F64\n"
+		":type dimension: int64_t\n"
+		":param dimension:  D >= 1\n"
+		":type rank: int64_t\n"
+		":param rank:       K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
+	 { "bdl_posterior_create_layerwise_low_rank_moment", _wrap_bdl_posterior_create_layerwise_low_rank_moment, METH_VARARGS, "\n"
+		"New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block\n"
+		"N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is\n"
+		"sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:      gives the layers and the dtype\n"
+		":type rank: int64_t\n"
+		":param rank:       K of every block, 0 .. 256\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2\n"
+		"                      doubles a layer\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
 	 { "bdl_posterior_copy", _wrap_bdl_posterior_copy, METH_O, " An independent copy. Since 0.1."},
 	 { "bdl_posterior_dimension", _wrap_bdl_posterior_dimension, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_rank", _wrap_bdl_posterior_rank, METH_O, "\n"
-		" Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.\n"
-		"Since 0.1.\n"
+		"Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,\n"
+		"full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.\n"
 		""},
 	 { "bdl_posterior_family", _wrap_bdl_posterior_family, METH_O, " The bdl_family of a posterior; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_dtype", _wrap_bdl_posterior_dtype, METH_O, " The bdl_dtype of a posterior; 0 for NULL. Since 0.1."},
@@ -13721,6 +13939,20 @@ static PyMethodDef SwigMethods[] = {
 		":type variance: bdl_matrix\n"
 		":param variance:  v, 1 x D, positive\n"
 		""},
+	 { "bdl_posterior_set_low_rank_moment", _wrap_bdl_posterior_set_low_rank_moment, METH_VARARGS, "\n"
+		"Sets a low-rank-moment posterior. Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a low-rank-moment posterior of rank K\n"
+		":type mean: bdl_matrix\n"
+		":param mean:      mu, 1 x D\n"
+		":type low_rank: bdl_matrix\n"
+		":param low_rank:  W, D x K (bdl_none() for rank 0 or for W = 0)\n"
+		":type diagonal: bdl_matrix\n"
+		":param diagonal:  s, 1 x D, positive\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_UNSUPPORTED for other families, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,\n"
+		"            BDL_ERROR_INVALID_ARGUMENT for s <= 0\n"
+		""},
 	 { "bdl_posterior_set_dropout", _wrap_bdl_posterior_set_dropout, METH_VARARGS, "\n"
 		"Sets a dropout posterior's mean. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
@@ -13737,8 +13969,11 @@ static PyMethodDef SwigMethods[] = {
 		"  full             mean, precision (D x D), factor (its lower Cholesky factor)\n"
 		"  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)\n"
 		"  diagonal moment  mean, variance (1 x D)\n"
+		"  low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)\n"
 		"  dropout          mean\n"
 		"  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers\n"
+		"  layerwise low rank moment\n"
+		"                   mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers\n"
 		"Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of\n"
 		"channels, layer after layer, BDL_F64).\n"
 		""},
@@ -15259,6 +15494,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_DIAGONAL_MOMENT",SWIG_From_int((int)(BDL_DIAGONAL_MOMENT)));
   SWIG_Python_SetConstant(d, "BDL_DROPOUT",SWIG_From_int((int)(BDL_DROPOUT)));
   SWIG_Python_SetConstant(d, "BDL_LAYERWISE_FULL",SWIG_From_int((int)(BDL_LAYERWISE_FULL)));
+  SWIG_Python_SetConstant(d, "BDL_LOW_RANK_MOMENT",SWIG_From_int((int)(BDL_LOW_RANK_MOMENT)));
+  SWIG_Python_SetConstant(d, "BDL_LAYERWISE_LOW_RANK_MOMENT",SWIG_From_int((int)(BDL_LAYERWISE_LOW_RANK_MOMENT)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_DOUBLE",SWIG_From_int((int)(BDL_OPTION_DOUBLE)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_INT",SWIG_From_int((int)(BDL_OPTION_INT)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_CHOICE",SWIG_From_int((int)(BDL_OPTION_CHOICE)));

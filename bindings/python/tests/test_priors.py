@@ -91,6 +91,21 @@ def test_tensors():
     assert np.array_equal(q.mean, [1, 2, 3])
 
 
+def test_low_rank_moment():
+    q = bdl.Posterior.low_rank_moment(3, 2)
+    W = np.array([[1, 0], [1, 2], [0, 0.5]])
+    q.set_low_rank_moment([1, 2, 3], W, [0.1, 0.2, 0.3])
+    assert (q.family, q.rank) == ("low_rank_moment", 2)
+    assert np.allclose(q.covariance(), W @ W.T + np.diag([0.1, 0.2, 0.3]))
+    model = bdl.Model.mlp([2, 3, 1])
+    layers = bdl.Posterior.layerwise_low_rank_moment(model, 1)
+    layers.set_tensors({"block1.low_rank": np.ones((4, 1)), "block1.diagonal": np.full(4, 0.5)})
+    assert (layers.family, layers.rank) == ("layerwise_low_rank_moment", 1)
+    assert np.allclose(layers.variance, [1] * 9 + [1.5] * 4)
+    with pytest.raises(bdl.UnsupportedError, match="layerwise_low_rank_moment"):
+        bdl.Optimizer(model, layers, "slang", 10)
+
+
 def test_layerwise_full():
     model = bdl.Model.mlp([2, 3, 1])
     q = bdl.Posterior.layerwise_full(model)

@@ -17,9 +17,11 @@ enum class Families : unsigned {
   diagonal_moment = 1 << 4,
   dropout = 1 << 5,
   layerwise_full = 1 << 6,
+  low_rank_moment = 1 << 7,
+  layerwise_low_rank_moment = 1 << 8,
   dense = full | layerwise_full,
-  precisions = low_rank | diagonal | dense,  ///< parametrised by the precision
-  gaussian = precisions | full_moment | diagonal_moment
+  precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
+  gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
 };
 
 /// The one family that a posterior is of.

@@ -15,6 +15,13 @@ constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 100
 // Of linear models there are no hidden units that share what the rank has to say.
 constexpr Index network_rank = 5, linear_rank = 10;
 
+/// Some posteriors are only made by callers yet.
+void check_learned(Families family) {
+  const auto learns = [family](const Method& method) { return contains(method.families, family); };
+  if (std::ranges::none_of(method_table(), learns))
+    fail(Status::ERROR_UNSUPPORTED, "no method learns a %s posterior", words_of(family));
+}
+
 /// Moment parameters have no filter of their own name.
 const char* stream_method(Families family) {
   switch (family) {
@@ -82,6 +89,7 @@ constexpr EstimatorDefault all_defaults[] = {
 }  // namespace
 
 const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
+  check_learned(family);
   if (is_stream) {
     if (family == Families::dropout)
       fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a dropout posterior");
@@ -92,6 +100,7 @@ const Method& suggested_method(const MethodContext& model, Families family, bool
 }
 
 Training suggested_training(const MethodContext& model, const TrainingWish& wish) {
+  if (wish.has_family) check_learned(wish.family);
   const Method& method = method_for(model, wish);
   const Families family = family_for(model, wish, method);
   const Index rank = std::min(model.is_linear ? linear_rank : network_rank, wish.parameters);

@@ -62,6 +62,39 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
   });
 }
 
+BDL_ALWAYS_INLINE void subtract(const double* y, double factor, double* x, Index count) {
+  for (Index i = 0; i < count; ++i) x[i] -= factor * y[i];
+}
+BDL_ALWAYS_INLINE void divide_by(double divisor, double* x, Index count) {
+  const double inverse = 1 / divisor;
+  for (Index i = 0; i < count; ++i) x[i] *= inverse;
+}
+
+/// X = X L^-T: rows become L^-1 times them.
+BDL_ALWAYS_INLINE void solve_rows(ConstMatrixView<double> lower, MatrixView<double> x) {
+  for (Index k = 0; k < x.cols; ++k) {
+    for (Index j = 0; j < k; ++j) subtract(x.column_data(j), lower(k, j), x.column_data(k), x.rows);
+    divide_by(lower(k, k), x.column_data(k), x.rows);
+  }
+}
+
+/// X = X L^-1: rows become L^-T times them.
+BDL_ALWAYS_INLINE void solve_rows_transposed(ConstMatrixView<double> lower, MatrixView<double> x) {
+  for (Index k = x.cols - 1; k >= 0; --k) {
+    for (Index j = k + 1; j < x.cols; ++j) subtract(x.column_data(j), lower(j, k), x.column_data(k), x.rows);
+    divide_by(lower(k, k), x.column_data(k), x.rows);
+  }
+}
+
+template <class T>
+BDL_ALWAYS_INLINE void write_complements(ConstMatrixView<double> x, T* kept) {
+  for (Index i = 0; i < x.rows; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < x.cols; ++j) sum += x(i, j) * x(i, j);
+    kept[i] = static_cast<T>(1 - sum);
+  }
+}
+
 }  // namespace
 
 void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
@@ -185,6 +218,29 @@ void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double
 }
 
 template <class T>
+void tall_ridge(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, MatrixView<T> y,
+                std::span<T> kept, TallScratch& scratch) {
+  scratch.reserve(u.rows, u.cols, 0);
+  const Index ld = scratch.block_rows();
+  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+    const auto part = scratch.part(number);
+    const MatrixView<double> block(part.u, count, u.cols, ld);
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      fill_scale(part_of(d, first, count), Divide::by_root_d, part.scale);
+      load_block(u.block(first, 0, count, u.cols), part.scale, ld, part.u);
+      solve_rows(lower, block);
+      if (!kept.empty()) write_complements(block, kept.data() + first);
+      if (y.cols == 0) return;
+      solve_rows_transposed(lower, block);
+      for (Index j = 0; j < y.cols; ++j) {
+        T* const to = y.column_data(j) + first;
+        for (Index i = 0; i < count; ++i) to[i] = static_cast<T>(block(i, j) * part.scale[i]);
+      }
+    });
+  });
+}
+
+template <class T>
 void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
   parallel_blocks(u.rows, most_block_rows * 8, [&](Index begin, Index size) noexcept {
     for (Index first = begin; first < begin + size; first += most_block_rows) {
@@ -216,6 +272,8 @@ void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
                            MatrixView<T>, TallScratch&);                                                 \
   template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>,  \
                                TallScratch&);                                                            \
+  template void tall_ridge(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, MatrixView<T>,     \
+                           std::span<T>, TallScratch&);                                                  \
   template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

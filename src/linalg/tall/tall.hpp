@@ -62,6 +62,13 @@ template <class T>
 void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, std::span<T> out,
                     TallScratch& scratch);
 
+/// For a lower triangular L with L L^T = I + U^T diag(1 / d) U: y = diag(1 / d) U (L L^T)^-1 (D x L) and
+/// kept_i = 1 - |L^-1 u_i|^2 / d_i, in (0, 1]: 1 less the leverages of a ridge regression on diag(1 /
+/// sqrt(d)) U. What is empty is not written.
+template <class T>
+void tall_ridge(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, MatrixView<T> y,
+                std::span<T> kept, TallScratch& scratch);
+
 /// sums += factor * rowsums(U^2).
 template <class T>
 void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums);

@@ -45,8 +45,13 @@ BlocksPosterior<T>::BlocksPosterior(Family family, std::vector<std::unique_ptr<P
 }
 
 template <class T>
+Index BlocksPosterior<T>::rank() const {
+  return has_rank(family_) ? members_.front()->rank() : this->dimension_;
+}
+
+template <class T>
 PosteriorKind BlocksPosterior<T>::family_kind() const {
-  PosteriorKind kind{family_, this->dimension_, 0, {}, {}};
+  PosteriorKind kind{family_, this->dimension_, has_rank(family_) ? rank() : 0, {}, {}};
   for (const auto& member : members_) kind.blocks.push_back(member->dimension());
   return kind;
 }
@@ -170,6 +175,14 @@ void BlocksPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
 template <class T>
 void BlocksPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
   for (const auto& member : members_) member->reserve(columns, scratch);
+  scratch.coefficients.reserve(factor_normals() * columns);
+}
+
+template <class T>
+Index BlocksPosterior<T>::factor_normals() const {
+  Index sum = 0;
+  for (const auto& member : members_) sum += member->factor_normals();
+  return sum;
 }
 
 template <class T>
@@ -178,8 +191,14 @@ void BlocksPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) co
 }
 
 template <class T>
-void BlocksPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
-  for (Index k = 0; k < block_count(); ++k) member(k).color(part(k, mean), part(k, eps), scratch);
+void BlocksPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
+                               PosteriorScratch<T>& scratch) const {
+  Index used = 0;
+  for (Index k = 0; k < block_count(); ++k) {
+    const Index own = member(k).factor_normals();
+    member(k).color(part(k, mean), part(k, eps), more.block(used, 0, own, more.cols), scratch);
+    used += own;
+  }
 }
 
 /// A few columns at a time.

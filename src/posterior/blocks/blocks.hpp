@@ -17,7 +17,8 @@ class BlocksPosterior final : public Posterior<T> {
   BlocksPosterior(Family family, std::vector<std::unique_ptr<Posterior<T>>> members);
 
   Family family() const override { return family_; }
-  Index rank() const override { return this->dimension_; }
+  /// D, or the rank that all members have where that says how they were created.
+  Index rank() const override;
   Index block_count() const { return std::ssize(members_); }
   const Posterior<T>& member(Index k) const { return *members_[static_cast<std::size_t>(k)]; }
   Index offset(Index k) const { return offsets_[static_cast<std::size_t>(k)]; }
@@ -44,8 +45,10 @@ class BlocksPosterior final : public Posterior<T> {
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void reserve_marginals(PosteriorScratch<T>& scratch) const override;
   void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
+  Index factor_normals() const override;
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
+             PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;

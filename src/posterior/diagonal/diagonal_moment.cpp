@@ -130,7 +130,8 @@ void DiagonalMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> ou
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>&) const {
+void DiagonalMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+                                       PosteriorScratch<T>&) const {
   const T *v = variance_.data(), *centre = mean.data();
   for (Index k = 0; k < eps.cols; ++k) {
     T* const column = eps.column_data(k);

@@ -44,7 +44,8 @@ class DiagonalMomentPosterior final : public Posterior<T> {
   void reserve(Index, PosteriorScratch<T>&) const override {}
   void reserve_marginals(PosteriorScratch<T>&) const override {}
   void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+             PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;

@@ -163,7 +163,8 @@ void DropoutPosterior<T>::color_layer(const Layer& layer, const T* centre, T* th
 }
 
 template <class T>
-void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+                                PosteriorScratch<T>&) const {
   for (Index s = 0; s < eps.cols; ++s)
     for (const Layer& layer : layers_)
       color_layer(layer, mean.empty() ? nullptr : mean.data() + layer.offset,

@@ -34,7 +34,8 @@ class DropoutPosterior final : public Posterior<T> {
   void tensors(const TensorVisitor<T>& visit) override { this->visit_mean(visit); }
   void reserve(Index, PosteriorScratch<T>&) const override {}
   void reserve_marginals(PosteriorScratch<T>&) const override {}
-  void color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+             PosteriorScratch<T>& scratch) const override;
   void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
   void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
   /// Sigma is block diagonal, of rank 1 per unit.

@@ -214,7 +214,8 @@ void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Posteri
 
 /// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.
 template <class T>
-void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+                             PosteriorScratch<T>& scratch) const {
   reserve(1, scratch);
   const auto column = scratch.small.matrix(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {

@@ -123,7 +123,8 @@ void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
 
 /// y = mean + L eps.
 template <class T>
-void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+                                   PosteriorScratch<T>& scratch) const {
   const Index size = this->dimension_;
   reserve(eps.cols, scratch);
   double *from = scratch.small.data(), *to = from + size;

@@ -117,7 +117,8 @@ void LowRankPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
 }
 
 template <class T>
-void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, PosteriorScratch<T>& scratch) const {
+void LowRankPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
+                                PosteriorScratch<T>& scratch) const {
   woodbury_.color(u(), d(), mean, eps, scratch.tall, scratch.small);
 }
 

@@ -890,6 +890,8 @@ Families of posteriors.
 - `BDL_DIAGONAL_MOMENT` = 4: bdl_posterior_create_diagonal_moment()
 - `BDL_DROPOUT` = 5: bdl_posterior_create_dropout()
 - `BDL_LAYERWISE_FULL` = 6: bdl_posterior_create_layerwise_full()
+- `BDL_LOW_RANK_MOMENT` = 7: bdl_posterior_create_low_rank_moment()
+- `BDL_LAYERWISE_LOW_RANK_MOMENT` = 8: bdl_posterior_create_layerwise_low_rank_moment()
 """
 const bdl_family = Cint
 const BDL_LOW_RANK = Cint(1)
@@ -898,6 +900,8 @@ const BDL_FULL_MOMENT = Cint(3)
 const BDL_DIAGONAL_MOMENT = Cint(4)
 const BDL_DROPOUT = Cint(5)
 const BDL_LAYERWISE_FULL = Cint(6)
+const BDL_LOW_RANK_MOMENT = Cint(7)
+const BDL_LAYERWISE_LOW_RANK_MOMENT = Cint(8)
 const bdl_family_names = Dict{Cint,String}(
     1 => "BDL_LOW_RANK",
     2 => "BDL_FULL",
@@ -905,6 +909,8 @@ const bdl_family_names = Dict{Cint,String}(
     4 => "BDL_DIAGONAL_MOMENT",
     5 => "BDL_DROPOUT",
     6 => "BDL_LAYERWISE_FULL",
+    7 => "BDL_LOW_RANK_MOMENT",
+    8 => "BDL_LAYERWISE_LOW_RANK_MOMENT",
 )
 
 """
@@ -1010,6 +1016,42 @@ function bdl_posterior_create_blockwise_full(dtype::Integer, sizes::Union{Ref{In
 end
 
 """
+New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
+blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
+0.2.
+
+# Arguments
+- `dtype`: BDL_F32 or BDL_F64
+- `dimension`: D >= 1
+- `rank`: K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+- `posterior`: receives the handle; free with bdl_posterior_free()
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_posterior_create_low_rank_moment(dtype::Integer, dimension::Integer, rank::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_create_low_rank_moment, libbdl), Cint, (Cint, Int64, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, rank, posterior)
+end
+
+"""
+New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
+N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
+sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
+
+# Arguments
+- `model`: gives the layers and the dtype
+- `rank`: K of every block, 0 .. 256
+- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
+  doubles a layer
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_posterior_create_layerwise_low_rank_moment(model::Union{bdl_model,Ptr{bdl_model}}, rank::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_create_layerwise_low_rank_moment, libbdl), Cint, (Ptr{bdl_model}, Int64, Ptr{Ptr{bdl_posterior}},), model, rank, posterior)
+end
+
+"""
 An independent copy. Since 0.1.
 """
 function bdl_posterior_copy(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, copy::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
@@ -1033,8 +1075,8 @@ function bdl_posterior_dimension(posterior::Union{bdl_posterior,Ptr{bdl_posterio
 end
 
 """
-Rank L of a low-rank posterior, D of a full, full-moment or layerwise-full one; 0 for others and NULL.
-Since 0.1.
+Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
+full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
 """
 function bdl_posterior_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_rank, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
@@ -1111,6 +1153,23 @@ function bdl_posterior_set_diagonal_moment(posterior::Union{bdl_posterior,Ptr{bd
 end
 
 """
+Sets a low-rank-moment posterior. Since 0.2.
+
+# Arguments
+- `posterior`: a low-rank-moment posterior of rank K
+- `mean`: mu, 1 x D
+- `low_rank`: W, D x K (bdl_none() for rank 0 or for W = 0)
+- `diagonal`: s, 1 x D, positive
+
+# Returns
+BDL_OK, BDL_ERROR_UNSUPPORTED for other families, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
+BDL_ERROR_INVALID_ARGUMENT for s <= 0
+"""
+function bdl_posterior_set_low_rank_moment(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, mean::Union{bdl_matrix,MatrixView}, low_rank::Union{bdl_matrix,MatrixView}, diagonal::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_posterior_set_low_rank_moment, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix, bdl_matrix,), posterior, mean, low_rank, diagonal)
+end
+
+"""
 Sets a dropout posterior's mean. Since 0.1.
 
 # Arguments
@@ -1148,8 +1207,11 @@ Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
   full             mean, precision (D x D), factor (its lower Cholesky factor)
   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
   diagonal moment  mean, variance (1 x D)
+  low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
   dropout          mean
   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
+  layerwise low rank moment
+                   mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
 Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
 channels, layer after layer, BDL_F64).
 """

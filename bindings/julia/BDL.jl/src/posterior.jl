@@ -7,6 +7,8 @@ A Gaussian belief q over D parameters, or over those of a model, N(0, I) at firs
 - `:low_rank`: precision U U' + diag(d) with U of `rank` columns; rank 0 is diagonal
 - `:full`: dense precision; `:full_moment`, `:diagonal_moment`: steps change the covariance instead
 - `:layerwise_full`: dense precision within each layer of the model, or within blocks, whose sizes are then given for D
+- `:low_rank_moment`: covariance W W' + diag(s) with W of `rank` columns; `:layerwise_low_rank_moment`: one within each layer
+  of the model. No method learns them yet
 - `:dropout`: no Gaussian, but a network's weights under random masks of its units; it needs the model
 
 In Julia a vector of parameters is a column: `rand(q, n)` is D x n, as in Distributions.
@@ -30,7 +32,8 @@ function Posterior(D::Integer; family = :low_rank, rank::Integer = min(5, D), dt
         wanted === :full_moment ? LibBDL.bdl_posterior_create_full_moment(T, D, out) :
         wanted === :diagonal_moment ? LibBDL.bdl_posterior_create_diagonal_moment(T, D, out) :
         wanted === :layerwise_full ? LibBDL.bdl_posterior_create_blockwise_full(T, Int64[D], 1, out) :
-        throw(InvalidArgumentError("a dropout posterior needs its model: Posterior(model; family = :dropout)"))
+        wanted === :low_rank_moment ? LibBDL.bdl_posterior_create_low_rank_moment(T, D, rank, out) :
+        throw(InvalidArgumentError("a $wanted posterior needs its model: Posterior(model; family = :$wanted)"))
     end)
 end
 
@@ -47,6 +50,9 @@ function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, npar
     input_rate::Real = estimator_default(:input_rate), hidden_rate::Real = estimator_default(:hidden_rate))
     Symbol(family) === :layerwise_full && return Posterior(create(bdl_posterior) do out
         LibBDL.bdl_posterior_create_layerwise_full(handle(model), out)
+    end)
+    Symbol(family) === :layerwise_low_rank_moment && return Posterior(create(bdl_posterior) do out
+        LibBDL.bdl_posterior_create_layerwise_low_rank_moment(handle(model), rank, out)
     end)
     Symbol(family) === :dropout ||
         return Posterior(nparameters(model); family = family, rank = rank, dtype = dtype(model))
@@ -85,7 +91,8 @@ rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
 """
     family(posterior)
 
-`:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full` or `:dropout`.
+`:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full`, `:low_rank_moment`,
+`:layerwise_low_rank_moment` or `:dropout`.
 
 # Examples
 ```julia
@@ -137,11 +144,11 @@ kldivergence(q, before)
 Base.copy(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_copy(handle(q), out), bdl_posterior))
 
 """
-    set!(posterior; mean, low_rank, diagonal)    # :low_rank
+    set!(posterior; mean, low_rank, diagonal)    # :low_rank, :low_rank_moment
     set!(posterior; mean, precision)             # :full
     set!(posterior; mean, covariance)            # :full_moment
     set!(posterior; mean, variance)              # :diagonal_moment
-    set!(posterior; mean)                        # :dropout, :layerwise_full (see set_tensors!)
+    set!(posterior; mean)                        # :dropout, layerwise ones (see set_tensors!)
 
 Sets what is believed; each family takes its own parts. `low_rank` (D x L) may be left out: U = 0.
 
@@ -157,6 +164,9 @@ function set!(q::Posterior; mean, parts...)
     if kind === :low_rank
         U, d = take(:low_rank, :diagonal)
         check(LibBDL.bdl_posterior_set_low_rank(h, mu, look_or_none(U), look_row(d)))
+    elseif kind === :low_rank_moment
+        W, s = take(:low_rank, :diagonal)
+        check(LibBDL.bdl_posterior_set_low_rank_moment(h, mu, look_or_none(W), look_row(s)))
     elseif kind === :full
         check(LibBDL.bdl_posterior_set_full(h, mu, look(take(:precision)[1])))
     elseif kind === :full_moment
@@ -165,7 +175,7 @@ function set!(q::Posterior; mean, parts...)
         check(LibBDL.bdl_posterior_set_diagonal_moment(h, mu, look_row(take(:variance)[1])))
     else
         take()
-        kind === :layerwise_full && return set_tensors!(q, ["mean" => mean])
+        kind === :dropout || return set_tensors!(q, ["mean" => mean])
         check(LibBDL.bdl_posterior_set_dropout(h, mu))
     end
     return q

@@ -41,6 +41,17 @@ end
     @test_throws InvalidArgumentError fit(BayesianGLM, X, y; prior = 3, progress = false)
 end
 
+@testset "covariances of low rank plus diagonal" begin
+    W, s = [1 0; 1 2; 0 0.5], [0.1, 0.2, 0.3]
+    q = set!(Posterior(3; family = :low_rank_moment, rank = 2); mean = [1, 2, 3], low_rank = W, diagonal = s)
+    @test family(q) === :low_rank_moment && rank(q) == 2
+    @test var(q) ≈ vec(sum(abs2, W; dims = 2)) + s
+    layers = Posterior(Model((2, 3, 1)); family = :layerwise_low_rank_moment, rank = 1)
+    @test family(layers) === :layerwise_low_rank_moment && rank(layers) == 1
+    @test mean(set!(layers; mean = 1:13)) == 1:13
+    @test_throws InvalidArgumentError Posterior(3; family = :layerwise_low_rank_moment)
+end
+
 @testset "posteriors are their tensors" begin
     q = Posterior((2, 1))
     set_tensors!(q, Dict("mean" => [1, 2, 3], "block0.precision" => [2 1; 1 2]))

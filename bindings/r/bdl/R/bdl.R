@@ -220,6 +220,16 @@ bdl_posterior_create_blockwise_full <- function(dtype, sizes)
   .Call('R_swig_bdl_posterior_create_blockwise_full', dtype, sizes, FALSE, PACKAGE='bdl')
 }
 
+bdl_posterior_create_low_rank_moment <- function(dtype, dimension, rank)
+{
+  .Call('R_swig_bdl_posterior_create_low_rank_moment', dtype, dimension, rank, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_create_layerwise_low_rank_moment <- function(model, rank)
+{
+  .Call('R_swig_bdl_posterior_create_layerwise_low_rank_moment', model, rank, FALSE, PACKAGE='bdl')
+}
+
 bdl_posterior_copy <- function(posterior)
 {
   .Call('R_swig_bdl_posterior_copy', posterior, FALSE, PACKAGE='bdl')
@@ -268,6 +278,11 @@ bdl_posterior_set_full_moment <- function(posterior, mean, covariance)
 bdl_posterior_set_diagonal_moment <- function(posterior, mean, variance)
 {
   .Call('R_swig_bdl_posterior_set_diagonal_moment', posterior, mean, variance, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_set_low_rank_moment <- function(posterior, mean, low_rank, diagonal)
+{
+  .Call('R_swig_bdl_posterior_set_low_rank_moment', posterior, mean, low_rank, diagonal, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_set_dropout <- function(posterior, mean)

@@ -9,10 +9,15 @@ bdl_posterior <- function(model, rank = 5, family = "low_rank", dtype = "double"
     return(bdl_posterior_create_dropout(model, dropout[1], dropout[2]))
   }
   if (kind == BDL_LAYERWISE_FULL && is_model) return(bdl_posterior_create_layerwise_full(model))
+  if (kind == BDL_LAYERWISE_LOW_RANK_MOMENT) {
+    if (!is_model) refuse("a layerwise_low_rank_moment posterior needs its model")
+    return(bdl_posterior_create_layerwise_low_rank_moment(model, rank))
+  }
   type <- if (is_model) bdl_model_dtype(model) else number_of(dtype, dtypes, "dtype")
   size <- if (is_model) bdl_model_parameters(model) else model
   switch(family,
     low_rank = bdl_posterior_create_low_rank(type, size, rank),
+    low_rank_moment = bdl_posterior_create_low_rank_moment(type, size, rank),
     full = bdl_posterior_create_full(type, size),
     full_moment = bdl_posterior_create_full_moment(type, size),
     diagonal_moment = bdl_posterior_create_diagonal_moment(type, size),

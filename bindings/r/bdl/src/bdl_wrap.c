@@ -3804,6 +3804,127 @@ R_swig_bdl_posterior_create_blockwise_full ( SEXP dtype, SEXP sizes, SEXP s_swig
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_create_low_rank_moment ( SEXP dtype, SEXP dimension, SEXP rank, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dtype arg1 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  bdl_posterior **arg4 = (bdl_posterior **) 0 ;
+  bdl_posterior *address4 ;
+  SEXP handle4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address4 = NULL;
+    PROTECT(handle4 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg4 = &address4;
+  }
+  {
+    arg1 = (bdl_dtype)bdlr_int32(dtype, "bdl_posterior_create_low_rank_moment", "dtype");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(dimension, "bdl_posterior_create_low_rank_moment", "dimension");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(rank, "bdl_posterior_create_low_rank_moment", "rank");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_create_low_rank_moment(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle4, address4);
+    r_ans = bdlr_output(r_ans, 1, "posterior", handle4);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_create_layerwise_low_rank_moment ( SEXP model, SEXP rank, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  bdl_posterior **arg3 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
+  bdl_posterior *address3 ;
+  SEXP handle3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address3 = NULL;
+    PROTECT(handle3 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg3 = &address3;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_create_layerwise_low_rank_moment", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_posterior_create_layerwise_low_rank_moment", "model");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(rank, "bdl_posterior_create_layerwise_low_rank_moment", "rank");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_create_layerwise_low_rank_moment((struct bdl_model const *)arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle3, address3);
+    r_ans = bdlr_output(r_ans, 1, "posterior", handle3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -4241,6 +4362,59 @@ R_swig_bdl_posterior_set_diagonal_moment ( SEXP posterior, SEXP mean, SEXP varia
     bdlr_call call;
     bdlr_call_begin(&call);
     result = (bdl_status)bdl_posterior_set_diagonal_moment(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_set_low_rank_moment ( SEXP posterior, SEXP mean, SEXP low_rank, SEXP diagonal, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix arg4 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_set_low_rank_moment", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, !strstr("bdl_posterior_set_low_rank_moment", "_request_stop"), "bdl_posterior_set_low_rank_moment", "posterior");
+  }
+  {
+    /* of a posterior, or of predictions */
+    arg2 = bdlr_matrix(mean, strncmp("bdl_posterior_set_low_rank_moment", "bdl_metric_", 11) != 0, "bdl_posterior_set_low_rank_moment", "mean");
+  }
+  {
+    arg3 = bdlr_matrix(low_rank, 0, "bdl_posterior_set_low_rank_moment", "low_rank");
+  }
+  {
+    arg4 = bdlr_matrix(diagonal, 1, "bdl_posterior_set_low_rank_moment", "diagonal");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_set_low_rank_moment(arg1,arg2,arg3,arg4);
     bdlr_call_end(&call);
   }
   {
@@ -10849,163 +11023,166 @@ SWIGEXPORT void SWIG_init(void) {
 #include <R_ext/Rdynload.h>
 
 SWIGINTERN R_CallMethodDef CallEntries[] = {
-   {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
-   {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
-   {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
-   {"R_swig_bdl_posterior_tensor_describe", (DL_FUNC) &R_swig_bdl_posterior_tensor_describe, 3},
-   {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
-   {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
-   {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
-   {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
-   {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
-   {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
-   {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
-   {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
-   {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
-   {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
-   {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
-   {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
-   {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
-   {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
-   {"R_swig_bdl_optimizer_set_double", (DL_FUNC) &R_swig_bdl_optimizer_set_double, 4},
-   {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
-   {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
-   {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
-   {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
-   {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
-   {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
-   {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
-   {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
-   {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
-   {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
-   {"R_swig_bdl_posterior_kl_prior", (DL_FUNC) &R_swig_bdl_posterior_kl_prior, 3},
-   {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
-   {"R_swig_bdl_search_best", (DL_FUNC) &R_swig_bdl_search_best, 2},
-   {"R_swig_bdl_posterior_create_full", (DL_FUNC) &R_swig_bdl_posterior_create_full, 3},
-   {"R_swig_bdl_model_set_noise_precision", (DL_FUNC) &R_swig_bdl_model_set_noise_precision, 3},
-   {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
-   {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
-   {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
-   {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},
-   {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
-   {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
-   {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
-   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
-   {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
-   {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
-   {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
-   {"R_swig_bdl_posterior_create_full_moment", (DL_FUNC) &R_swig_bdl_posterior_create_full_moment, 3},
-   {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
-   {"R_swig_bdl_predictor_create", (DL_FUNC) &R_swig_bdl_predictor_create, 6},
-   {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
-   {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
-   {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
-   {"R_swig_bdl_network_describe", (DL_FUNC) &R_swig_bdl_network_describe, 2},
-   {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
-   {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
-   {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
-   {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
-   {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
-   {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
-   {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
-   {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
-   {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
-   {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
-   {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
-   {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
-   {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
-   {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
-   {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
-   {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
-   {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
    {"R_swig_bdl_optimizer_set_draws", (DL_FUNC) &R_swig_bdl_optimizer_set_draws, 3},
-   {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
-   {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
-   {"R_swig_bdl_optimizer_set_text", (DL_FUNC) &R_swig_bdl_optimizer_set_text, 3},
-   {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
-   {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
-   {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
-   {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
-   {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
-   {"R_swig_bdl_model_initialize", (DL_FUNC) &R_swig_bdl_model_initialize, 5},
+   {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
    {"R_swig_bdl_posterior_create_low_rank", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank, 4},
-   {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
-   {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
-   {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
-   {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
-   {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
-   {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
-   {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
-   {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
-   {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
-   {"R_swig_bdl_posterior_create_blockwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_blockwise_full, 3},
-   {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
-   {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
-   {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
-   {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
-   {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
-   {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
-   {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
-   {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
-   {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
-   {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
-   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
-   {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
-   {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
-   {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
-   {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
-   {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
-   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
-   {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
-   {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
-   {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
-   {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
-   {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
-   {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
-   {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
-   {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
-   {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
-   {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
-   {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
-   {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
-   {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
-   {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
-   {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
-   {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
-   {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
-   {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
-   {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
-   {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
-   {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
-   {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
-   {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
-   {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
-   {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
-   {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
-   {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
-   {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
-   {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
-   {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
-   {"R_swig_bdl_model_block_count", (DL_FUNC) &R_swig_bdl_model_block_count, 2},
-   {"R_swig_bdl_search_create", (DL_FUNC) &R_swig_bdl_search_create, 7},
-   {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
-   {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
-   {"R_swig_bdl_posterior_kl", (DL_FUNC) &R_swig_bdl_posterior_kl, 3},
-   {"R_swig_bdl_model_hessian", (DL_FUNC) &R_swig_bdl_model_hessian, 6},
-   {"R_swig_bdl_predict", (DL_FUNC) &R_swig_bdl_predict, 10},
-   {"R_swig_bdl_posterior_sample", (DL_FUNC) &R_swig_bdl_posterior_sample, 5},
-   {"R_swig_bdl_model_create_user", (DL_FUNC) &R_swig_bdl_model_create_user, 7},
-   {"R_swig_bdl_model_targets", (DL_FUNC) &R_swig_bdl_model_targets, 2},
-   {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},
-   {"R_swig_bdl_metric_brier", (DL_FUNC) &R_swig_bdl_metric_brier, 3},
-   {"R_swig_bdl_model_block", (DL_FUNC) &R_swig_bdl_model_block, 3},
-   {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
-   {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
-   {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
+   {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
    {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
-   {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
+   {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
+   {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
+   {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
+   {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
+   {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
+   {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
+   {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
+   {"R_swig_bdl_model_set_noise_precision", (DL_FUNC) &R_swig_bdl_model_set_noise_precision, 3},
+   {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
+   {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
+   {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
+   {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
+   {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
+   {"R_swig_bdl_posterior_kl_prior", (DL_FUNC) &R_swig_bdl_posterior_kl_prior, 3},
+   {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
+   {"R_swig_bdl_posterior_create_blockwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_blockwise_full, 3},
+   {"R_swig_bdl_metric_brier", (DL_FUNC) &R_swig_bdl_metric_brier, 3},
+   {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
+   {"R_swig_bdl_posterior_tensor_describe", (DL_FUNC) &R_swig_bdl_posterior_tensor_describe, 3},
+   {"R_swig_bdl_posterior_kl", (DL_FUNC) &R_swig_bdl_posterior_kl, 3},
+   {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
+   {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
+   {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
+   {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
+   {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
+   {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
+   {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
+   {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
+   {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
+   {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
+   {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
+   {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
+   {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
+   {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
+   {"R_swig_bdl_posterior_create_full_moment", (DL_FUNC) &R_swig_bdl_posterior_create_full_moment, 3},
+   {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
+   {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
+   {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
+   {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
+   {"R_swig_bdl_posterior_create_full", (DL_FUNC) &R_swig_bdl_posterior_create_full, 3},
+   {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
+   {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
+   {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
+   {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
+   {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
+   {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
+   {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
+   {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
+   {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
+   {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
+   {"R_swig_bdl_search_best", (DL_FUNC) &R_swig_bdl_search_best, 2},
+   {"R_swig_bdl_posterior_create_layerwise_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_low_rank_moment, 3},
+   {"R_swig_bdl_model_block", (DL_FUNC) &R_swig_bdl_model_block, 3},
+   {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
+   {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
+   {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
+   {"R_swig_bdl_model_create_user", (DL_FUNC) &R_swig_bdl_model_create_user, 7},
+   {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
+   {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
+   {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
+   {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
+   {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
+   {"R_swig_bdl_model_hessian", (DL_FUNC) &R_swig_bdl_model_hessian, 6},
+   {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
+   {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
+   {"R_swig_bdl_search_create", (DL_FUNC) &R_swig_bdl_search_create, 7},
+   {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
+   {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
+   {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
+   {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
+   {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
+   {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
+   {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
+   {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
+   {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
+   {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
+   {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
+   {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
+   {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
+   {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
+   {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
+   {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
+   {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
+   {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
+   {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
+   {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
+   {"R_swig_bdl_posterior_create_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank_moment, 4},
+   {"R_swig_bdl_predict", (DL_FUNC) &R_swig_bdl_predict, 10},
+   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
+   {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
+   {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
+   {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
+   {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
+   {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
+   {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
+   {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
+   {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
+   {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
+   {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
+   {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
+   {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
+   {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
+   {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
+   {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},
+   {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
+   {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
+   {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
+   {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
+   {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
+   {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
+   {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
+   {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
+   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
+   {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
+   {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
+   {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
+   {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
+   {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
+   {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
+   {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
+   {"R_swig_bdl_model_block_count", (DL_FUNC) &R_swig_bdl_model_block_count, 2},
+   {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
+   {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
+   {"R_swig_bdl_optimizer_set_text", (DL_FUNC) &R_swig_bdl_optimizer_set_text, 3},
+   {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
+   {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
+   {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
+   {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
+   {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
+   {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
+   {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
+   {"R_swig_bdl_model_targets", (DL_FUNC) &R_swig_bdl_model_targets, 2},
+   {"R_swig_bdl_network_describe", (DL_FUNC) &R_swig_bdl_network_describe, 2},
+   {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
+   {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
+   {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
+   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
+   {"R_swig_bdl_optimizer_set_double", (DL_FUNC) &R_swig_bdl_optimizer_set_double, 4},
+   {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
+   {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
+   {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
+   {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
+   {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
+   {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
+   {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
+   {"R_swig_bdl_model_initialize", (DL_FUNC) &R_swig_bdl_model_initialize, 5},
+   {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
+   {"R_swig_bdl_predictor_create", (DL_FUNC) &R_swig_bdl_predictor_create, 6},
+   {"R_swig_bdl_posterior_sample", (DL_FUNC) &R_swig_bdl_posterior_sample, 5},
+   {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
+   {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
    {NULL, NULL, 0}
 };
 

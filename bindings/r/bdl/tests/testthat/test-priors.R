@@ -45,6 +45,14 @@ test_that("a fit is the prior of the next one", {
   expect_error(bdl_set_prior(bdl_handles(first)$optimizer, bdl_posterior(2, 0)), class = "bdl_error_shape")
 })
 
+test_that("covariances of low rank plus diagonal are set and read", {
+  q <- bdl_posterior(3, 2, "low_rank_moment")
+  w <- rbind(c(1, 0), c(1, 2), c(0, 0.5))
+  bdl_set_tensors(q, list(low_rank = w, diagonal = c(0.1, 0.2, 0.3)))
+  expect_equal(as.matrix(vcov(q)), tcrossprod(w) + diag(c(0.1, 0.2, 0.3)), ignore_attr = TRUE)
+  expect_error(bdl_posterior(3, 2, "layerwise_low_rank_moment"), "needs its model")
+})
+
 test_that("posteriors are their tensors", {
   q <- bdl_posterior_create_blockwise_full(2, c(2, 1))
   bdl_set_tensors(q, list(mean = 1:3, block0.precision = rbind(c(2, 1), c(1, 2))))

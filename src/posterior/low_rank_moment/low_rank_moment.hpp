@@ -1,0 +1,81 @@
+// Low rank plus diagonal covariance: Sigma = diag(s) + W W^T with W: D x K, of any rank K, also more than D
+// (docs/mathematics/gaussians.md, "Low rank plus diagonal covariance"). Its precision diag(s)^-1 - B B^T is a
+// diagonal less a low-rank part, which the precision family cannot hold. Everything but a factorisation of
+// C = I + W^T diag(1/s) W, which is always positive definite, is O(D K).
+#pragma once
+
+#include "base/error.hpp"
+#include "linalg/tall/woodbury.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// Ranks above D add nothing but a larger C, of K^2 numbers: up to this one they are legal.
+inline constexpr Index most_rank_above_dimension = 256;
+
+template <class T>
+class LowRankMomentPosterior final : public Posterior<T> {
+ public:
+  LowRankMomentPosterior(Index dimension, Index rank);
+
+  Family family() const override { return Family::low_rank_moment; }
+  Index rank() const override { return rank_; }
+  ConstMatrixView<T> w() const { return w_.matrix(this->dimension_, rank_); }
+  ConstSpan<T> s() const { return s_.first(this->dimension_); }
+  /// What is written there counts after factorize().
+  MatrixView<T> w() { return w_.matrix(this->dimension_, rank_); }
+  std::span<T> s() { return s_.first(this->dimension_); }
+  /// Finds C; O(D K^2). Fails with ERROR_DIVERGED unless W is finite and s finite and positive.
+  void factorize(TallScratch& scratch);
+  /// Sets W and s (> 0); an empty W means 0.
+  void set_covariance(ConstMatrixView<T> w, ConstSpan<T> s);
+  /// The lower Cholesky factor of C.
+  ConstMatrixView<double> core() const { return inverse_.core(); }
+
+  std::unique_ptr<Posterior<T>> clone() const override;
+  void assign(const Posterior<T>& other) override;
+  void swap(Posterior<T>& other) override;
+  Index bytes() const override;
+  void tensors(const TensorVisitor<T>& visit) override;
+  void accept_tensors() override;
+  void set_isotropic(double precision) override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
+  bool moves_by_former_covariance() const override { return true; }
+  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
+  void reserve_drift(bool, UpdateWorkspace<T>& workspace) const override;
+  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
+  void reserve_marginals(PosteriorScratch<T>&) const override {}
+  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  /// mean + sqrt(s) eps + W more.
+  Index factor_normals() const override { return rank_; }
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
+             PosteriorScratch<T>& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
+  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void precision_diagonal(std::span<T> out) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  double log_det_covariance() const override { return -inverse_.log_det_covariance(); }
+  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+
+  /// It has no natural-gradient steps: ERROR_UNSUPPORTED.
+  double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
+  void reserve_step(const StepSize&, UpdateWorkspace<T>&) const override {}
+  RowsUse use_of_rows(const StepSize&) const override { return {}; }
+
+ private:
+  double quadratic_of(MatrixView<T> x, PosteriorScratch<T>& scratch) const;
+  Index rank_;
+  Buffer<T> w_, s_;
+  Woodbury<T> inverse_;  // of (diag(s) + W W^T)^-1, which this one's Sigma is the inverse of
+};
+
+/// Fails with ERROR_UNSUPPORTED for other families.
+template <class T>
+const LowRankMomentPosterior<T>& as_low_rank_moment(const Posterior<T>& q) {
+  if (q.family() != Family::low_rank_moment)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank-moment family");
+  return dynamic_cast<const LowRankMomentPosterior<T>&>(q);
+}
+
+}  // namespace bdl
