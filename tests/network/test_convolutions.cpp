@@ -386,6 +386,43 @@ void weights_that_meet_only_padding_have_no_gradient(void**) {
   });
 }
 
+/// Two positions whose products cancel, in all filters and channels: rounding leaves no square below 0.
+template <class T>
+void squares_of_what_cancels_are_not_negative(void**) {
+  for (const Index kernel : {1, 3}) {
+    Problem<T> problem(case_of({16, 1, 2}, 17, kernel, 1, kernel / 2, 1, 1), {1, 1});
+    const ConvShape& shape = problem.item.shape;
+    const Index examples = problem.item.examples;
+    for (Index i = 0; i < examples; ++i) {
+      for (Index c = 0; c < shape.input.channels; ++c) problem.in(i, 2 * c + 1) = -problem.in(i, 2 * c) / 0.7;
+      for (Index o = 0; o < shape.output.channels; ++o) problem.e(i, 2 * o + 1) = 0.7 * problem.e(i, 2 * o);
+    }
+    Packets<T> inputs(shape.input, examples, rounded<T>(problem.in), absent, gap),
+        sensitivities(shape.output, examples, rounded<T>(problem.e), 0, gap);
+    PatchRows<T> rows(shape, true);
+    rows.view(inputs.view(), sensitivities.view(), examples);
+    const std::vector<T> ones(static_cast<std::size_t>(examples), T(1));
+    std::vector<T> squares(static_cast<std::size_t>(shape.parameters()));
+    rows.sum_squares(span_of(ones), squares, problem.scratch);
+    for (const T square : squares) assert_true(square >= 0);
+  }
+}
+
+template <class T>
+void sums_pass_on_nan(void**) {
+  for (const Shape& input : {Shape{16, 2, 2}, Shape{16, 1, 1}, Shape{4, 6, 6}}) {
+    Problem<T> problem(case_of(input, 16, 3, 1, 1, 1, 0), {1, 1});
+    problem.e(0, 0) = not_a_number;
+    Packets<T> sensitivities(problem.item.shape.output, problem.item.examples, problem.e, 0, gap);
+    PatchRows<T> rows(problem.item.shape, true);
+    rows.view(problem.inputs.view(), sensitivities.view(), problem.item.examples);
+    const std::vector<T> ones(static_cast<std::size_t>(problem.item.examples), T(1));
+    std::vector<T> sum(static_cast<std::size_t>(problem.item.shape.parameters())), squares(sum);
+    rows.sum_and_squares(span_of(ones), sum, span_of(ones), squares, problem.scratch);
+    assert_true(std::isnan(sum[4]) && std::isnan(squares[4]));  // the kernel's middle
+  }
+}
+
 }  // namespace
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
@@ -398,6 +435,8 @@ int test_convolutions() {
       cmocka_unit_test(convolutions_and_their_derivatives_are_adjoint),
       cmocka_unit_test(weights_of_resnet_that_meet_only_padding_are_counted),
       BOTH(weights_that_meet_only_padding_have_no_gradient),
+      BOTH(squares_of_what_cancels_are_not_negative),
+      BOTH(sums_pass_on_nan),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

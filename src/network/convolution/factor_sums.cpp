@@ -142,7 +142,8 @@ void FactorSums<T>::write(ConstMatrixView<T> shares, T least, Index filter, Inde
       for (Index tap = 0; tap < taps; ++tap) {
         const Index share = share_of_[static_cast<std::size_t>(tap)];
         const T* const from = shares.column_data(std::max<Index>(0, share) * filters_together + f);
-        for (Index c = 0; c < channels; ++c) to[c * taps + tap] = share < 0 ? T(0) : std::max(least, from[c]);
+        for (Index c = 0; c < channels; ++c)  // NaN stays what it is
+          to[c * taps + tap] = share < 0 ? T(0) : from[c] < least ? least : from[c];
       }
     }
   });
@@ -160,7 +161,7 @@ void FactorSums<T>::add_up(const PatchFactors<T>& factors, const FactorPlan& pla
   const MatrixView<T> shares(e.data + e.size(), channels, filters_together * shares_);
   const bool are_positive =
       &plan == &squares_ && std::all_of(to.weights, to.weights + lanes, [](T w) { return w >= 0; });
-  const T least = are_positive ? T(0) : std::numeric_limits<T>::lowest();
+  const T least = are_positive ? T(0) : -std::numeric_limits<T>::infinity();
   pack_inputs(factors, plan, in);
   pack_sensitivities(factors, plan, to.weights, e);
   for (Index first = 0; first < filters; first += filters_together) {
@@ -168,14 +169,12 @@ void FactorSums<T>::add_up(const PatchFactors<T>& factors, const FactorPlan& pla
     Index before = -1;
     for (const auto& run : plan.runs()) {
       const Index share = share_of_[static_cast<std::size_t>(run.tap)];
-      const auto out = shape_.taps() == 1 ? MatrixView<T>(to.out + first * channels, channels, count)
-                                          : shares.columns(share * filters_together, count);
       gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(in).columns(run.in * lanes, run.count * lanes),
            ConstMatrixView<T>(e).block(run.e * lanes, first, run.count * lanes, count),
-           T(run.tap == before ? 1 : 0), out);
+           T(run.tap == before ? 1 : 0), shares.columns(share * filters_together, count));
       before = run.tap;
     }
-    if (shape_.taps() > 1) write(shares, least, first, count, to.out);
+    write(shares, least, first, count, to.out);
   }
 }
 
