@@ -82,4 +82,21 @@ Images read_cifar10(const std::vector<std::string>& paths) {
   return found;
 }
 
+Images bright_rows(int64_t channels, int64_t side, int64_t count) {
+  Images images;
+  images.channels = channels;
+  images.rows = images.columns = side;
+  uint32_t state = 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t label = i % 10;
+    for (int64_t p = 0; p < images.numbers(); ++p) {
+      state = state * 1664525 + 1013904223;
+      const bool is_bright = p / side % side == 4 + 2 * label;
+      images.pixels.push_back(static_cast<unsigned char>((is_bright ? 150 : 0) + (state >> 26)));
+    }
+    images.labels.push_back(static_cast<int32_t>(label));
+  }
+  return images;
+}
+
 }  // namespace support

@@ -27,6 +27,9 @@ struct Images {
 /// The files of MNIST and its relatives. All readers end the program with a message if they cannot do it.
 Images read_idx(const std::string& images, const std::string& labels);
 
+/// In place of data: grey noise with a bright row that tells one of ten classes.
+Images bright_rows(int64_t channels, int64_t side, int64_t count);
+
 /// Files of CIFAR-10's binary format, one after the other.
 Images read_cifar10(const std::vector<std::string>& paths);
 

@@ -75,7 +75,9 @@ template <class T>
 void EvidenceEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples,
                                    const RowsUse& use, PosteriorScratch<T>& scratch) {
   reserve_own(q, options, examples, scratch);
-  if (is_exact(options.curvature))
+  if (is_noisy(q.family(), options.curvature))
+    noisy_->reserve(q, options, examples);
+  else if (is_exact(options.curvature))
     exact_->reserve(q, examples, use);
   else
     rows_->reserve(batch_size(options, examples), use);
@@ -88,8 +90,12 @@ void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& opt
   const EstimateKind kind = options.curvature;
   const BatchSize size = batch_size(options, examples);
   const auto* const dropout = find_dropout(q);
-  gradient_.reserve(dimension_);
   statistics_.reserve(std::ssize(q.statistics()));
+  if (is_noisy(q.family(), kind)) {
+    if (!noisy_) noisy_ = std::make_unique<NoisyEstimator<T>>(model_);
+    return;
+  }
+  gradient_.reserve(dimension_);
   if (is_exact(kind)) {
     if (!exact_) exact_ = std::make_unique<ExactEstimator<T>>(model_);
     return;
@@ -110,7 +116,7 @@ template <class T>
 bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
   return gives_rows(options.curvature) && !is_exact(options.curvature) && options.rule != Rule::map &&
          options.mean_update != MeanUpdateOption::unprojected && q.is_diagonal() &&
-         rows_->has_sums_together();
+         !is_noisy(q.family(), options.curvature) && rows_->has_sums_together();
 }
 
 template <class T>
@@ -167,8 +173,9 @@ Evidence<T> EvidenceEstimator<T>::see(const Posterior<T>& q, ConstMatrixView<T> 
                                       DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   reserve_own(q, options, x.cols, scratch);
-  choose_thetas(q, options, draws, place, scratch);
   center_ = q.mean();
+  if (is_noisy(q.family(), kind)) return noisy(q, x, y, options, weight, place);
+  choose_thetas(q, options, draws, place, scratch);
   if (is_exact(kind)) outputs_ = {};
   estimate_ = estimate(q, x, y, options, weight, place);
   y_ = y;

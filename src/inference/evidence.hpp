@@ -8,6 +8,7 @@
 #include "inference/batch/leverage_guard.hpp"
 #include "inference/draws.hpp"
 #include "inference/exact/exact_estimator.hpp"
+#include "inference/noise/noisy_estimator.hpp"
 #include "options/options.hpp"
 
 namespace bdl {
@@ -40,7 +41,13 @@ struct Evidence {
   ConstSpan<T> gradient;
   Curvature<T> curvature;
   double expected_log_likelihood = 0;
+  const NoiseGradient<T>* noise = nullptr;  ///< of low-rank-moment posteriors, in place of the curvature
 };
+
+/// By draws that each example makes for itself?
+inline bool is_noisy(Family family, EstimateKind kind) {
+  return is_low_rank_moment(family) && kind == EstimateKind::mc_reparam;
+}
 
 /// Where a belief with another mean would have been asked: at the same deviations from its mean (one per
 /// column of thetas - center), at outputs of the same variances, or, with none of both, at its mean.
@@ -113,16 +120,20 @@ class EvidenceEstimator {
   bool sums_together(const Posterior<T>& q, const Options& options) const;
   Evidence<T> reparametrized(const Posterior<T>& q, const Estimate<T>& estimate);
   Evidence<T> masked(const DropoutPosterior<T>& q, const Estimate<T>& estimate);
+  Evidence<T> noisy(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
+                    double weight, DrawPlace place);
   std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
+  std::unique_ptr<NoisyEstimator<T>> noisy_;      // likewise: networks, for some posteriors
   Index dimension_, samples_ = 0, statistics_size_ = 0;
   Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
       forward_scratch_;
   ConstMatrixView<T> outputs_;
   ConstSpan<T> center_;  // mean of the belief that was assessed last
   Buffer<double> matrix_, statistics_;
+  NoiseGradient<T> noise_gradient_;
   // Of the last prepare().
   Estimate<T> estimate_;
   ConstMatrixView<T> y_;

@@ -1,5 +1,7 @@
 // Gradients through the draws themselves (curvature "mc-reparam"): of the mean and the standard deviations of
-// diagonal Gaussians, and of the mean under dropout's masks.
+// diagonal Gaussians, of all parameters of low-rank-moment ones, and of the mean under dropout's masks.
+#include <algorithm>
+
 #include "base/profile.hpp"
 #include "inference/evidence.hpp"
 #include "parallel/parallel.hpp"
@@ -54,10 +56,27 @@ Evidence<T> EvidenceEstimator<T>::masked(const DropoutPosterior<T>& q, const Est
   return {gradient, {}, estimate.expected_log_likelihood};
 }
 
+/// There are no parameters at which it was computed: each example has draws of its own.
+template <class T>
+Evidence<T> EvidenceEstimator<T>::noisy(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                        const Options& options, double weight, DrawPlace place) {
+  samples_ = 0;
+  has_gradient_ = false;
+  statistics_size_ = std::ssize(q.statistics());
+  std::ranges::copy(q.statistics(), statistics_.data());
+  const NoisyEstimate<T> estimate = noisy_->estimate(q, x, y, options, weight, place.step,
+                                                     {q.statistics(), statistics_.first(statistics_size_)});
+  outputs_ = noisy_->outputs();
+  noise_gradient_ = estimate.gradient;
+  return {noise_gradient_.mean, {}, estimate.expected_log_likelihood, &noise_gradient_};
+}
+
 #define BDL_INSTANTIATE(T)                                                                                \
   template void EvidenceEstimator<T>::draw_masked(const DropoutPosterior<T>&, DrawSource<T>&, DrawPlace); \
   template Evidence<T> EvidenceEstimator<T>::reparametrized(const Posterior<T>&, const Estimate<T>&);     \
-  template Evidence<T> EvidenceEstimator<T>::masked(const DropoutPosterior<T>&, const Estimate<T>&);
+  template Evidence<T> EvidenceEstimator<T>::masked(const DropoutPosterior<T>&, const Estimate<T>&);      \
+  template Evidence<T> EvidenceEstimator<T>::noisy(const Posterior<T>&, ConstMatrixView<T>,               \
+                                                   ConstMatrixView<T>, const Options&, double, DrawPlace);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -7,8 +7,10 @@
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/methods/suggestion.hpp"
+#include "inference/noise/low_rank_start.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -98,6 +100,10 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
+  if (is_low_rank_moment(posterior_->family()) && !prior.belief()->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
+         family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
@@ -125,7 +131,7 @@ void Optimizer<T>::remember_start() {
 /// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at
 /// all.
 template <class T>
-void Optimizer<T>::start_precision(const Prior<T>& prior) {
+void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean) {
   const bool given = options_.initial_precision >= 1e-30;  // what a float holds
   const double times = options_.start_share > 0 ? 0.1 : 10;
   const double isotropic = given ? options_.initial_precision : times * static_cast<double>(data_size_);
@@ -134,6 +140,7 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
     const PointLayout& points = posterior_->points();
     std::ranges::fill(start, static_cast<T>(isotropic));
     fill_points(points, T(1), start);
+    if (is_noisy()) return start_low_rank(1 / isotropic, mean);
     if (points.ranges.empty() || !posterior_->is_gaussian())
       posterior_->set_isotropic(isotropic);
     else
@@ -159,6 +166,43 @@ void Optimizer<T>::start_precision(const Prior<T>& prior) {
   std::ranges::copy(precision, start.begin());
 }
 
+/// W as large as low_rank_start says, s one number, or of tied factors near it. Done whole or not at all.
+template <class T>
+void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean) {
+  const auto belief = posterior_->clone();
+  const auto seed = static_cast<std::uint64_t>(options_.seed);
+  belief->set_isotropic(1 / variance);
+  TiedScales<T>& tied = work_.first_order.tied();
+  Buffer<T> s(belief->dimension());
+  std::fill_n(s.data(), belief->dimension(), static_cast<T>(variance));
+  if (options_.diagonal_part == DiagonalPart::tied) {
+    tied.reserve(blocks(), options_.tied_rank);
+    tied.start(std::sqrt(variance), seed);
+    tied.spread_now(s.first(belief->dimension()));
+  }
+  fill_points(belief->points(), T(1), s.first(belief->dimension()));
+  draw_low_rank(blocks(), mean, {seed, options_.low_rank_start, options_.low_rank_scale}, *belief);
+  for_each_low_rank_moment(*belief, [&](LowRankMomentPosterior<T>& member, Index offset) {
+    std::copy_n(s.data() + offset, member.dimension(), member.s().data());
+    TallScratch scratch;
+    member.factorize(scratch);
+  });
+  posterior_->swap(*belief);
+}
+
+/// Of a belief that somebody else has started.
+template <class T>
+void Optimizer<T>::start_tied() {
+  TiedScales<T>& tied = work_.first_order.tied();
+  if (!is_noisy() || options_.diagonal_part != DiagonalPart::tied || tied.has_values()) return;
+  Buffer<T> s(posterior_->dimension());
+  for_each_low_rank_moment(std::as_const(*posterior_),
+                           [&](const LowRankMomentPosterior<T>& member, Index offset) {
+                             std::ranges::copy(member.s(), s.data() + offset);
+                           });
+  tied.start(std::as_const(s).first(posterior_->dimension()), static_cast<std::uint64_t>(options_.seed));
+}
+
 template <class T>
 void Optimizer<T>::initialize() {
   Buffer<T> start(posterior_->dimension());
@@ -170,7 +214,7 @@ void Optimizer<T>::initialize() {
     model_->initialize(scheme_of(options_.initialization), static_cast<std::uint64_t>(options_.seed), mean);
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
-  start_precision(prior ? *prior : prior_);
+  start_precision(prior ? *prior : prior_, mean);
   // From here on nothing can fail.
   if (prior) prior_ = std::move(*prior);
   reserved_for_ = 0;

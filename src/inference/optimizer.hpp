@@ -177,15 +177,19 @@ class Optimizer {
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
     DenseRows<T> rows;  // the caller's
-    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c;
+    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments;
   };
 
   [[noreturn]] static void fail_points_changed();
   void remember_start();
   DrawSource<T>& draws();
-  void start_precision(const Prior<T>& prior);
+  void start_precision(const Prior<T>& prior, ConstSpan<T> mean);
+  void start_low_rank(double variance, ConstSpan<T> mean);
+  void start_tied();
+  ConstMatrixView<T> moments();
   Rule rule() const { return options_.rule; }
   bool is_first_order() const;
+  bool is_noisy() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;
@@ -195,7 +199,8 @@ class Optimizer {
   PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
   void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
-  ConstSpan<T> penalized(ConstSpan<T> gradient);
+  double kl_weight() const;
+  ConstSpan<T> penalized(ConstSpan<T> gradient, double weight);
   void check_prior(const Prior<T>& prior, const Options& options) const;
   ConstSpan<T> slope(ConstSpan<T> gradient);
   bool scales_points() const;
@@ -238,6 +243,7 @@ class Optimizer {
     std::optional<Likelihood> likelihood;
     Watch watch;
     double running_log_likelihood = 0, start_weight = 1;
+    std::vector<T> tied;
   } good_;
   double part_ = 1;    // of the step that was taken
   bool held_ = false;  // was anything of its gradient held back?

@@ -69,6 +69,7 @@ void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& 
         reserve_step(gives_rows(options_.curvature), work.evidence->cost(options_, examples), work, of_prior);
   work.evidence->reserve(q, options_, examples, use, work.scratch);
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
+  if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
   reserve_copy(q, work.good);
 }
@@ -78,7 +79,13 @@ void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) cons
   const bool moves_scales = rule() == Rule::bbb;
   work.slope.reserve(posterior_->dimension());
   prior_.reserve(of_prior);
-  work.first_order.reserve(posterior_->dimension(), moves_scales, options_);
+  if (is_noisy()) {
+    if (options_.diagonal_part == DiagonalPart::tied)
+      work.first_order.tied().reserve(blocks(), options_.tied_rank);
+    work.first_order.reserve_low_rank(*posterior_, options_);
+  } else {
+    work.first_order.reserve(posterior_->dimension(), moves_scales, options_);
+  }
   if (moves_scales) reserve_copy(*posterior_, work.next);
 }
 

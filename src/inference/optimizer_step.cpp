@@ -13,7 +13,13 @@ namespace bdl {
 /// By SGD or Adam in place of the family's own steps.
 template <class T>
 bool Optimizer<T>::is_first_order() const {
-  return rule() == Rule::map || (rule() == Rule::bbb && posterior_->is_diagonal());
+  return rule() == Rule::map || (rule() == Rule::bbb && (posterior_->is_diagonal() || is_noisy()));
+}
+
+/// Low-rank-moment posteriors, by draws of each example's own.
+template <class T>
+bool Optimizer<T>::is_noisy() const {
+  return bdl::is_noisy(posterior_->family(), options_.curvature);
 }
 
 /// Natural gradients of single examples, each scaled by its own leverage (leverage_guard.hpp).
@@ -37,7 +43,7 @@ bool Optimizer<T>::learns_noise() const {
 template <class T>
 bool Optimizer<T>::samples_for_scales() const {
   const EstimateKind kind = options_.curvature;
-  return (learns_prior() || learns_noise()) && !is_sampled(kind) &&
+  return (learns_prior() || learns_noise()) && !is_sampled(kind) && !is_noisy() &&
          !(rule() == Rule::map && is_linearized(kind));
 }
 
@@ -54,7 +60,11 @@ void Optimizer<T>::step(Index examples) {
   FreedLogPrecision freed(model_->likelihood);
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
   reserve(Use::step, examples);
+  start_tied();
   const auto kept = caller_draws_;  // the caller's callback may replace them
+  if (kept && is_noisy())
+    fail(Status::ERROR_UNSUPPORTED,
+         "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
   if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
   Evidence<T> evidence =
@@ -152,31 +162,45 @@ double Optimizer<T>::curvature_rate() const {
 
 template <class T>
 void Optimizer<T>::descend(const Evidence<T>& evidence) {
-  const double factor = rate_factor(options_, state.plan, state.step + 1);
+  const double factor = rate_factor(options_, state.plan, state.step + 1), weight = kl_weight();
   const DescentStep<T> step{*posterior_,
-                            penalized(evidence.gradient),
+                            penalized(evidence.gradient, weight),
                             prior_.precision(),
                             static_cast<double>(data_size_),
                             std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts)),
-                            state.step + 1};
+                            state.step + 1,
+                            weight,
+                            weight > 0 ? weight : 1};
   part_ = 1;
-  if (rule() == Rule::map) {
+  if (rule() == Rule::map)
     work_.first_order.move_mean(step, options_);
-    return;
-  }
-  work_.first_order.move_diagonal(step, evidence.curvature, options_, *work_.next);
+  else if (evidence.noise)
+    work_.first_order.move_low_rank(step, *evidence.noise, options_, *work_.next);
+  else
+    work_.first_order.move_diagonal(step, evidence.curvature, options_, *work_.next);
 }
 
-/// With that of minus the expected log prior.
+/// Of the next step.
 template <class T>
-ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient) {
+double Optimizer<T>::kl_weight() const {
+  if (options_.kl_warmup == 0 || state.plan.end <= state.plan.begin) return options_.kl_weight;
+  return options_.kl_weight * std::min(1.0, plan_fraction(state.plan, state.step + 1) / options_.kl_warmup);
+}
+
+/// gradient / weight, with that of minus the expected log prior; without one where that has no weight.
+template <class T>
+ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient, double weight) {
+  if (!(weight > 0)) return gradient;
   const auto slope = work_.slope.first(posterior_->dimension());
-  ConstSpan<T> diagonal = prior_.precision();
+  const ConstSpan<T> mean = std::as_const(*posterior_).mean();
   if (const auto* const dropout = find_dropout(*posterior_)) {
-    dropout->weigh_prior(diagonal, slope);
-    diagonal = slope;
+    dropout->weigh_prior(prior_.precision(), slope);
+    prior_.slope(mean, gradient, slope, slope);
+  } else if (weight != 1) {
+    prior_.slope(mean, static_cast<T>(1 / weight), gradient, slope);
+  } else {
+    prior_.slope(mean, gradient, prior_.precision(), slope);
   }
-  prior_.slope(std::as_const(*posterior_).mean(), gradient, diagonal, slope);
   return slope;
 }
 
@@ -220,12 +244,29 @@ void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Inde
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
   if (samples_for_scales())
     work_.evidence->sample(*posterior_, x, options_, draws(), {state.step, 0}, work_.scratch);
-  if (learns_prior()) learn_prior<T>(prior_, work_.evidence->thetas(), weight, scales_);
+  if (learns_prior())
+    learn_prior<T>(prior_, is_noisy() ? moments() : work_.evidence->thetas(), weight, scales_);
   if (learns_noise()) learn_noise<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
   if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
       is_due(options_.heteroscedastic_from, epoch_steps))  // once the scale fits
     learn_degrees<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
   state.learning_step = first;
+}
+
+/// Two columns with the mean square that draws have: no draw of the whole network was made.
+template <class T>
+ConstMatrixView<T> Optimizer<T>::moments() {
+  const Posterior<T>& q = *posterior_;
+  const Index dimension = q.dimension();
+  const auto columns = work_.moments.matrix(dimension, 2);
+  q.marginal_variance(columns.column(1), work_.scratch);
+  const T *const mean = q.mean().data(), two = 2;
+  T *const of_mean = columns.column_data(0), *const deviation = columns.column_data(1);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
+    of_mean[i] = std::sqrt(two) * mean[i];
+    deviation[i] = std::sqrt(two * deviation[i]);
+  });
+  return columns;
 }
 
 template <class T>

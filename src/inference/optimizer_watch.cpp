@@ -86,6 +86,8 @@ void Optimizer<T>::remember_good_state() {
   good_.watch = state.watch;
   good_.running_log_likelihood = state.running_log_likelihood;
   good_.start_weight = state.start_weight;
+  const ConstSpan<T> tied = work_.first_order.tied().values();
+  good_.tied.assign(tied.begin(), tied.end());
 }
 
 /// Time goes on; averages of gradients begin anew.
@@ -97,6 +99,7 @@ bool Optimizer<T>::go_back() {
   model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  if (!good_.tied.empty()) work_.first_order.tied().restore(good_.tied);
   work_.point_steps.forget();
   state.momentum_steps = 0;
   state.running_log_likelihood = good_.running_log_likelihood;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
 namespace {
@@ -154,7 +155,8 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
   Moments<T> moments;
   moments.steps = record.integer("state.moment_steps", 1, count_limit);
   moments.size = record.shape("optimizer.first_moments", 1)[0];
-  if (moments.size != dimension && moments.size != 2 * dimension)
+  const bool has_more = is_low_rank_moment(optimizer.posterior()->family());
+  if (moments.size != dimension && moments.size != 2 * dimension && !(has_more && moments.size > dimension))
     fail(Status::ERROR_FORMAT, "tensor optimizer.first_moments does not fit the mean");
   moments.has_second = record.archive().contains("optimizer.second_moments");
   moments.first.reserve(moments.size);
@@ -167,6 +169,17 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
       fail(Status::ERROR_FORMAT, "tensor optimizer.second_moments has a negative value");
   }
   optimizer.first_order().restore(std::move(moments));
+}
+
+/// What stands for s where it is tied.
+template <class T>
+void read_tied(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.archive().contains("optimizer.tied_scales")) return;
+  TiedScales<T>& tied = optimizer.first_order().tied();
+  tied.reserve(optimizer.blocks(), optimizer.options().tied_rank);
+  Buffer<T> values(tied.size());
+  record.vector<T>("optimizer.tied_scales", values.first(tied.size()));
+  tied.restore(values.first(tied.size()));
 }
 
 template <class T>
@@ -209,6 +222,8 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
   write_moments(record, optimizer.first_order().moments());
+  if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
+    record.vector("optimizer.tied_scales", tied.values());
   if (const auto squares = optimizer.point_steps().average(optimizer.posterior()->points().parameters());
       !squares.empty())
     record.vector("optimizer.point_squares", squares);
@@ -231,6 +246,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     read_moments(record, *optimizer);
+    read_tied(record, *optimizer);
     read_point_steps(record, *optimizer);
     return optimizer;
   } catch (const Error& error) {  // values the optimizer itself refuses

@@ -18,7 +18,8 @@ std::string DenseLayer<T>::text() const {
 
 template <class T>
 std::vector<ParameterBlock> DenseLayer<T>::blocks() const {
-  return weights_and_bias(shape_.outputs, shape_.inputs, shape_.weight_offset, shape_.bias_offset);
+  return weights_and_bias(shape_.outputs, shape_.inputs, shape_.weight_offset, shape_.bias_offset,
+                          shape_.outputs);
 }
 
 /// By fan-out, few outputs would begin with logits of 10 and more, which published ResNets do not.

@@ -84,6 +84,10 @@ class Graph {
                const StreamKey* noise = nullptr, const Statistics& statistics = {}) const;
   /// Back-propagates the seeds that stand in seeds(tape, ...) to all wires.
   void backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const;
+  /// The same with other weights of so many samples.
+  void forward(const Weights<T>& weights, Index samples, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
+               const StreamKey* noise, const Statistics& statistics) const;
+  void backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) const;
 
   /// Of the network's outputs, C x M S K: column (k S + s) M + i.
   MatrixView<T> seeds(Tape<T>& tape, Index columns) const;
@@ -109,6 +113,7 @@ class Graph {
   void assign_registers();
   void find_first_writers();
   void find_straight_wires();
+  void begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const;
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   Index register_numbers(std::size_t number, Index examples) const;
   Index register_offset(Index place, Index examples) const;

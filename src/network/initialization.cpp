@@ -21,9 +21,10 @@ double normal_variance(bdl_initialization scheme, const Fan& fan) {
 }  // namespace
 
 std::vector<ParameterBlock> weights_and_bias(Index outputs, Index inputs, Index weight_offset,
-                                             Index bias_offset) {
+                                             Index bias_offset, Index units) {
   std::vector<ParameterBlock> blocks{{"weight", weight_offset, outputs, inputs, 0, false, inputs}};
   if (bias_offset >= 0) blocks.push_back({"bias", bias_offset, outputs, 1, 0, true, inputs});
+  for (ParameterBlock& block : blocks) block.units = units;
   return blocks;
 }
 

@@ -16,9 +16,9 @@ struct Fan {
   Index in, out;
 };
 
-/// The blocks "weight" and, unless bias_offset < 0, "bias".
+/// The blocks "weight" and, unless bias_offset < 0, "bias"; `units` as ParameterBlock says.
 std::vector<ParameterBlock> weights_and_bias(Index outputs, Index inputs, Index weight_offset,
-                                             Index bias_offset);
+                                             Index bias_offset, Index units);
 
 /// Biases start at 0, but with BDL_INIT_UNIFORM_FAN_IN as the weights do.
 template <class T>

@@ -135,18 +135,31 @@ ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>& tape, std::size_t n) con
 template <class T>
 void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
                        const StreamKey* noise, const Statistics& statistics) const {
+  if (!is_single_index())
+    return forward(SampledWeights<T>(thetas), thetas.cols, x, tape, f, noise, statistics);
   const StageTimer timer(Stage::forward);
+  begin(tape, x, thetas.cols, statistics);
+  linear_outputs(thetas, x, f);
+}
+
+template <class T>
+void Graph<T>::begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const {
   check_statistics(statistics, x.cols);
   tape.statistics = statistics;
   tape.examples = x.cols;
-  tape.samples = thetas.cols;
+  tape.samples = samples;
   tape.x = x;
-  if (is_single_index()) return linear_outputs(thetas, x, f);
-  const SampledWeights<T> weights(thetas);
-  for (Index s = 0; s < thetas.cols; ++s) {
+}
+
+template <class T>
+void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView<T> x, Tape<T>& tape,
+                       MatrixView<T> f, const StreamKey* noise, const Statistics& statistics) const {
+  const StageTimer timer(Stage::forward);
+  begin(tape, x, samples, statistics);
+  for (Index s = 0; s < samples; ++s) {
     const auto place_of = [&](Index w) {
       const Wire& of = wire(w);
-      const Index columns = of.columns(x.cols), sections = of.is_data ? 1 : thetas.cols;
+      const Index columns = of.columns(x.cols), sections = of.is_data ? 1 : samples;
       const MatrixView<T> all = of.place == wire(output_).place
                                     ? f
                                     : tape.values[at(of.place)].matrix(of.height, columns * sections);
@@ -178,8 +191,12 @@ void Graph<T>::linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, M
 
 template <class T>
 void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const {
+  backward(SampledWeights<T>(thetas), tape, seeds);
+}
+
+template <class T>
+void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) const {
   const StageTimer timer(Stage::backward);
-  const SampledWeights<T> weights(thetas);
   const Index sections = tape.samples * seeds;
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     const Node& node = nodes_[n];
@@ -220,7 +237,10 @@ void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) c
   template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                             \
   template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
                                   const StreamKey*, const Statistics&) const;                      \
-  template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;
+  template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;                     \
+  template void Graph<T>::forward(const Weights<T>&, Index, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
+                                  const StreamKey*, const Statistics&) const;                      \
+  template void Graph<T>::backward(const Weights<T>&, Tape<T>&, Index) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

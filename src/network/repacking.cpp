@@ -20,7 +20,8 @@ void for_each_channel(const PacketMap& map, Index examples, Visit&& visit) {
                   });
 }
 
-/// Absent examples are 0.
+}  // namespace
+
 template <class T>
 void to_packets(const PacketMap& map, ConstMatrixView<T> columns, bool add, MatrixView<T> packets) {
   const Index positions = map.shape.rows * map.shape.columns;
@@ -50,8 +51,6 @@ void to_columns(const PacketMap& map, ConstMatrixView<T> packets, bool add, Matr
     }
   });
 }
-
-}  // namespace
 
 template <class T>
 void RepackingLayer<T>::forward(const Pass<T>&, ConstMatrixView<T> in, MatrixView<T> out,
@@ -93,6 +92,10 @@ void FlattenLayer<T>::change_back(const Directions<T>&, const Kept<T>&, ConstMat
   pass_on(e_change, add, to);
 }
 
+template void to_packets(const PacketMap&, ConstMatrixView<float>, bool, MatrixView<float>);
+template void to_packets(const PacketMap&, ConstMatrixView<double>, bool, MatrixView<double>);
+template void to_columns(const PacketMap&, ConstMatrixView<float>, bool, MatrixView<float>);
+template void to_columns(const PacketMap&, ConstMatrixView<double>, bool, MatrixView<double>);
 template class RepackingLayer<float>;
 template class RepackingLayer<double>;
 template class FlattenLayer<float>;

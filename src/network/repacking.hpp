@@ -7,6 +7,12 @@
 
 namespace bdl {
 
+/// One example a column into packets, absent examples 0, and back; add: added to what is there.
+template <class T>
+void to_packets(const PacketMap& map, ConstMatrixView<T> columns, bool add, MatrixView<T> packets);
+template <class T>
+void to_columns(const PacketMap& map, ConstMatrixView<T> packets, bool add, MatrixView<T> columns);
+
 template <class T>
 class RepackingLayer final : public Layer<T> {
  public:

@@ -37,6 +37,7 @@ struct ParameterBlock {
   Index fan_in = 1;  ///< inputs of the layer; 1 where there are no layers
   /// Learned without uncertainty: no prior, no variance (docs/networks.md, "Point parameters").
   bool is_point = false;
+  Index units = 1;  ///< outputs of a dense layer, input channels of a convolution
   Index size() const { return rows * cols; }
 };
 

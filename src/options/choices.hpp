@@ -14,7 +14,13 @@ enum class Rule { bong, blr, bog, bbb, map };
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
 enum class DescentOption { sgd, adam };
-enum class ScaleParameter { log_sigma, softplus };
+enum class ScaleParameter { log_sigma, softplus, log_variance };
+
+/// Noise by which gradients of low-rank-moment posteriors go through draws (docs/mathematics/noise.md).
+enum class NoiseEstimator { automatic, local, weights, flipout, shared };
+/// What is learned of their diagonal part s.
+enum class DiagonalPart { free, block, fixed, tied };
+
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
 /// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
@@ -25,7 +31,7 @@ enum class Indefinite { shorten, error };
 enum class MatrixGradient { symmetric, unsymmetric };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
-enum class PriorScaling { unit, fan_in };
+enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.

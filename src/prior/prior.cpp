@@ -21,13 +21,23 @@ std::size_t group_of(const ParameterBlock& block, std::size_t index, Index point
   }
 }
 
+double scale_of(const ParameterBlock& block, PriorScaling scaling) {
+  switch (scaling) {
+    case PriorScaling::fan_in:
+      return static_cast<double>(block.fan_in);
+    case PriorScaling::elrg:
+      return static_cast<double>(block.units);
+    default:
+      return 1;
+  }
+}
+
 }  // namespace
 
 template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
   const bool biases_apart =
       options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
-  const bool by_fan_in = options.prior_scaling == PriorScaling::fan_in;
   std::size_t number = 0;  // of a block that has a prior
   Index points_before = 0, layer = -1;
   for (const ParameterBlock& block : blocks_of_theta) {
@@ -46,8 +56,7 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     if (group_sizes_[group] == 0)
       groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
     group_sizes_[group] += block.size();
-    const double scale = by_fan_in ? static_cast<double>(block.fan_in) : 1;
-    parts_.push_back({block.offset, block.size(), group, scale});
+    parts_.push_back({block.offset, block.size(), group, scale_of(block, options.prior_scaling)});
     dimension_ += block.size();
   }
   precision_.reserve(dimension_);

@@ -5,41 +5,13 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "inference/batch/averages.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
-
-bool is_adam(const Options& options) {
-  return options.descent == DescentOption::adam;
-}
-
-struct LogSigma {
-  template <class T>
-  static BDL_ALWAYS_INLINE T slope(T sigma) {
-    return sigma;
-  }
-  /// sigma after rho has moved by -shift.
-  template <class T>
-  static BDL_ALWAYS_INLINE T moved(T sigma, T shift) {
-    return sigma * std::exp(-shift);
-  }
-};
-
-struct Softplus {
-  /// sigma = log(1 + exp(rho)), so dsigma / drho = 1 - exp(-sigma).
-  template <class T>
-  static BDL_ALWAYS_INLINE T slope(T sigma) {
-    return -std::expm1(-sigma);
-  }
-  template <class T>
-  static BDL_ALWAYS_INLINE T moved(T sigma, T shift) {
-    const T rho = sigma + std::log(slope(sigma)) - shift;
-    return std::max(rho, T(0)) + std::log1p(std::exp(-std::abs(rho)));
-  }
-};
 
 /// Position of the first value that is not in [low, infinity); as many as there are values if all are.
 template <class T>
@@ -56,34 +28,19 @@ Index first_outside(ConstSpan<T> values, T low) {
 
 }  // namespace
 
-/// One step of the averages; those before it are null where a new course begins.
-template <class T>
-struct FirstOrder<T>::Averages {
-  const T *first, *second;
-  T *next_first, *next_second;
-  T length, keep, add, keep_squares, add_squares, unbias_squares, epsilon;
-
-  /// How far parameter i goes against its gradient g.
-  template <bool adam>
-  BDL_ALWAYS_INLINE T shift(Index i, T g) const {
-    const T m = keep * (first ? first[i] : T(0)) + add * g;
-    next_first[i] = m;
-    if constexpr (!adam) return length * m;
-    const T v = keep_squares * (second ? second[i] : T(0)) + add_squares * g * g;
-    next_second[i] = v;
-    return length * m / (std::sqrt(unbias_squares * v) + epsilon);
-  }
-};
-
 /// Steps by turns write the averages `next` and commit them.
 template <class T>
-void FirstOrder<T>::reserve(Index dimension, bool moves_scales, const Options& options) {
-  const Index size = moves_scales ? 2 * dimension : dimension;
+void FirstOrder<T>::reserve_moments(Index size, const Options& options) {
   for (Moments<T>* moments : {&now_, &next_}) {
     const bool holds = moments == &now_ && moments->steps > 0;  // which a larger one would lose
     if (!holds) moments->first.reserve(size);
     if (!holds && is_adam(options)) moments->second.reserve(size);
   }
+}
+
+template <class T>
+void FirstOrder<T>::reserve(Index dimension, bool moves_scales, const Options& options) {
+  reserve_moments(moves_scales ? 2 * dimension : dimension, options);
   if (moves_scales) {
     precision_.reserve(dimension);
     old_precision_.reserve(dimension);
@@ -120,28 +77,34 @@ template <class T>
 template <bool adam>
 void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averages, std::span<T> mean) {
   const T *g = step.gradient.data(), *old = step.from.mean().data();
-  const T each = static_cast<T>(1 / step.data_size);
+  const T each = static_cast<T>(step.gradient_scale / step.data_size);
   T* const next = mean.data();
   for_each_index(step.from.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
     next[i] = old[i] - averages.template shift<adam>(i, each * g[i]);
   });
 }
 
-/// The loss has the gradient (sigma (H + lambda) - 1 / sigma) / N with respect to sigma; precision_ holds H
-/// on entry and 1 / sigma^2 on exit.
+/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N with respect to sigma, w the weight of the
+/// KL divergence; precision_ holds H on entry and 1 / sigma^2 on exit.
 template <class T>
 template <bool adam, class Scale>
 void FirstOrder<T>::step_scales(const DescentStep<T>& step, const Averages& averages, std::span<T> h) {
   const Index dimension = step.from.dimension();
   const T *old = old_precision_.data(), *lambda = step.prior_precision.data();
-  const T each = static_cast<T>(1 / step.data_size);
+  const T each = static_cast<T>(1 / step.data_size), weight = static_cast<T>(step.kl_weight);
   T* const next = h.data();
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
     const T root = std::sqrt(old[i]), sigma = 1 / root;
-    const T slope = (sigma * (next[i] + lambda[i]) - root) * Scale::slope(sigma);
+    const T slope = (sigma * (next[i] + weight * lambda[i]) - weight * root) * Scale::slope(sigma);
     const T moved = Scale::moved(sigma, averages.template shift<adam>(dimension + i, each * slope));
     next[i] = 1 / (moved * moved);
   });
+}
+
+template <class T>
+void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averages, const Options& options,
+                              std::span<T> mean) {
+  is_adam(options) ? step_mean<true>(step, averages, mean) : step_mean<false>(step, averages, mean);
 }
 
 template <class T>
@@ -150,7 +113,7 @@ ConstSpan<T> FirstOrder<T>::move_mean(const DescentStep<T>& step, const Options&
   reserve(dimension, false, options);
   const auto mean = mean_buffer_.first(dimension);
   const Averages averages = begin(dimension, step, options);
-  is_adam(options) ? step_mean<true>(step, averages, mean) : step_mean<false>(step, averages, mean);
+  step_mean(step, averages, options, mean);
   check("mean", mean, std::numeric_limits<T>::lowest(), step.number);
   mean_ = mean;
   return mean_;
@@ -165,14 +128,13 @@ void FirstOrder<T>::move_diagonal(const DescentStep<T>& step, const Curvature<T>
   curvature_diagonal(curvature, precision);
   step.from.precision_diagonal(old_precision_.first(dimension));
   const Averages averages = begin(2 * dimension, step, options);
-  const bool adam = is_adam(options), softplus = options.scale_parameter == ScaleParameter::softplus;
-  adam ? step_mean<true>(step, averages, to.mean()) : step_mean<false>(step, averages, to.mean());
-  if (softplus)
-    adam ? step_scales<true, Softplus>(step, averages, precision)
-         : step_scales<false, Softplus>(step, averages, precision);
-  else
-    adam ? step_scales<true, LogSigma>(step, averages, precision)
-         : step_scales<false, LogSigma>(step, averages, precision);
+  const bool adam = is_adam(options);
+  step_mean(step, averages, options, to.mean());
+  with_scale(options.scale_parameter, [&](auto scale) {
+    using Scale = decltype(scale);
+    adam ? step_scales<true, Scale>(step, averages, precision)
+         : step_scales<false, Scale>(step, averages, precision);
+  });
   fill_points(step.from.points(), T(1), precision);
   check("mean", to.mean(), std::numeric_limits<T>::lowest(), step.number);
   check("precision", precision, std::numeric_limits<T>::min(), step.number);

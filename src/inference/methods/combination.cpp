@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "data/augmentation.hpp"
 #include "inference/methods/rule.hpp"
+#include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
 namespace {
@@ -98,9 +99,11 @@ void check_estimate(const Combination& c) {
       fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
     return;
   }
+  if (is_low_rank_moment(c.family)) return;
   if (pathwise && !c.is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
-         "curvature \"mc-reparam\" is for diagonal posteriors: of rank 0, or diagonal-moment ones");
+         "curvature \"mc-reparam\" is for diagonal posteriors, of rank 0, or diagonal-moment ones, and for "
+         "low-rank-moment ones");
   if (exact_hessian && c.is_low_rank())
     fail(Status::ERROR_UNSUPPORTED,
          "curvature \"mc-hess\" does not give the factor that a low-rank posterior needs");
@@ -113,6 +116,47 @@ void check_estimate(const Combination& c) {
          pathwise ? "mc-reparam" : "mc-hess");
 }
 
+/// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.
+void check_low_rank_moment(const Combination& c, Use use) {
+  const Options& options = c.options;
+  const bool pathwise = options.curvature == EstimateKind::mc_reparam;
+  if (c.rank > 0 && usual_rank(c.method) == 0)
+    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for low-rank-moment posteriors of rank 0, this one has %lld",
+         c.method.name, static_cast<long long>(c.rank));
+  if (use == Use::stream || use == Use::rows)
+    fail(Status::ERROR_UNSUPPORTED,
+         "a low-rank-moment posterior is learned from a network's data set: by bdl_optimizer_fit() and "
+         "bdl_optimizer_step()");
+  if (options.rule != Rule::map && !(options.rule == Rule::bbb && pathwise))
+    fail(Status::ERROR_UNSUPPORTED,
+         "a low-rank-moment posterior has steps by rule \"bbb\" with curvature \"mc-reparam\", and by rule "
+         "\"map\"");
+  if (options.rule == Rule::map && pathwise)
+    fail(Status::ERROR_UNSUPPORTED, "rule \"map\" has no noise: curvature is \"mc-reparam\"");
+  if (!c.model.is_network)
+    fail(Status::ERROR_UNSUPPORTED, "a low-rank-moment posterior is learned of networks: a user model is none");
+  if (pathwise && options.antithetic && options.samples % 2 == 1)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"samples\" is %lld, expected an even number: option \"antithetic\" is 1",
+         static_cast<long long>(options.samples));
+}
+
+/// What has a meaning for losses with a KL divergence, or for noise, alone.
+void check_tempering(const Combination& c) {
+  const Options& options = c.options;
+  const bool first_order = options.rule == Rule::map ||
+                           (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
+  if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!first_order || c.family == Family::dropout))
+    fail(Status::ERROR_UNSUPPORTED,
+         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", and for rule \"bbb\" with diagonal and "
+         "low-rank-moment posteriors");
+  const bool own = options.noise_estimator != NoiseEstimator::automatic &&
+                   options.noise_estimator != NoiseEstimator::shared;
+  if (own && !is_low_rank_moment(c.family))
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"noise_estimator\": others than \"shared\" are for low-rank-moment posteriors");
+}
+
 /// Without a fixed prior in its loss, a data set seen again would count again.
 void check_batch(const Combination& c, bool ends_with_laplace) {
   const Rule rule = c.options.rule;
@@ -123,7 +167,8 @@ void check_batch(const Combination& c, bool ends_with_laplace) {
          rule == Rule::bong ? "bong" : "bog");
   if (rule != Rule::map && c.family == Family::dropout)
     fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has no steps but by rule \"map\"");
-  if (rule == Rule::bbb && c.options.descent == DescentOption::adam && !c.is_diagonal())
+  if (rule == Rule::bbb && c.options.descent == DescentOption::adam && !c.is_diagonal() &&
+      !is_low_rank_moment(c.family))
     fail(Status::ERROR_UNSUPPORTED,
          "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
   if (ends_with_laplace && c.options.laplace) check_laplace_family(c.family);
@@ -162,6 +207,8 @@ void check_combination(const Combination& c, Use use) {
   check_augmentation(c, use);
   if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
   if (c.method.is_exact) return check_exact(c);
+  check_tempering(c);
+  if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
   if (use == Use::rows) {
     if (c.family == Family::dropout)
       fail(Status::ERROR_UNSUPPORTED,

@@ -1,6 +1,7 @@
 #include "inference/methods/method.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -72,6 +73,25 @@ void first_order(Options& options, const MethodContext&) {
   if (rule != Rule::map) return;
   options.initial_precision = 1e12;
   options.learn_prior = 0;
+}
+
+/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is learned
+/// beside a small fixed diagonal part collapses, and with it the network (docs/training.md).
+template <DiagonalPart part>
+void low_rank_vi(Options& options, const MethodContext&) {
+  set(options, Rule::bbb, EstimateKind::mc_reparam);
+  options.descent = DescentOption::adam;
+  options.learning_rate = 0.001;
+  options.samples = 1;
+  options.diagonal_part = part;
+  options.initial_precision = part == DiagonalPart::tied ? 1e4 : std::exp(10.0);
+  if (part == DiagonalPart::fixed) options.learn_prior = 0;
+}
+
+void naive_low_rank_vi(Options& options, const MethodContext& context) {
+  low_rank_vi<DiagonalPart::fixed>(options, context);
+  options.noise_estimator = NoiseEstimator::shared;
+  options.low_rank_scale = 1;
 }
 
 void moving_average(Options& options, const MethodContext& context) {
@@ -147,6 +167,12 @@ Families find_family(const char* word) {
 
 std::span<const Method> method_table() {
   return all_methods;
+}
+
+Index usual_rank(const Method& method) {
+  const std::string_view name = method.name;
+  if (name == "elrg" || name == "elrg-d" || name == "low-rank-vi") return 5;
+  return contains(method.families, Families::low_rank) ? 5 : 0;
 }
 
 const Method& find_method(const char* name) {

@@ -20,6 +20,7 @@ enum class Families : unsigned {
   low_rank_moment = 1 << 7,
   layerwise_low_rank_moment = 1 << 8,
   dense = full | layerwise_full,
+  low_rank_moments = low_rank_moment | layerwise_low_rank_moment,
   precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
   gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
 };
@@ -53,6 +54,10 @@ struct Method {
 };
 
 std::span<const Method> method_table();
+
+/// Of the posterior that it suits best, of those with a rank; 0: of no other rank, if it is for
+/// low-rank-moment ones.
+Index usual_rank(const Method& method);
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.
 const Method& find_method(const char* name);

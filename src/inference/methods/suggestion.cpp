@@ -13,14 +13,7 @@ constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 100
                 most_stepped_parameters = 200;
 
 // Of linear models there are no hidden units that share what the rank has to say.
-constexpr Index network_rank = 5, linear_rank = 10;
-
-/// Some posteriors are only made by callers yet.
-void check_learned(Families family) {
-  const auto learns = [family](const Method& method) { return contains(method.families, family); };
-  if (std::ranges::none_of(method_table(), learns))
-    fail(Status::ERROR_UNSUPPORTED, "no method learns a %s posterior", words_of(family));
-}
+constexpr Index linear_rank = 10;
 
 /// Moment parameters have no filter of their own name.
 const char* stream_method(Families family) {
@@ -40,6 +33,7 @@ const char* stream_method(Families family) {
 /// Of a generalised linear model: the optimum, where there is one to go to and it costs little.
 const Method& linear_method(const MethodContext& model, const TrainingWish& wish) {
   if (wish.has_family && wish.family == Families::dropout) return find_method("mc-dropout");
+  if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
   if (!model.is_exact) return find_method("slang-ggn");
   const bool is_small =
       wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
@@ -60,6 +54,8 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
   if (model.is_linear && wish.parameters <= most_stepped_parameters &&
       contains(method.families, Families::full))
     return Families::full;
+  if (contains(method.families, Families::layerwise_low_rank_moment))
+    return Families::layerwise_low_rank_moment;
   const auto set = static_cast<unsigned>(method.families);
   return static_cast<Families>(set & (0U - set));
 }
@@ -89,22 +85,22 @@ constexpr EstimatorDefault all_defaults[] = {
 }  // namespace
 
 const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
-  check_learned(family);
   if (is_stream) {
-    if (family == Families::dropout)
-      fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a dropout posterior");
+    if (family == Families::dropout || contains(Families::low_rank_moments, family))
+      fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a %s posterior", words_of(family));
     return find_method(stream_method(family));
   }
   if (family == Families::dropout) return find_method("mc-dropout");
+  if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
   return find_method(model.has_classes() ? "slang" : "slang-ggn");
 }
 
 Training suggested_training(const MethodContext& model, const TrainingWish& wish) {
-  if (wish.has_family) check_learned(wish.family);
   const Method& method = method_for(model, wish);
   const Families family = family_for(model, wish, method);
-  const Index rank = std::min(model.is_linear ? linear_rank : network_rank, wish.parameters);
-  return {&method, family, family == Families::low_rank ? rank : 0, options_for(model, method)};
+  const bool has_rank = family == Families::low_rank || contains(Families::low_rank_moments, family);
+  const Index rank = model.is_linear && family == Families::low_rank ? linear_rank : usual_rank(method);
+  return {&method, family, has_rank ? std::min(rank, wish.parameters) : 0, options_for(model, method)};
 }
 
 bdl_predict_method suggested_prediction(const MethodContext& model, const Method& method) {

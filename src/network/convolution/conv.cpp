@@ -17,7 +17,8 @@ std::string ConvLayer<T>::text() const {
 
 template <class T>
 std::vector<ParameterBlock> ConvLayer<T>::blocks() const {
-  return weights_and_bias(shape_.output.channels, shape_.fan_in(), shape_.weight_offset, shape_.bias_offset);
+  return weights_and_bias(shape_.output.channels, shape_.fan_in(), shape_.weight_offset, shape_.bias_offset,
+                          shape_.input.channels);
 }
 
 template <class T>

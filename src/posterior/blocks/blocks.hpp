@@ -21,6 +21,7 @@ class BlocksPosterior final : public Posterior<T> {
   Index rank() const override;
   Index block_count() const { return std::ssize(members_); }
   const Posterior<T>& member(Index k) const { return *members_[static_cast<std::size_t>(k)]; }
+  Posterior<T>& member(Index k) { return *members_[static_cast<std::size_t>(k)]; }
   Index offset(Index k) const { return offsets_[static_cast<std::size_t>(k)]; }
   bool has_blocks_of(const BlocksPosterior& other) const { return offsets_ == other.offsets_; }
 

@@ -1,0 +1,46 @@
+// The gradient of the expected negative log likelihood under a low-rank-moment belief, by mean, W and log
+// standard deviations, through draws that each example makes for itself (docs/mathematics/noise.md).
+#pragma once
+
+#include "model/model.hpp"
+#include "network/noise/noisy_network.hpp"
+#include "options/options.hpp"
+#include "posterior/low_rank_moment/members.hpp"
+
+namespace bdl {
+
+template <class T>
+struct NoisyEstimate {
+  NoiseGradient<T> gradient;           ///< of N times the loss per example
+  double expected_log_likelihood = 0;  ///< (1/S) sum_is log p(y_i | x_i, draw)
+};
+
+template <class T>
+class NoisyEstimator {
+ public:
+  /// Of a network, which must outlive it.
+  explicit NoisyEstimator(const Model<T>& model);
+  void reserve(const Posterior<T>& q, const Options& options, Index examples);
+  /// Of examples x and y (columns), each counting `weight` times; views live until the next call.
+  NoisyEstimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                            const Options& options, double weight, Index step, const Statistics& statistics);
+  /// The same with somebody's own noise.
+  NoisyEstimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                            const Options& options, double weight, const NoiseSource<T>& source,
+                            const StreamKey& layer_noise, const Statistics& statistics);
+  /// Of the last estimate: C x M S, column s M + i.
+  ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }
+  const NoisyNetwork<T>& network() const { return network_; }
+  const Tape<T>& tape() const { return tape_; }
+
+ private:
+  void find_blocks(const Posterior<T>& q, bool may_be_common);
+  const Model<T>& model_;
+  NoisyNetwork<T> network_;
+  Tape<T> tape_;
+  std::vector<BlockBelief<T>> blocks_;
+  Index columns_ = 0;
+  Buffer<T> outputs_, c_, w_, gradient_;
+};
+
+}  // namespace bdl

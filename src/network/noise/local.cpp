@@ -1,0 +1,177 @@
+// Local reparametrisation: the outputs' own noise, xi sqrt(Q) with Q = S (A o A). Exact where an output uses
+// each weight once per example, in dense layers; in convolutions the noise of positions is independent.
+#include <cmath>
+
+#include "network/noise/examples.hpp"
+#include "network/noise/noisy_layer.hpp"
+
+namespace bdl {
+namespace {
+
+/// visit(numbers of a map of Q, numbers of an output's map): of each output, with the map that it belongs to.
+template <class T, class Visit>
+void for_each_map(Index maps, Index outputs, Index run, Index cols, Visit&& visit) {
+  parallel_blocks(cols, task_grain(outputs * run), [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index j = first; j < first + count; ++j)
+        for (Index o = 0; o < outputs; ++o) visit(j, o * maps / outputs, o);
+    });
+  });
+}
+
+template <class T>
+void square(ConstMatrixView<T> from, MatrixView<T> to) {
+  const T* const in = from.data;
+  T* const out = to.data;
+  for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = in[i] * in[i]; });
+}
+
+/// One output for all that see the same inputs.
+DenseShape common(const DenseShape& shape) {
+  return {shape.inputs, 1, 0, shape.has_bias() ? shape.inputs : -1};
+}
+ConvShape common(const ConvShape& shape) {
+  ConvShape one = shape;
+  one.output.channels = shape.groups;
+  if (shape.has_bias()) one.bias_offset = one.weights();
+  return one;
+}
+
+}  // namespace
+
+template <class T>
+Index NoisyLayer<T>::variance_maps() const {
+  if (!belief_.has_common_s) return output().channels;
+  return conv_ ? conv_->groups : 1;
+}
+
+template <class T>
+MatrixView<T> NoisyLayer<T>::kept(Index s) const {
+  return kept_.matrix(out_height(), columns() * size_.samples).columns(s * columns(), columns());
+}
+
+template <class T>
+void NoisyLayer<T>::reserve_local(NoiseScratch<T>& scratch) {
+  kept_.reserve(out_height() * columns() * size_.samples);
+  drawn_.reserve(conv_ ? common(*conv_).parameters() : common(*dense_).parameters());
+  scratch.inputs.reserve(in_height() * columns());
+  scratch.more_outputs.reserve(out_height() * columns());
+}
+
+/// Of a common s: the weights of one map for all outputs that see the same inputs.
+template <class T>
+void NoisyLayer<T>::begin_local() {
+  if (belief_.has_common_s) std::fill_n(drawn_.data(), drawn_.capacity(), belief_.s[0]);
+}
+
+/// Q = S (A o A), or its maps for a common s.
+template <class T>
+void NoisyLayer<T>::apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const {
+  if (!belief_.has_common_s) return apply({belief_.s, parameters_, 1}, 0, squares, q);
+  const SampledWeights<T> weights({drawn_.data(), drawn_.capacity(), 1});
+  conv_ ? weights.apply(common(*conv_), 0, squares, q) : weights.apply(common(*dense_), 0, squares, q);
+}
+
+template <class T>
+void NoisyLayer<T>::pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const {
+  if (!belief_.has_common_s) return pull({belief_.s, parameters_, 1}, 0, h, false, to);
+  const SampledWeights<T> weights({drawn_.data(), drawn_.capacity(), 1});
+  conv_ ? weights.pull(common(*conv_), 0, h, false, to) : weights.pull(common(*dense_), 0, h, false, to);
+}
+
+/// z += xi sqrt(Q), and xi / (2 sqrt(Q)) is kept.
+template <class T>
+void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch) {
+  const Index maps = variance_maps(), run = out_run();
+  const MatrixView<T> squares = scratch.inputs.matrix(a.rows, a.cols), xi = kept(s),
+                      q = scratch.outputs.matrix(maps * run, z.cols);
+  square(a, squares);
+  apply_variance(squares, q);
+  source_->outputs(number_, s, xi);
+  for_each_map<T>(maps, output().channels, run, z.cols, [=](Index j, Index map, Index o) BDL_INLINE_LAMBDA {
+    const T* const variance = q.column_data(j) + map * run;
+    T *const noise = xi.column_data(j) + o * run, *const out = z.column_data(j) + o * run;
+    for (Index i = 0; i < run; ++i) {
+      const T root = std::sqrt(variance[i]);
+      out[i] += noise[i] * root;
+      noise[i] = root > 0 ? noise[i] / (2 * root) : T(0);
+    }
+  });
+}
+
+/// H = E o kept, added up over the outputs that share a map of Q.
+template <class T>
+MatrixView<T> NoisyLayer<T>::sensitivities_of_variance(Index s, ConstMatrixView<T> e,
+                                                       NoiseScratch<T>& scratch) const {
+  const Index maps = variance_maps(), run = out_run(), outputs = output().channels;
+  const ConstMatrixView<T> noise = kept(s);
+  const MatrixView<T> h = scratch.outputs.matrix(maps * run, e.cols);
+  for_each_map<T>(maps, outputs, run, e.cols, [=](Index j, Index map, Index o) BDL_INLINE_LAMBDA {
+    const bool is_first = o % (outputs / maps) == 0;
+    const T *const from = e.column_data(j) + o * run, *const of_noise = noise.column_data(j) + o * run;
+    T* const to = h.column_data(j) + map * run;
+    for (Index i = 0; i < run; ++i) to[i] = (is_first ? T(0) : to[i]) + from[i] * of_noise[i];
+  });
+  return h;
+}
+
+/// to += 2 A o (S^T H).
+template <class T>
+void NoisyLayer<T>::pull_local(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, MatrixView<T> to,
+                               NoiseScratch<T>& scratch) const {
+  const MatrixView<T> by_squares = scratch.inputs.matrix(a.rows, a.cols);
+  pull_variance(sensitivities_of_variance(s, e, scratch), by_squares);
+  const T *const in = a.data, *const from = by_squares.data;
+  T* const out = to.data;
+  for_each_index(to.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] += 2 * in[i] * from[i]; });
+}
+
+/// ds = H^T (A o A), and by log sqrt(s) 2 s ds; of a common s the sum of H o Q, twice.
+template <class T>
+void NoisyLayer<T>::add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
+                                       std::span<T> out, NoiseScratch<T>& scratch) {
+  const MatrixView<T> squares = scratch.inputs.matrix(a.rows, a.cols),
+                      h = sensitivities_of_variance(s, e, scratch);
+  square(a, squares);
+  if (belief_.has_common_s) {
+    out[0] += static_cast<T>(2 * common_gradient(squares, h, c, scratch));
+    return;
+  }
+  T* const by_s = scratch.parameters.data();
+  sum_rows(squares, h, {c.data(), std::ssize(c), 1}, {by_s, parameters_, 1}, scratch);
+  const T* const variance = belief_.s;
+  T* const to = out.data();
+  for_each_index(parameters_, [=](Index i) BDL_INLINE_LAMBDA { to[i] += 2 * variance[i] * by_s[i]; });
+}
+
+/// sum_i c_i sum H o Q.
+template <class T>
+double NoisyLayer<T>::common_gradient(ConstMatrixView<T> squares, ConstMatrixView<T> h, ConstSpan<T> c,
+                                      NoiseScratch<T>& scratch) const {
+  const MatrixView<T> q = scratch.more_outputs.matrix(h.rows, h.cols);
+  apply_variance(squares, q);
+  double sum = 0;
+  for (Index j = 0; j < h.cols; ++j)
+    for (Index i = 0; i < h.rows; ++i) {
+      const Index example = j * lanes() + i % lanes();
+      if (example < std::ssize(c))
+        sum += static_cast<double>(c[at(example)]) * static_cast<double>(h(i, j)) *
+               static_cast<double>(q(i, j));
+    }
+  return sum;
+}
+
+#define BDL_INSTANTIATE(T)                                                                                  \
+  template Index NoisyLayer<T>::variance_maps() const;                                                      \
+  template void NoisyLayer<T>::reserve_local(NoiseScratch<T>&);                                             \
+  template void NoisyLayer<T>::begin_local();                                                               \
+  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&);       \
+  template void NoisyLayer<T>::pull_local(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>,     \
+                                          NoiseScratch<T>&) const;                                          \
+  template void NoisyLayer<T>::add_local_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,            \
+                                                  ConstSpan<T>, std::span<T>, NoiseScratch<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,65 @@
+// Where the standard normals of a noisy pass come from: Philox streams, or somebody who has their own.
+#pragma once
+
+#include "network/packets.hpp"
+#include "rng/philox.hpp"
+
+namespace bdl {
+
+template <class T>
+class NoiseSource {
+ public:
+  NoiseSource() = default;
+  NoiseSource(const NoiseSource&) = delete;
+  NoiseSource& operator=(const NoiseSource&) = delete;
+  virtual ~NoiseSource() = default;
+  /// Of each example and column of W, M x K, for a block of parameters; 1 x K: for all examples together.
+  virtual void factors(Index block, Index sample, MatrixView<T> eps) const = 0;
+  /// Of each output of a layer, in its layout.
+  virtual void outputs(Index layer, Index sample, MatrixView<T> xi) const = 0;
+  /// Of each parameter of a layer, for all examples together.
+  virtual void parameters(Index layer, Index sample, std::span<T> zeta) const = 0;
+  /// Of parameters first .. first + count - 1 of each of a packet's examples: zeta[16 p + lane].
+  virtual void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                              T* zeta) const noexcept = 0;
+  /// Throws where it cannot give as many.
+  virtual void check_own_parameters(Index layer, Index packets) const = 0;
+  /// Signs, +-1, of each example's inputs (of a convolution: channels) and outputs (filters), in the layout
+  /// of the layer.
+  virtual void signs(Index layer, Index sample, MatrixView<T> in, MatrixView<T> out) const = 0;
+};
+
+/// Sizes that the numbers of a stream depend on.
+struct NoiseLayout {
+  Index blocks = 0, layers = 0;
+  ConstSpan<Index> parameters{};  ///< of each layer
+};
+
+/// Philox streams: a pure function of seed, step and place. Antithetic: samples 2 j and 2 j + 1 have opposite
+/// numbers.
+template <class T>
+class StreamNoise final : public NoiseSource<T> {
+ public:
+  StreamNoise(std::uint64_t seed, Index step, NoiseLayout layout, bool antithetic)
+      : seed_(seed), step_(step), layout_(layout), antithetic_(antithetic) {}
+  void factors(Index block, Index sample, MatrixView<T> eps) const override;
+  void outputs(Index layer, Index sample, MatrixView<T> xi) const override;
+  void parameters(Index layer, Index sample, std::span<T> zeta) const override;
+  void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                      T* zeta) const noexcept override;
+  void check_own_parameters(Index layer, Index packets) const override;
+  void signs(Index layer, Index sample, MatrixView<T> in, MatrixView<T> out) const override;
+
+ private:
+  enum class Purpose { factors, noise, sign_in, sign_out, count };
+  StreamKey key(Purpose purpose, Index number, Index sample) const;
+  T sign(Index sample) const { return antithetic_ && sample % 2 == 1 ? T(-1) : T(1); }
+  void fill(const StreamKey& key, T factor, std::span<T> out) const;
+  void fill_signs(const StreamKey& key, MatrixView<T> out) const;
+  std::uint64_t seed_;
+  Index step_;
+  NoiseLayout layout_;
+  bool antithetic_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,176 @@
+#include "network/noise/noisy_network.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/profile.hpp"
+
+namespace bdl {
+namespace {
+
+/// Positions from which a convolution is dearer than normals for the weights of each example's own.
+constexpr Index many_positions = 30;
+
+}  // namespace
+
+LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
+  switch (estimator) {
+    case NoiseEstimator::local:
+      return LayerNoise::local;
+    case NoiseEstimator::weights:
+      return LayerNoise::weights;
+    case NoiseEstimator::flipout:
+      return LayerNoise::flipout;
+    case NoiseEstimator::shared:
+      return LayerNoise::shared;
+    default:
+      return positions == 1                ? LayerNoise::local
+             : positions >= many_positions ? LayerNoise::weights
+                                           : LayerNoise::flipout;
+  }
+}
+
+template <class T>
+NoisyNetwork<T>::NoisyNetwork(const Graph<T>& graph) : graph_(graph) {
+  for (const auto& [node, offset] : graph.learned()) {
+    const auto& from = graph.nodes()[at(node)];
+    if (auto points = from.layer->point_rows()) {
+      points_.push_back({node, offset, std::move(points)});
+      continue;
+    }
+    const auto number = std::ssize(layers_);
+    layers_.push_back({node, {*from.layer, number, graph.wire(from.in).is_data}, 0, {}});
+    layer_parameters_.push_back(layers_.back().layer.parameters());
+  }
+}
+
+template <class T>
+void NoisyNetwork<T>::reserve(NoiseEstimator estimator, Index blocks, Index rank, Index examples,
+                              Index samples) {
+  for (Node& node : layers_) {
+    node.inputs.resize(at(samples));
+    node.layer.reserve({layer_noise(estimator, node.layer.positions()), rank, examples, samples}, scratch_);
+  }
+  const Index rows = estimator == NoiseEstimator::shared ? samples : examples * samples;
+  factors_.reserve(blocks * rank * rows + packet_size);  // lanes of a last packet
+}
+
+template <class T>
+ConstMatrixView<T> NoisyNetwork<T>::factors(Index block) const {
+  const Index rows = rows_ * samples_;
+  return {factors_.data() + block * rank_ * rows, rows, rank_};
+}
+
+template <class T>
+ConstMatrixView<T> NoisyNetwork<T>::factors(const Node& node, Index s) const {
+  return factors(node.block).block(s * rows_, 0, rows_, rank_);
+}
+
+template <class T>
+void NoisyNetwork<T>::draw_factors(const NoiseSource<T>& source) {
+  if (rank_ == 0) return;
+  std::fill_n(factors_.data() + std::ssize(blocks_) * rank_ * rows_ * samples_, packet_size, T(0));
+  for (Index b = 0; b < std::ssize(blocks_); ++b)
+    for (Index s = 0; s < samples_; ++s) {
+      const MatrixView<T> of_block(factors_.data() + b * rank_ * rows_ * samples_, rows_ * samples_, rank_);
+      source.factors(b, s, of_block.block(s * rows_, 0, rows_, rank_));
+    }
+}
+
+template <class T>
+void NoisyNetwork<T>::begin(NoiseEstimator estimator, ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks,
+                            Index examples, Index samples, const NoiseSource<T>& source) {
+  const StageTimer timer(Stage::sample);
+  mean_ = mean;
+  blocks_ = blocks;
+  rank_ = blocks.front().w.cols;
+  rows_ = estimator == NoiseEstimator::shared ? 1 : examples;
+  samples_ = samples;
+  reserve(estimator, std::ssize(blocks), rank_, examples, samples);
+  draw_factors(source);
+  for (Node& node : layers_) {
+    const Index first = node.layer.first_parameter();
+    while (blocks[at(node.block)].offset + blocks[at(node.block)].size <= first) ++node.block;
+    while (blocks[at(node.block)].offset > first) --node.block;
+    const BlockBelief<T>& block = blocks[at(node.block)];
+    const Index within = first - block.offset;
+    node.layer.begin({layer_noise(estimator, node.layer.positions()), rank_, examples, samples},
+                     {mean.data() + first, block.w.block(within, 0, node.layer.parameters(), rank_),
+                      block.s + within, block.has_common_s},
+                     source);
+  }
+}
+
+template <class T>
+const typename NoisyNetwork<T>::Node& NoisyNetwork<T>::at_offset(Index offset) const {
+  return *std::ranges::find(layers_, offset, [](const Node& node) { return node.layer.first_parameter(); });
+}
+
+template <class T>
+void NoisyNetwork<T>::apply(Index offset, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
+  const Node& node = at_offset(offset);
+  node.inputs[at(s)] = a;
+  node.layer.forward(s, a, factors(node, s), z, scratch_);
+}
+
+template <class T>
+void NoisyNetwork<T>::pull(Index offset, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const {
+  const Node& node = at_offset(offset);
+  node.layer.backward(s, node.inputs[at(s)], e, factors(node, s), add, to, scratch_);
+}
+
+template <class T>
+void NoisyNetwork<T>::apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
+  apply(shape.weight_offset, s, a, z);
+}
+
+template <class T>
+void NoisyNetwork<T>::pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
+                           MatrixView<T> to) const {
+  pull(shape.weight_offset, s, e, add, to);
+}
+
+template <class T>
+void NoisyNetwork<T>::apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
+  apply(shape.weight_offset, s, a, z);
+}
+
+template <class T>
+void NoisyNetwork<T>::pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
+                           MatrixView<T> to) const {
+  pull(shape.weight_offset, s, e, add, to);
+}
+
+template <class T>
+void NoisyNetwork<T>::gradient(const Tape<T>& tape, ConstSpan<T> c, const NoiseGradient<T>& out) {
+  const StageTimer timer(Stage::sums);
+  if (!points_.empty()) {
+    std::ranges::fill(out.w, T(0));
+    std::ranges::fill(out.log_sigma, T(0));
+  }
+  for (Node& node : layers_) {
+    const auto& of_graph = graph_.nodes()[at(node.node)];
+    const BlockBelief<T>& block = blocks_[at(node.block)];
+    const Index first = node.layer.first_parameter(), size = node.layer.parameters();
+    const MatrixView<T> of_block(out.w.data() + block.offset * rank_, block.size, rank_);
+    const auto part = [&](std::span<T> all) {
+      return all.empty() ? all : all.subspan(at(first), at(size));
+    };
+    node.layer.gradient(
+        graph_.values(tape, of_graph.in), graph_.sensitivities(tape, of_graph.out, tape.samples),
+        {factors(node.block), c},
+        {part(out.mean), of_block.block(first - block.offset, 0, size, rank_), part(out.log_sigma)},
+        scratch_);
+  }
+  for (const Points& points : points_) {
+    const auto& of_graph = graph_.nodes()[at(points.node)];
+    points.rows->view(graph_.kept_slopes(tape, at(points.node)),
+                      graph_.sensitivities(tape, of_graph.out, tape.samples), tape.examples);
+    points.rows->sum(0, c, out.mean.subspan(at(points.offset), at(points.rows->parameters())));
+  }
+}
+
+template class NoisyNetwork<float>;
+template class NoisyNetwork<double>;
+
+}  // namespace bdl

@@ -1,0 +1,11 @@
+// What training makes of a problem of "elrg-golden-1".
+#pragma once
+
+#include "golden.hpp"
+
+namespace golden {
+
+/// The largest error.
+double replay_training(const Json& problem);
+
+}  // namespace golden
