@@ -140,6 +140,7 @@ static int lists(const char* text, const char* word) {
 static void test_methods(void** state) {
 #define GAUSSIAN "low_rank | diagonal | full | full_moment | diagonal_moment | layerwise_full"
 #define DENSE "full | layerwise_full"
+#define MOMENTS "low_rank_moment | layerwise_low_rank_moment"
   static const struct {
     const char *name, *rule, *curvature, *families;
   } methods[] = {{"slang", "blr", "mc-ef", GAUSSIAN},
@@ -156,6 +157,11 @@ static void test_methods(void** state) {
                  {"exact-diagonal", "blr", "exact-hess", "diagonal"},
                  {"exact-low-rank", "blr", "exact-hess", "low_rank"},
                  {"bbb", "bbb", "mc-reparam", "diagonal"},
+                 {"elrg", "bbb", "mc-reparam", MOMENTS},
+                 {"elrg-d", "bbb", "mc-reparam", MOMENTS},
+                 {"mf-vi", "bbb", "mc-reparam", MOMENTS},
+                 {"low-rank-vi", "bbb", "mc-reparam", MOMENTS},
+                 {"k-tied", "bbb", "mc-reparam", MOMENTS},
                  {"map", "map", "lin-ef", GAUSSIAN},
                  {"mc-dropout", "map", "mc-reparam", "dropout"},
                  {"laplace", "map", "lin-ef", "low_rank | diagonal | full | layerwise_full"},

@@ -29,6 +29,8 @@ enum class Kind {
   diagonal,   // rank 0
   low_rank,   // rank D: as full
   dropout,
+  low_rank_moment,    // rank D - 1: as full
+  mean_field_moment,  // the same of rank 0: as diagonal
 };
 
 /// Whose squared residuals the curvature sees: then the outer products of gradients are, on average, the
@@ -86,6 +88,11 @@ const Row rows[] = {
     {"exact-diagonal", {Kind::diagonal}, Residuals::none, Course::solution, 1e-8, 1e-8},
     {"exact-low-rank", {Kind::low_rank}, Residuals::none, Course::solution, 1e-6, 1e-6},
     {"bbb", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 0.1},
+    {"elrg", {Kind::low_rank_moment}, Residuals::none, Course::none, 0, 0},
+    {"elrg-d", {Kind::low_rank_moment}, Residuals::none, Course::descent, 0.1, 0.1},
+    {"mf-vi", {Kind::mean_field_moment}, Residuals::none, Course::descent, 0.1, 0.1},
+    {"low-rank-vi", {Kind::low_rank_moment}, Residuals::none, Course::none, 0, 0},
+    {"k-tied", {Kind::mean_field_moment}, Residuals::none, Course::descent, 0.1, 0.1},
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
     {"laplace", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::descent, 1e-3, 1e-12},
@@ -104,6 +111,11 @@ bool is_online(const Row& row) {
   constexpr const char* online[] = {"bong",   "blr", "bog",    "online-bbb", "rvga",
                                     "cm-ekf", "ekf", "vd-ekf", "lo-fi"};
   return std::ranges::any_of(online, [&](const char* name) { return std::strcmp(name, row.method) == 0; });
+}
+
+/// Its draws are no parameters that a callback could give.
+bool is_noisy(Kind kind) {
+  return kind == Kind::low_rank_moment || kind == Kind::mean_field_moment;
 }
 
 bool is_exact(const Row& row) {
@@ -141,7 +153,8 @@ struct Problem {
     }
     const Dense lambda = prior_precision * bdl::testing::identity(inputs),
                 exact = lambda + noise_precision * (transposed(x) * x);
-    precision = kind == Kind::diagonal ? diagonal_matrix(diagonal_of(exact)) : exact;
+    const bool diagonal = kind == Kind::diagonal || kind == Kind::mean_field_moment;
+    precision = diagonal ? diagonal_matrix(diagonal_of(exact)) : exact;
     const Dense covariance = inverse_of(precision);
     Dense residual(examples, 1);
     for (int64_t i = 0; i < examples; ++i) {
@@ -163,6 +176,11 @@ Posterior posterior_for(const Model& model, Kind kind) {
   bdl_posterior* q = nullptr;
   if (kind == Kind::layerwise) {
     OK(bdl_posterior_create_layerwise_full(model.get(), &q));
+    return Posterior(q);
+  }
+  if (is_noisy(kind)) {
+    const int64_t rank = kind == Kind::low_rank_moment ? inputs - 1 : 0;
+    OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), rank, &q));
     return Posterior(q);
   }
   if (kind != Kind::dropout)
@@ -217,7 +235,8 @@ void set_course(const Row& row, Learner& l) {
   l.set("initial_precision", prior_precision);
   l.set("momentum", 0.0);
   l.set("samples", 20);
-  const bool adam = !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace");
+  const bool adam = !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace") ||
+                    is_noisy(*row.kinds.begin());
   l.set("momentum", adam ? 0.9 : 0.0);
   l.set("learning_rate", adam ? 0.02 : 0.1);
   l.set("curvature_rate", 0.05);
@@ -314,10 +333,10 @@ Vector gradient_of_step(const Learner& l, const Vector& old, bool natural) {
 }
 
 /// A logistic regression, one step of length 1 over all data, draws that move with the mean. (Dropout draws
-/// masks: test_dropout_training.cpp.)
+/// masks: test_dropout_training.cpp; noise of layers: test_noisy_gradients.cpp.)
 void gradients_are_finite_differences(void**) {
   for_each_row([](const Row& row, Kind kind) {
-    if (kind == Kind::dropout || is_exact(row) || !std::strcmp(row.method, "bog") ||
+    if (kind == Kind::dropout || is_noisy(kind) || is_exact(row) || !std::strcmp(row.method, "bog") ||
         !std::strcmp(row.method, "online-bbb"))
       return;
     const Problem problem(kind, Residuals::none);

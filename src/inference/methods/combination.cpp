@@ -120,9 +120,6 @@ void check_estimate(const Combination& c) {
 void check_low_rank_moment(const Combination& c, Use use) {
   const Options& options = c.options;
   const bool pathwise = options.curvature == EstimateKind::mc_reparam;
-  if (c.rank > 0 && usual_rank(c.method) == 0)
-    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for low-rank-moment posteriors of rank 0, this one has %lld",
-         c.method.name, static_cast<long long>(c.rank));
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
          "a low-rank-moment posterior is learned from a network's data set: by bdl_optimizer_fit() and "
@@ -141,7 +138,7 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
-/// What has a meaning for losses with a KL divergence, or for noise, alone.
+/// Natural gradients know of no other weight than 1.
 void check_tempering(const Combination& c) {
   const Options& options = c.options;
   const bool first_order = options.rule == Rule::map ||
@@ -150,11 +147,6 @@ void check_tempering(const Combination& c) {
     fail(Status::ERROR_UNSUPPORTED,
          "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", and for rule \"bbb\" with diagonal and "
          "low-rank-moment posteriors");
-  const bool own = options.noise_estimator != NoiseEstimator::automatic &&
-                   options.noise_estimator != NoiseEstimator::shared;
-  if (own && !is_low_rank_moment(c.family))
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"noise_estimator\": others than \"shared\" are for low-rank-moment posteriors");
 }
 
 /// Without a fixed prior in its loss, a data set seen again would count again.

@@ -55,8 +55,7 @@ struct Method {
 
 std::span<const Method> method_table();
 
-/// Of the posterior that it suits best, of those with a rank; 0: of no other rank, if it is for
-/// low-rank-moment ones.
+/// Of the posterior that suits it best, of those that have one.
 Index usual_rank(const Method& method);
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.
