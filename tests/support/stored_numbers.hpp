@@ -13,7 +13,7 @@ template <class T>
 class StoredNumbers final : public ExampleNumbers<T> {
  public:
   /// An example in each row, sections of `examples` rows; `elsewhere` where a packet has no example.
-  StoredNumbers(const Dense& rows, Index examples, double elsewhere)
+  BDL_UNSANITIZED StoredNumbers(const Dense& rows, Index examples, double elsewhere)
       : parameters_(rows.cols), packets_(rows.rows / examples * packets_of(examples)) {
     const Index size = packets_ * parameters_ * packet_size;
     numbers_.reserve(size);
@@ -30,8 +30,9 @@ class StoredNumbers final : public ExampleNumbers<T> {
     formed_ += count;
     std::copy_n(numbers_.data() + (packet * parameters_ + first) * packet_size, count * packet_size, out);
   }
-  /// Has each number been asked for once since this was called?
-  bool was_read_once() const { return formed_.exchange(0) == packets_ * parameters_; }
+  void start_count() const { formed_ = 0; }
+  /// Since then, have as many numbers been asked for as there are?
+  bool were_formed_once() const { return formed_ == packets_ * parameters_; }
 
  private:
   Index parameters_, packets_;
