@@ -6,8 +6,9 @@
 namespace bdl {
 namespace {
 
-/// Of a filter, the parameters whose numbers are formed at a time, unless one input has more.
-constexpr Index most_parameters = 128;
+/// Of a filter, the parameters whose numbers are formed at a time: four filters' and their sums are 64 KiB.
+template <class T>
+constexpr Index most_parameters = 512 / static_cast<Index>(sizeof(T));
 constexpr int most_filters = 4, most_inputs = 6;
 /// Of a layer, as long as they have whole tiles to do.
 constexpr Index least_tasks = 16;
@@ -21,11 +22,12 @@ struct Chunk {
 };
 
 /// How chunks and tiles of filters cover a layer's weights.
+template <class T>
 class Chunks {
  public:
   Chunks(const ConvShape& shape, Index inputs, Index taps)
-      : all_inputs_(inputs), all_taps_(taps), taps_(std::min(taps, most_parameters)) {
-    const Index fit = std::max<Index>(1, most_parameters / taps_);
+      : all_inputs_(inputs), all_taps_(taps), taps_(std::min(taps, most_parameters<T>)) {
+    const Index fit = std::max<Index>(1, most_parameters<T> / taps_);
     inputs_ = fit >= most_inputs ? fit / most_inputs * most_inputs : fit >= 3 ? 3 : fit;
     const Index tiles = shape.groups * ((shape.filters() + most_filters - 1) / most_filters);
     while (inputs_ > most_inputs && tiles * count() < least_tasks)
@@ -114,8 +116,8 @@ class ChunkSums {
   const ExampleNumbers<T>& numbers_;
   Index group_, filter_;
   const Chunk& chunk_;
-  alignas(64) T number_[filters * most_parameters * packet_size];
-  alignas(64) T sum_[filters * most_parameters * packet_size];
+  alignas(64) T number_[filters * most_parameters<T> * packet_size];
+  alignas(64) T sum_[filters * most_parameters<T> * packet_size];
 };
 
 template <class T, int bytes>
@@ -158,7 +160,7 @@ template <class T>
 void sum_own_gradients(const ConvShape& shape, const ExampleNumbers<T>& numbers, ConstMatrixView<T> in,
                        ConstMatrixView<T> e, std::span<T> out) {
   const PatchTiles<T> products(shape, {in, e});
-  const Chunks chunks(shape, products.inputs_of(shape.channels()), products.taps());
+  const Chunks<T> chunks(shape, products.inputs_of(shape.channels()), products.taps());
   const Index tiles = (shape.filters() + most_filters - 1) / most_filters;
   parallel_for(shape.groups * tiles * chunks.count(), [&](Index i) noexcept {
     const Chunk chunk = chunks[i % chunks.count()];
