@@ -5,9 +5,9 @@
 namespace bdl {
 namespace {
 
-/// Products of an output whose weights are formed at a time: for four outputs, 64 KiB.
+/// Products of an output whose weights are formed at a time: those of four stay in the first-level cache.
 template <class T>
-constexpr Index chunk_products = 1024 / static_cast<Index>(sizeof(T));
+constexpr Index chunk_products = 320 / static_cast<Index>(sizeof(T));
 
 /// Maps that are sums of weighted maps: a convolution, or its derivative by the inputs.
 template <class T>
