@@ -1,119 +1,16 @@
 // Convolutions against plain loops, by every instruction set: forward, backward to the inputs, and all that
 // is made of the gradients of single examples; adjoint identities; and shapes that never meet an input.
-#include <array>
 #include <numeric>
 
-#include "base/simd.hpp"
 #include "network/convolution/convolve.hpp"
 #include "network/convolution/patch_rows.hpp"
-#include "support/naive_convolution.hpp"
+#include "support/convolution_cases.hpp"
 #include "support/verify.hpp"
 
 namespace {
 
 using namespace bdl;
 using namespace bdl::testing;
-
-/// Fewer instructions than the processor has, while it lives.
-class SimdLimit {
- public:
-  explicit SimdLimit(Simd simd) { most_simd = simd; }
-  ~SimdLimit() { most_simd = Simd::avx512; }
-  SimdLimit(const SimdLimit&) = delete;
-  SimdLimit& operator=(const SimdLimit&) = delete;
-};
-
-template <class Test>
-void with_every_simd(Test&& test) {
-  const int widest = static_cast<int>(widest_simd());
-  for (int simd = 0; simd <= widest; ++simd) {
-    const SimdLimit limit(static_cast<Simd>(simd));
-    test();
-  }
-}
-
-struct Case {
-  ConvShape shape;
-  Index examples;
-  std::string name() const {
-    const auto text = [](Index i) { return std::to_string(i); };
-    return text(shape.input.channels) + " x " + text(shape.input.rows) + " x " + text(shape.input.columns) +
-           ", conv " + text(shape.output.channels) + " " + text(shape.kernel) + " stride " +
-           text(shape.stride) + " pad " + text(shape.pad) + " groups " + text(shape.groups) + ", " +
-           text(examples) + " examples";
-  }
-};
-
-constexpr Index counts[] = {1, 2, 5, 6, 7, 16, 17}, batches[] = {1, 15, 16, 17, 33};
-
-/// Takes turns.
-template <std::size_t n>
-Index turn(const Index (&values)[n], Index i) {
-  return values[static_cast<std::size_t>(i) % n];
-}
-
-Case case_of(const Shape& input, Index filters, Index kernel, Index stride, Index pad, Index groups,
-             Index i) {
-  ConvShape shape = window_of(input, filters, kernel, stride, pad, groups);
-  if (i % 3 != 0) shape.bias_offset = shape.weights();
-  return {shape, turn(batches, i)};
-}
-
-/// Every kernel, stride and padding; every number of channels with every number of filters; every map;
-/// groups; kernels of more taps than a tile's weights hold at a time.
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  Index i = 0;
-  for (Index kernel = 1; kernel <= 5; ++kernel)
-    for (Index stride = 1; stride <= 3; ++stride)
-      for (Index pad = 0; pad < kernel; ++pad, ++i) {
-        const Index least = std::max<Index>(1, kernel - 2 * pad);
-        all.push_back(case_of({turn(counts, i), least + i * 5 % (10 - least), least + i * 3 % (10 - least)},
-                              turn(counts, i + i / 7 + 1), kernel, stride, pad, 1, i));
-      }
-  for (const Index channels : counts)
-    for (const Index filters : counts) {
-      ++i;
-      all.push_back(case_of({channels, 3 + i % 2, 2 + i % 3}, filters, 2 + i % 2, 1 + i % 5 / 4, 1, 1, i));
-    }
-  for (Index rows = 1; rows <= 9; ++rows)
-    for (Index columns = 1; columns <= 9; ++columns, ++i)
-      all.push_back(case_of({2, rows, columns}, 3, 3, 1, 1, 1, i));
-  for (const auto& [channels, filters, groups] : {std::tuple<Index, Index, Index>{2, 2, 2},
-                                                  {6, 6, 2},
-                                                  {6, 7 * 3, 3},
-                                                  {16, 16, 16},
-                                                  {17, 34, 17},
-                                                  {16, 6, 2},
-                                                  {16, 32, 4}}) {
-    ++i;
-    all.push_back(case_of({channels, 4, 5}, filters, 3, 1 + i % 2, 1, groups, i));
-    all.push_back(case_of({channels, 3, 3}, filters, 2, 1, 0, groups, i + 1));
-  }
-  for (const Index channels : {1, 5}) all.push_back(case_of({channels, 9, 8}, 3, 17, 1, 8, 1, ++i));
-  all.push_back(case_of({17, 4, 4}, 17, 5, 1, 2, 1, ++i));
-  // Taps that meet few positions: products of matrices.
-  for (const auto& [rows, columns, kernel, stride, pad] : {std::array<Index, 5>{1, 1, 1, 1, 0},
-                                                           {1, 1, 3, 1, 1},
-                                                           {2, 2, 3, 1, 1},
-                                                           {2, 2, 5, 1, 2},
-                                                           {4, 4, 3, 2, 1},
-                                                           {3, 3, 3, 1, 0},
-                                                           {4, 2, 3, 1, 1},
-                                                           {2, 1, 2, 1, 1},
-                                                           {5, 5, 5, 1, 0}}) {
-    ++i;
-    all.push_back(case_of({16, rows, columns}, 17, kernel, stride, pad, 1, i));
-    all.push_back(case_of({19, rows, columns}, 70, kernel, stride, pad, 1, i + 1));
-  }
-  return all;
-}
-
-/// Rounded to T, so that both see the same numbers.
-template <class T>
-Dense numbers(Random& random, Index rows, Index cols) {
-  return rounded<T>(random.normal(rows, cols));
-}
 
 template <class T>
 ConstSpan<T> span_of(const std::vector<T>& values) {
@@ -128,18 +25,15 @@ Dense dense_of(const std::vector<T>& values) {
   return column_of(values);
 }
 
-/// What stands where there is no example and no position is finite and without effect.
-constexpr double absent = 40, gap = 50;
-
 template <class T>
-void check_maps(const Case& item) {
+void check_maps(const ConvolutionCase& item) {
   const ConvShape& shape = item.shape;
   const NaiveConvolution naive{shape};
   Random random(static_cast<std::uint64_t>(shape.weights() + item.examples));
-  const Dense theta = numbers<T>(random, shape.parameters(), 1),
-              in = numbers<T>(random, item.examples, shape.input.size()),
-              e = numbers<T>(random, item.examples, shape.output.size()),
-              before = numbers<T>(random, item.examples, shape.input.size());
+  const Dense theta = rounded_normal<T>(random, shape.parameters(), 1),
+              in = rounded_normal<T>(random, item.examples, shape.input.size()),
+              e = rounded_normal<T>(random, item.examples, shape.output.size()),
+              before = rounded_normal<T>(random, item.examples, shape.input.size());
   const std::vector<T> weights = as<T>(theta);
   Packets<T> inputs(shape.input, item.examples, in, absent, gap),
       outputs(shape.output, item.examples, 1, not_a_number),
@@ -160,7 +54,7 @@ void check_maps(const Case& item) {
 template <class T>
 void maps_are_those_of_plain_loops(void**) {
   with_every_simd([] {
-    for (const Case& item : cases()) check_maps<T>(item);
+    for (const ConvolutionCase& item : convolution_cases()) check_maps<T>(item);
   });
 }
 
@@ -171,19 +65,19 @@ struct Sections {
 
 template <class T>
 struct Problem {
-  Case item;
+  ConvolutionCase item;
   Sections sections;
   Random random;
   Dense in, e, b;  ///< b: parameters x rows
   Packets<T> inputs, sensitivities;
   RowsScratch<T> scratch;
 
-  Problem(const Case& of, const Sections& with)
+  Problem(const ConvolutionCase& of, const Sections& with)
       : item(of),
         sections(with),
         random(static_cast<std::uint64_t>(of.shape.weights() + of.examples + with.all)),
-        in(numbers<T>(random, of.examples * with.inputs, of.shape.input.size())),
-        e(numbers<T>(random, of.examples * with.all, of.shape.output.size())),
+        in(rounded_normal<T>(random, of.examples * with.inputs, of.shape.input.size())),
+        e(rounded_normal<T>(random, of.examples * with.all, of.shape.output.size())),
         b(transposed(NaiveConvolution{of.shape}.gradients(in, e))),
         inputs(of.shape.input, of.examples, in, absent, gap),
         sensitivities(of.shape.output, of.examples, e, 0, gap) {}
@@ -196,7 +90,7 @@ template <class T>
 void check_sums(PatchRows<T>& rows, Problem<T>& problem) {
   const std::string name = problem.item.name();
   const Dense& b = problem.b;
-  const Dense c = numbers<T>(problem.random, b.cols, 1),
+  const Dense c = rounded_normal<T>(problem.random, b.cols, 1),
               w = rounded<T>(problem.random.uniform(b.cols, 1, 0.1, 2));
   const auto length = static_cast<std::size_t>(b.rows);
   std::vector<T> sum(length, static_cast<T>(not_a_number)), squares(sum), alone(sum), part(sum);
@@ -247,7 +141,7 @@ template <class T>
 void sums_are_those_of_gradients_written_out(void**) {
   with_every_simd([] {
     Index i = 0;
-    for (const Case& item : cases()) {
+    for (const ConvolutionCase& item : convolution_cases()) {
       const Sections sections = ++i % 4 == 0 ? Sections{3, 6} : i % 4 == 1 ? Sections{1, 3} : Sections{1, 1};
       Problem<T> problem(item, sections);
       PatchRows<T> rows(item.shape, sections.inputs == 1);
@@ -279,8 +173,9 @@ void both_ways_to_the_gram_matrix_agree(void**) {
         {{1, 7, 7}, 2, 5, 1, 2, 1}})
     for (const Index examples : {3, 17})
       for (const Sections sections : {Sections{1, 1}, Sections{1, 3}, Sections{3, 3}, Sections{3, 6}}) {
-        Problem<T> problem({case_of(input, filters, kernel, stride, pad, groups, examples).shape, examples},
-                           sections);
+        Problem<T> problem(
+            {convolution_case(input, filters, kernel, stride, pad, groups, examples).shape, examples},
+            sections);
         const Index n = problem.b.cols;
         const GramSize size{examples, sections.all, sections.inputs};
         PatchRows<T> rows(problem.item.shape, sections.inputs == 1);
@@ -309,7 +204,7 @@ void both_ways_to_the_gram_matrix_agree(void**) {
 /// <conv(x), d> = <x, backward(d)> = <w, dW>.
 void convolutions_and_their_derivatives_are_adjoint(void**) {
   with_every_simd([] {
-    for (Case item : cases()) {
+    for (ConvolutionCase item : convolution_cases()) {
       item.shape.bias_offset = -1;
       const ConvShape& shape = item.shape;
       Random random(static_cast<std::uint64_t>(shape.weights()));
@@ -369,7 +264,7 @@ template <class T>
 void weights_that_meet_only_padding_have_no_gradient(void**) {
   with_every_simd([] {
     for (const Shape& input : {Shape{17, 1, 1}, Shape{6, 1, 3}, Shape{16, 2, 1}, Shape{5, 2, 1}}) {
-      Problem<T> problem(case_of(input, input.channels > 15 ? 16 : 7, 3, 1, 1, 1, 1), {1, 2});
+      Problem<T> problem(convolution_case(input, input.channels > 15 ? 16 : 7, 3, 1, 1, 1, 1), {1, 2});
       PatchRows<T> rows(problem.item.shape, true);
       problem.view(rows);
       const auto n = static_cast<std::size_t>(problem.b.cols), d = static_cast<std::size_t>(problem.b.rows);
@@ -390,7 +285,7 @@ void weights_that_meet_only_padding_have_no_gradient(void**) {
 template <class T>
 void squares_of_what_cancels_are_not_negative(void**) {
   for (const Index kernel : {1, 3}) {
-    Problem<T> problem(case_of({16, 1, 2}, 17, kernel, 1, kernel / 2, 1, 1), {1, 1});
+    Problem<T> problem(convolution_case({16, 1, 2}, 17, kernel, 1, kernel / 2, 1, 1), {1, 1});
     const ConvShape& shape = problem.item.shape;
     const Index examples = problem.item.examples;
     for (Index i = 0; i < examples; ++i) {
@@ -411,7 +306,7 @@ void squares_of_what_cancels_are_not_negative(void**) {
 template <class T>
 void sums_pass_on_nan(void**) {
   for (const Shape& input : {Shape{16, 2, 2}, Shape{16, 1, 1}, Shape{4, 6, 6}}) {
-    Problem<T> problem(case_of(input, 16, 3, 1, 1, 1, 0), {1, 1});
+    Problem<T> problem(convolution_case(input, 16, 3, 1, 1, 1, 0), {1, 1});
     problem.e(0, 0) = not_a_number;
     Packets<T> sensitivities(problem.item.shape.output, problem.item.examples, problem.e, 0, gap);
     PatchRows<T> rows(problem.item.shape, true);

@@ -12,6 +12,11 @@ struct Range {
   Index size() const { return end - first; }
 };
 
+/// Lines (rows or columns) that one line of the result comes from: `count` consecutive ones, and their taps.
+struct Lines {
+  Index count, from, tap, tap_step;
+};
+
 /// Filters o of group g see the channels of group g: z(o, y, x) = b_o + sum w(o, c, a, b) input(c, y s + a -
 /// p, x s + b - p), zero outside of the input.
 struct ConvShape {
@@ -34,6 +39,19 @@ struct ConvShape {
     const Index first = before > 0 ? (before + stride - 1) / stride : 0;
     const Index end = last < 0 ? 0 : std::min(out, last / stride + 1);
     return {std::min(first, end), end};
+  }
+  /// Of `inputs` lines, those that a line of outputs comes from by some of the taps.
+  Lines lines_forward(Index line, Index inputs, const Range& taps) const {
+    const Index before = pad - line * stride;
+    const Index first = std::max(taps.first, before), end = std::min(taps.end, inputs + before);
+    return {end - first, first - before, first, 1};
+  }
+  /// Of `outputs` lines, those that came from a line of inputs.
+  Lines lines_back(Index line, Index outputs, const Range& taps) const {
+    const Index at = line + pad, low = at - taps.end + 1;
+    const Index first = low > 0 ? (low + stride - 1) / stride : 0;
+    const Index end = at < taps.first ? 0 : std::min(outputs, (at - taps.first) / stride + 1);
+    return {end - first, first, at - first * stride, -stride};
   }
   /// Of tap (a, b): rows and columns.
   Range output_rows(Index a) const { return outputs_of(a, input.rows, output.rows); }

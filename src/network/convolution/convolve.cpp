@@ -12,11 +12,6 @@ constexpr Index few_channels = 4;
 /// Positions of packets that make packing weights worth it.
 constexpr Index task_positions = 128;
 
-/// Lines (rows or columns) that one line of the result comes from: `count` consecutive ones, and their taps.
-struct Lines {
-  Index count, from, tap, tap_step;
-};
-
 /// Products of `length` inputs, a stride of the sweep from each other, and packed weights.
 struct Run {
   Index from, weights;
@@ -45,15 +40,7 @@ struct Sweep {
     return range;
   }
   Lines lines(Index line, Index from_size, const Range& taps) const {
-    if (!is_back) {
-      const Index before = shape.pad - line * shape.stride;
-      const Index first = std::max(taps.first, before), end = std::min(taps.end, from_size + before);
-      return {end - first, first - before, first, 1};
-    }
-    const Index at = line + shape.pad, low = at - taps.end + 1;
-    const Index first = low > 0 ? (low + shape.stride - 1) / shape.stride : 0;
-    const Index end = at < taps.first ? 0 : std::min(from_size, (at - taps.first) / shape.stride + 1);
-    return {end - first, first, at - first * shape.stride, -shape.stride};
+    return is_back ? shape.lines_back(line, from_size, taps) : shape.lines_forward(line, from_size, taps);
   }
 };
 
