@@ -220,26 +220,26 @@ void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) c
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                         \
-  template Index Graph<T>::register_numbers(std::size_t, Index) const;                             \
-  template Index Graph<T>::register_offset(Index, Index) const;                                    \
-  template Index Graph<T>::kept_numbers(std::size_t) const;                                        \
-  template Index Graph<T>::scratch_size(Index) const;                                              \
-  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,     \
-                                  ConstSpan<double>) const;                                        \
-  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                            \
-  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                        \
-  template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                   \
-  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                    \
-  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;         \
-  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                       \
-  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const;            \
-  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                             \
-  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
-                                  const StreamKey*, const Statistics&) const;                      \
-  template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;                     \
+#define BDL_INSTANTIATE(T)                                                                               \
+  template Index Graph<T>::register_numbers(std::size_t, Index) const;                                   \
+  template Index Graph<T>::register_offset(Index, Index) const;                                          \
+  template Index Graph<T>::kept_numbers(std::size_t) const;                                              \
+  template Index Graph<T>::scratch_size(Index) const;                                                    \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,           \
+                                  ConstSpan<double>) const;                                              \
+  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                                  \
+  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                              \
+  template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                         \
+  template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                          \
+  template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;               \
+  template ConstMatrixView<T> Graph<T>::values(const Tape<T>&, Index) const;                             \
+  template ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>&, std::size_t) const;                  \
+  template Kept<T> Graph<T>::kept(Tape<T>&, std::size_t, Index) const;                                   \
+  template void Graph<T>::forward(ConstMatrixView<T>, ConstMatrixView<T>, Tape<T>&, MatrixView<T>,       \
+                                  const StreamKey*, const Statistics&) const;                            \
+  template void Graph<T>::backward(ConstMatrixView<T>, Tape<T>&, Index) const;                           \
   template void Graph<T>::forward(const Weights<T>&, Index, ConstMatrixView<T>, Tape<T>&, MatrixView<T>, \
-                                  const StreamKey*, const Statistics&) const;                      \
+                                  const StreamKey*, const Statistics&) const;                            \
   template void Graph<T>::backward(const Weights<T>&, Tape<T>&, Index) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

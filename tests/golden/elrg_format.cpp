@@ -1,5 +1,6 @@
-// "elrg-golden-1": posteriors with covariances diag(s) + a V V^T, one for each layer: their KL to the prior with
-// its gradients, layer by layer and together, and what pairs of them are. elrg_training.cpp has the rest.
+// "elrg-golden-1": posteriors with covariances diag(s) + a V V^T, one for each layer: their KL to the prior
+// with its gradients, layer by layer and together, and what pairs of them are. elrg_training.cpp has the
+// rest.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -180,7 +181,8 @@ bool replay_elrg(const Json& file) {
     good = good && worst <= tolerance;
   };
   for (const Json& problem : file.at("problems")) {
-    const double divergences = problem.at("family") == "map" ? 0 : replay_problem(problem);  // a point has none
+    const double divergences =
+        problem.at("family") == "map" ? 0 : replay_problem(problem);  // a point has none
     report(problem.at("name").get<std::string>(), std::max(divergences, replay_training(problem)));
   }
   for (std::size_t k = 0; k < file.at("pairs").size(); ++k)

@@ -1,5 +1,5 @@
-// "elrg-golden-1", what training makes of a problem: outputs and gradients with the file's own noise, steps of
-// Adam, predictive probabilities.
+// "elrg-golden-1", what training makes of a problem: outputs and gradients with the file's own noise, steps
+// of Adam, predictive probabilities.
 #include "elrg_training.hpp"
 
 #include <algorithm>
@@ -158,9 +158,7 @@ class Training {
   const Json& expected() const { return json_.at("expected"); }
   const Json& parameters(std::size_t layer) const { return json_.at("parameters")[layer]; }
   bdl::ConstMatrixView<double> x() const { return {x_.data(), graph_->inputs(), examples_}; }
-  bdl::ConstMatrixView<double> y() const {
-    return {y_.data(), std::ssize(y_) / examples_, examples_};
-  }
+  bdl::ConstMatrixView<double> y() const { return {y_.data(), std::ssize(y_) / examples_, examples_}; }
   bdl::Statistics statistics() const { return {{}, {}}; }
   void compare(const std::string& name, const Vector& got, const Json& values) {
     const double error = golden::error(got, flatten_all(values));
@@ -169,17 +167,13 @@ class Training {
   }
 
   void set_options() {
-    const std::string family = json_.at("family"), word = json_.at("noise")[0].at("estimator");
-    for (const auto& [name, value] :
-         {std::pair("local", bdl::NoiseEstimator::local), {"weights", bdl::NoiseEstimator::weights},
-          {"flipout", bdl::NoiseEstimator::flipout}, {"shared", bdl::NoiseEstimator::shared}})
-      if (word == name) options_.noise_estimator = value;
+    const std::string family = json_.at("family");
     options_.samples = 1;
     options_.descent = bdl::DescentOption::adam;
     options_.momentum = 0.9;
     options_.tied_rank = json_.at("rank").get<Index>();
     options_.low_rank_scale = json_.at("a").get<double>();
-    options_.diagonal_part = family == "k-tied"                    ? bdl::DiagonalPart::tied
+    options_.diagonal_part = family == "k-tied"                     ? bdl::DiagonalPart::tied
                              : family == "elrg-d" || family == "mf" ? bdl::DiagonalPart::free
                                                                     : bdl::DiagonalPart::fixed;
     rank_ = family == "k-tied" ? 0 : json_.at("rank").get<Index>();
@@ -191,7 +185,8 @@ class Training {
     std::vector<Index> sizes;
     for (const auto& learned : graph_->learned())
       sizes.push_back(graph_->nodes()[size(learned.node)].layer->parameters());
-    const bdl::PosteriorKind kind{bdl::Family::layerwise_low_rank_moment, graph_->parameters(), rank_, sizes, {}};
+    const bdl::PosteriorKind kind{
+        bdl::Family::layerwise_low_rank_moment, graph_->parameters(), rank_, sizes, {}};
     q_ = bdl::create_posterior<double>(kind);
     next_ = bdl::create_posterior<double>(kind);
     if (options_.diagonal_part == bdl::DiagonalPart::tied) restore_tied();
@@ -253,13 +248,25 @@ class Training {
     return std::make_unique<GivenNoise>(samples, std::move(shapes));
   }
 
+  static std::vector<bdl::LayerNoise> kinds(const Json& layers) {
+    std::vector<bdl::LayerNoise> kinds;
+    for (const Json& layer : layers) {
+      const std::string word = layer.at("estimator");
+      kinds.push_back(word == "local"     ? bdl::LayerNoise::local
+                      : word == "weights" ? bdl::LayerNoise::weights
+                      : word == "flipout" ? bdl::LayerNoise::flipout
+                                          : bdl::LayerNoise::shared);
+    }
+    return kinds;
+  }
+
   void begin(bdl::NoisyNetwork<double>& network, const GivenNoise& source, Index samples) {
     blocks_.clear();
     bdl::for_each_low_rank_moment(
         std::as_const(*q_), [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
           blocks_.push_back({offset, member.dimension(), member.w(), member.s().data(), false});
         });
-    network.begin(options_.noise_estimator, std::as_const(*q_).mean(), blocks_, examples_, samples, source);
+    network.begin(std::as_const(*q_).mean(), blocks_, examples_, samples, source);
   }
 
   /// With samples of the file's noise, or at the mean.
@@ -272,6 +279,7 @@ class Training {
     bdl::NoisyNetwork<double> network(*graph_);
     const auto source = noise(samples);
     const bdl::SampledWeights<double> mean({std::as_const(*q_).mean().data(), graph_->parameters(), 1});
+    network.choose(kinds(samples.front()));
     if (!is_point()) begin(network, *source, count);
     const bdl::Weights<double>& noisy = network;
     const Recorded recorded(is_point() ? mean : noisy, examples_);
@@ -291,8 +299,7 @@ class Training {
     compare("nll", nll, expected().at("nll"));
     double loss = 0;
     for (const double value : nll) loss += value / static_cast<double>(examples_);
-    for (const Json& kl : expected().at(is_point() ? "penalty" : "kl"))
-      loss += kl.get<double>() / data_size_;
+    for (const Json& kl : expected().at(is_point() ? "penalty" : "kl")) loss += kl.get<double>() / data_size_;
     compare("loss", {loss}, expected().at("loss"));
   }
 
@@ -301,14 +308,15 @@ class Training {
     const double weight = data_size_ / static_cast<double>(examples_);
     if (is_point()) return assess_mean(weight);
     if (!estimator_) estimator_ = std::make_unique<bdl::NoisyEstimator<double>>(model_);
+    estimator_->choose(kinds(json_.at("noise")));
     source_ = noise(Json::array({json_.at("noise")}));
     return estimator_->estimate(*q_, x(), y(), options_, weight, *source_, {}, statistics());
   }
   Estimate assess_mean(double weight) {
     if (!plain_) plain_ = bdl::make_estimator<double>(model_);
     const bdl::ConstMatrixView<double> theta(std::as_const(*q_).mean().data(), graph_->parameters(), 1);
-    const auto estimate =
-        plain_->estimate(theta, x(), y(), {bdl::CurvatureKind::empirical_fisher, weight, 0, nullptr, true, {}});
+    const auto estimate = plain_->estimate(
+        theta, x(), y(), {bdl::CurvatureKind::empirical_fisher, weight, 0, nullptr, true, {}});
     mean_gradient_.resize(size(graph_->parameters()));
     estimate.rows->sum(estimate.c, mean_gradient_);
     return {{mean_gradient_, {}, {}}, 0};
@@ -326,27 +334,27 @@ class Training {
     const auto each = [&](double value) { return value / data_size_; };
     bdl::TallScratch scratch;
     std::size_t layer = 0;
-    bdl::for_each_low_rank_moment(
-        std::as_const(*q_), [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
-          const Json& of = expected().at("gradient")[layer++];
-          const Index d = member.dimension();
-          Vector mean, v, log_sigma, by_w(size(d * rank_)), by_log_sigma(size(d));
-          if (!is_point())
-            bdl::kl_gradient<double>(member, {}, std::span(prior_).subspan(size(offset), size(d)),
-                                     {{}, {by_w.data(), d, rank_}, by_log_sigma}, scratch);
-          for (Index i = 0; i < d; ++i) {
-            mean.push_back(each(slope[size(offset + i)]));
-            for (Index k = 0; k < rank_; ++k)
-              v.push_back(root * each(estimate.gradient.w[size(offset * rank_ + k * d + i)] +
-                                      by_w[size(k * d + i)]));
-            if (!estimate.gradient.log_sigma.empty())
-              log_sigma.push_back(each(estimate.gradient.log_sigma[size(offset + i)] + by_log_sigma[size(i)]));
-          }
-          compare("gradient.mean", mean, of.at("mean"));
-          if (of.contains("V")) compare("gradient.V", v, of.at("V"));
-          if (of.contains("log_sigma")) compare("gradient.log_sigma", log_sigma, of.at("log_sigma"));
-          all_log_sigma_.insert(all_log_sigma_.end(), log_sigma.begin(), log_sigma.end());
-        });
+    bdl::for_each_low_rank_moment(std::as_const(*q_), [&](const bdl::LowRankMomentPosterior<double>& member,
+                                                          Index offset) {
+      const Json& of = expected().at("gradient")[layer++];
+      const Index d = member.dimension();
+      Vector mean, v, log_sigma, by_w(size(d * rank_)), by_log_sigma(size(d));
+      if (!is_point())
+        bdl::kl_gradient<double>(member, {}, std::span(prior_).subspan(size(offset), size(d)),
+                                 {{}, {by_w.data(), d, rank_}, by_log_sigma}, scratch);
+      for (Index i = 0; i < d; ++i) {
+        mean.push_back(each(slope[size(offset + i)]));
+        for (Index k = 0; k < rank_; ++k)
+          v.push_back(root *
+                      each(estimate.gradient.w[size(offset * rank_ + k * d + i)] + by_w[size(k * d + i)]));
+        if (!estimate.gradient.log_sigma.empty())
+          log_sigma.push_back(each(estimate.gradient.log_sigma[size(offset + i)] + by_log_sigma[size(i)]));
+      }
+      compare("gradient.mean", mean, of.at("mean"));
+      if (of.contains("V")) compare("gradient.V", v, of.at("V"));
+      if (of.contains("log_sigma")) compare("gradient.log_sigma", log_sigma, of.at("log_sigma"));
+      all_log_sigma_.insert(all_log_sigma_.end(), log_sigma.begin(), log_sigma.end());
+    });
     if (options_.diagonal_part == bdl::DiagonalPart::tied) compare_tied_gradient();
     if (!is_point()) compare_input_gradient();
   }
@@ -399,20 +407,21 @@ class Training {
   void compare_parameters(const char* name) {
     const double root = std::sqrt(json_.at("a").get<double>());
     std::size_t layer = 0;
-    bdl::for_each_low_rank_moment(
-        std::as_const(*q_), [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
-          const Json& of = expected().at(name)[layer++];
-          Vector mean, v, log_sigma;
-          for (Index i = 0; i < member.dimension(); ++i) {
-            mean.push_back(std::as_const(*q_).mean()[size(offset + i)]);
-            for (Index k = 0; k < rank_; ++k) v.push_back(member.w()(i, k) / root);
-            log_sigma.push_back(std::log(member.s()[size(i)]) / 2);
-          }
-          const std::string prefix = std::string(name) + ".";
-          compare(prefix + "mean", mean, of.at("mean"));
-          if (of.contains("V")) compare(prefix + "V", v, of.at("V"));
-          if (of.contains("log_sigma")) compare(prefix + "log_sigma", log_sigma, of.at("log_sigma"));
-        });
+    bdl::for_each_low_rank_moment(std::as_const(*q_),
+                                  [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
+                                    const Json& of = expected().at(name)[layer++];
+                                    Vector mean, v, log_sigma;
+                                    for (Index i = 0; i < member.dimension(); ++i) {
+                                      mean.push_back(std::as_const(*q_).mean()[size(offset + i)]);
+                                      for (Index k = 0; k < rank_; ++k) v.push_back(member.w()(i, k) / root);
+                                      log_sigma.push_back(std::log(member.s()[size(i)]) / 2);
+                                    }
+                                    const std::string prefix = std::string(name) + ".";
+                                    compare(prefix + "mean", mean, of.at("mean"));
+                                    if (of.contains("V")) compare(prefix + "V", v, of.at("V"));
+                                    if (of.contains("log_sigma"))
+                                      compare(prefix + "log_sigma", log_sigma, of.at("log_sigma"));
+                                  });
     if (options_.diagonal_part != bdl::DiagonalPart::tied) return;
     Vector values;
     for (const Json& of : expected().at(name)) {

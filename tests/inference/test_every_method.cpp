@@ -235,8 +235,8 @@ void set_course(const Row& row, Learner& l) {
   l.set("initial_precision", prior_precision);
   l.set("momentum", 0.0);
   l.set("samples", 20);
-  const bool adam = !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace") ||
-                    is_noisy(*row.kinds.begin());
+  const bool adam =
+      !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace") || is_noisy(*row.kinds.begin());
   l.set("momentum", adam ? 0.9 : 0.0);
   l.set("learning_rate", adam ? 0.02 : 0.1);
   l.set("curvature_rate", 0.05);

@@ -60,24 +60,56 @@ struct Experiment {
 };
 
 const Experiment experiments[] = {
-    {"table2", "mnist", "input 784\ndense 400\nrelu\ndense 400\nrelu\ndense 10", 256, 30,
+    {"table2",
+     "mnist",
+     "input 784\ndense 400\nrelu\ndense 400\nrelu\ndense 10",
+     256,
+     30,
      "prior_scaling=elrg prior_precision=0.01 final_rate=1",
      {"elrg K=1", "elrg K=2", "elrg K=5", "naive K=1", "naive K=2", "k-tied 2", "k-tied 3", "mf-vi", "map",
       "slang L=1", "slang L=8"}},
-    {"figure2", "mnist", "input 784\ndense 100\nrelu\ndense 100\nrelu\ndense 10", 256, 60,
+    {"figure2",
+     "mnist",
+     "input 784\ndense 100\nrelu\ndense 100\nrelu\ndense 10",
+     256,
+     60,
      "prior_scaling=elrg prior_precision=0.01 final_rate=1",
      {"elrg K=0", "elrg K=1", "elrg K=2", "elrg K=5", "elrg K=2 shared"}},
-    {"table3-mnist", "mnist", "lenet5", 512, 10, "prior_precision=100 final_rate=1",
+    {"table3-mnist",
+     "mnist",
+     "lenet5",
+     512,
+     10,
+     "prior_precision=100 final_rate=1",
      {"elrg K=1", "elrg K=2", "elrg K=5", "mf-vi", "map"}},
-    {"table3-fashion", "fashion-mnist", "lenet5", 512, 30, "prior_precision=100 final_rate=1",
+    {"table3-fashion",
+     "fashion-mnist",
+     "lenet5",
+     512,
+     30,
+     "prior_precision=100 final_rate=1",
      {"elrg K=1", "elrg K=2", "elrg K=5", "mf-vi", "map"}},
-    {"table3-cifar10", "cifar10", "lenet5", 512, 30, "prior_precision=100 final_rate=1",
+    {"table3-cifar10",
+     "cifar10",
+     "lenet5",
+     512,
+     30,
+     "prior_precision=100 final_rate=1",
      {"elrg K=1", "elrg K=2", "elrg K=5", "mf-vi", "map"}},
-    {"table4", "cifar10", "resnet18", 256, 2,
+    {"table4",
+     "cifar10",
+     "resnet18",
+     256,
+     2,
      "prior_scaling=elrg prior_precision=1 final_rate=1 learning_rate=5e-4 initial_precision=162754.79 "
      "augment_pad=4 augment_flip=1 augment_fill=reflect initialization=he_fan_out kl_weight=0.125",
      {"map", "mf-vi", "elrg K=1", "elrg K=2", "elrg K=3", "elrg K=4"}},
-    {"estimators", "mnist", "lenet5", 512, 3, "prior_precision=100 final_rate=1",
+    {"estimators",
+     "mnist",
+     "lenet5",
+     512,
+     3,
+     "prior_precision=100 final_rate=1",
      {"elrg K=2 local", "elrg K=2 weights", "elrg K=2 flipout", "elrg K=2 shared"}},
 };
 
@@ -127,7 +159,8 @@ Arguments read_arguments(int argc, char** argv) {
       support::stop("elrg does not know the word " + word);
   }
   if (arguments.experiment.empty() || arguments.results.empty())
-    support::stop("elrg EXPERIMENT --data DIR --results DIR [--epochs N] [--every N] [--seed N] [--only LABEL]");
+    support::stop(
+        "elrg EXPERIMENT --data DIR --results DIR [--epochs N] [--every N] [--seed N] [--only LABEL]");
   return arguments;
 }
 
@@ -138,8 +171,9 @@ struct Split {
 Split read_data(const std::string& set, const std::string& data) {
   if (set != "cifar10") {
     const std::string folder = data + "/" + set + "/", train = set == "mnist" ? "train" : "train-first10000";
-    return {support::read_idx(folder + train + "-images-idx3-ubyte.gz", folder + train + "-labels-idx1-ubyte.gz"),
-            support::read_idx(folder + "t10k-images-idx3-ubyte.gz", folder + "t10k-labels-idx1-ubyte.gz")};
+    return {
+        support::read_idx(folder + train + "-images-idx3-ubyte.gz", folder + train + "-labels-idx1-ubyte.gz"),
+        support::read_idx(folder + "t10k-images-idx3-ubyte.gz", folder + "t10k-labels-idx1-ubyte.gz")};
   }
   const std::string cifar = data + "/cifar10/";
   return {support::read_cifar10({cifar + "train_00000_04999.bin.xz", cifar + "train_05000_09999.bin.xz"}),
@@ -240,11 +274,12 @@ void train(const Experiment& experiment, const Method& method, const Split& data
   while (done + every <= epochs && table.done(key(done + every))) done += every;
   if (done + every > epochs) return;
   Run run = done > 0 && std::filesystem::exists(path) ? resume(path)
-                                                       : begin(experiment, method, data.train, arguments.seed);
+                                                      : begin(experiment, method, data.train, arguments.seed);
   if (!std::filesystem::exists(path)) done = 0;
   while (done + every <= epochs) {
     const auto start = std::chrono::steady_clock::now();
-    check(bdl_optimizer_fit(run.optimizer.get(), data.train.x(0, n), data.train.y(0, n), every, nullptr, nullptr));
+    check(bdl_optimizer_fit(run.optimizer.get(), data.train.x(0, n), data.train.y(0, n), every, nullptr,
+                            nullptr));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     done += every;
     const Scores scores = score(run, method, data.test);
@@ -254,9 +289,10 @@ void train(const Experiment& experiment, const Method& method, const Split& data
                                seconds.count() / static_cast<double>(every)})
       row.push_back(support::number(value, 4));
     table.add({row});
-    std::printf("%s %-16s seed %s %4lld epochs: error %5.2f %%  log likelihood %.4f  ECE %.4f  %.1f s an epoch\n",
-                experiment.name, method.label, seed.c_str(), static_cast<long long>(done), scores.error,
-                scores.log_likelihood, scores.calibration, seconds.count() / static_cast<double>(every));
+    std::printf(
+        "%s %-16s seed %s %4lld epochs: error %5.2f %%  log likelihood %.4f  ECE %.4f  %.1f s an epoch\n",
+        experiment.name, method.label, seed.c_str(), static_cast<long long>(done), scores.error,
+        scores.log_likelihood, scores.calibration, seconds.count() / static_cast<double>(every));
     std::fflush(stdout);
   }
 }
@@ -269,10 +305,9 @@ int main(int argc, char** argv) {
   if (arguments.quick) arguments.epochs = arguments.every = 1;
   const Split data = arguments.quick ? Split{stand_in(experiment.set, 100), stand_in(experiment.set, 50)}
                                      : read_data(experiment.set, arguments.data);
-  support::Table table(arguments.results + "/elrg.csv",
-                       {"experiment", "method", "seed", "epochs", "error", "log_likelihood", "ece",
-                        "seconds_per_epoch"},
-                       4);
+  support::Table table(
+      arguments.results + "/elrg.csv",
+      {"experiment", "method", "seed", "epochs", "error", "log_likelihood", "ece", "seconds_per_epoch"}, 4);
   for (const char* label : experiment.run)
     if (arguments.only.empty() || arguments.only == label)
       train(experiment, find_method(label), data, arguments, table);

@@ -84,8 +84,8 @@ void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averag
   });
 }
 
-/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N with respect to sigma, w the weight of the
-/// KL divergence; precision_ holds H on entry and 1 / sigma^2 on exit.
+/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N with respect to sigma, w the weight of
+/// the KL divergence; precision_ holds H on entry and 1 / sigma^2 on exit.
 template <class T>
 template <bool adam, class Scale>
 void FirstOrder<T>::step_scales(const DescentStep<T>& step, const Averages& averages, std::span<T> h) {

@@ -137,8 +137,8 @@ void FirstOrder<T>::step_free(const Averages& averages, ConstSpan<T> by_log_sigm
   T* const next = to.data();
   for_each_index(std::ssize(from), [=](Index i) BDL_INLINE_LAMBDA {
     const T sigma = std::sqrt(old[i]);
-    const T moved = Scale::moved(
-        sigma, averages.template shift<adam>(first + i, g[i] / sigma * Scale::slope(sigma)));
+    const T moved =
+        Scale::moved(sigma, averages.template shift<adam>(first + i, g[i] / sigma * Scale::slope(sigma)));
     next[i] = moved * moved;
   });
 }
@@ -177,10 +177,10 @@ void FirstOrder<T>::step_tied(const DescentStep<T>& step, const Averages& averag
   });
 }
 
-#define BDL_INSTANTIATE(T)                                                                            \
-  template void FirstOrder<T>::reserve_low_rank(const Posterior<T>&, const Options&);                 \
-  template void FirstOrder<T>::move_low_rank(const DescentStep<T>&, const NoiseGradient<T>&,          \
-                                             const Options&, Posterior<T>&);
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void FirstOrder<T>::reserve_low_rank(const Posterior<T>&, const Options&);                        \
+  template void FirstOrder<T>::move_low_rank(const DescentStep<T>&, const NoiseGradient<T>&, const Options&, \
+                                             Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -18,8 +18,8 @@ void TiedScales<T>::reserve(const std::vector<ParameterBlock>& blocks, Index ran
   size_ = 0;
   for (const ParameterBlock& block : blocks) {
     if (block.is_point) continue;
-    parts_.push_back({block.offset, block.is_bias ? block.size() : block.rows, block.is_bias ? 0 : block.cols,
-                      size_});
+    parts_.push_back(
+        {block.offset, block.is_bias ? block.size() : block.rows, block.is_bias ? 0 : block.cols, size_});
     size_ += block.is_bias ? block.size() : (block.rows + block.cols) * rank;
   }
   for (Buffer<T>* buffer : {&now_, &next_, &gradient_, &exponentials_}) buffer->reserve(size_);

@@ -131,7 +131,8 @@ void check_low_rank_moment(const Combination& c, Use use) {
   if (options.rule == Rule::map && pathwise)
     fail(Status::ERROR_UNSUPPORTED, "rule \"map\" has no noise: curvature is \"mc-reparam\"");
   if (!c.model.is_network)
-    fail(Status::ERROR_UNSUPPORTED, "a low-rank-moment posterior is learned of networks: a user model is none");
+    fail(Status::ERROR_UNSUPPORTED,
+         "a low-rank-moment posterior is learned of networks: a user model is none");
   if (pathwise && options.antithetic && options.samples % 2 == 1)
     fail(Status::ERROR_INVALID_ARGUMENT,
          "option \"samples\" is %lld, expected an even number: option \"antithetic\" is 1",
@@ -145,7 +146,8 @@ void check_tempering(const Combination& c) {
                            (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
   if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!first_order || c.family == Family::dropout))
     fail(Status::ERROR_UNSUPPORTED,
-         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", and for rule \"bbb\" with diagonal and "
+         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", and for rule \"bbb\" with diagonal "
+         "and "
          "low-rank-moment posteriors");
 }
 

@@ -21,7 +21,8 @@ double deviation(ConstSpan<T> values) {
 
 /// Of V in each parameter.
 template <class T>
-std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean, double of_weights) {
+std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean,
+                               double of_weights) {
   std::vector<double> all(mean.size());
   for (const ParameterBlock& block : blocks) {
     double size = 0;

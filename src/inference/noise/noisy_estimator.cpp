@@ -37,7 +37,8 @@ NoisyEstimator<T>::NoisyEstimator(const Model<T>& model) : model_(model), networ
 template <class T>
 void NoisyEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples) {
   const Index columns = examples * options.samples;
-  network_.reserve(options.noise_estimator, block_count(q), rank_of(q), examples, options.samples);
+  if (!is_chosen_) network_.choose(options.noise_estimator);
+  network_.reserve(block_count(q), rank_of(q), examples, options.samples);
   model_.graph()->reserve(tape_, examples, options.samples, 1);
   outputs_.reserve(model_.outputs() * columns);
   c_.reserve(columns);
@@ -74,10 +75,11 @@ NoisyEstimate<T> NoisyEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixV
   const Graph<T>& graph = *model_.graph();
   const Index samples = options.samples, rank = rank_of(q), dimension = q.dimension();
   reserve(q, options, x.cols);
-  find_blocks(q, options.diagonal_part == DiagonalPart::fixed || options.diagonal_part == DiagonalPart::block);
+  find_blocks(q,
+              options.diagonal_part == DiagonalPart::fixed || options.diagonal_part == DiagonalPart::block);
   columns_ = x.cols * samples;
   const auto f = outputs_.matrix(graph.outputs(), columns_);
-  network_.begin(options.noise_estimator, q.mean(), blocks_, x.cols, samples, source);
+  network_.begin(q.mean(), blocks_, x.cols, samples, source);
   graph.forward(network_, samples, x, tape_, f, &layer_noise, statistics);
   for (Index s = 0; s < samples; ++s) check_outputs_finite<T>(f.columns(s * x.cols, x.cols));
   const BatchSize size = noisy_size(options, x.cols);

@@ -31,6 +31,11 @@ class NoisyEstimator {
   /// Of the last estimate: C x M S, column s M + i.
   ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }
   const NoisyNetwork<T>& network() const { return network_; }
+  /// From now on not as options say.
+  void choose(std::vector<LayerNoise> of_layers) {
+    network_.choose(std::move(of_layers));
+    is_chosen_ = true;
+  }
   const Tape<T>& tape() const { return tape_; }
 
  private:
@@ -40,6 +45,7 @@ class NoisyEstimator {
   Tape<T> tape_;
   std::vector<BlockBelief<T>> blocks_;
   Index columns_ = 0;
+  bool is_chosen_ = false;
   Buffer<T> outputs_, c_, w_, gradient_;
 };
 

@@ -1,6 +1,6 @@
-// Convolutions in which every example has weights of its own, which variational inference draws (spec of
-// elrg, section 4, "weights"). They are never all there: a few filters' weights of a packet are formed, used
-// for all positions, and forgotten. Numbers of a packet's examples are vectors, and so are their weights.
+// Convolutions in which every example has weights of its own, which variational inference draws. They are
+// never all there: a few filters' weights of a packet are formed, used for all positions, and forgotten.
+// Numbers of a packet's examples are vectors, and so are their weights.
 #pragma once
 
 #include "network/convolution/conv_shape.hpp"

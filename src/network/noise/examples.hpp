@@ -6,8 +6,8 @@
 
 namespace bdl {
 
-/// visit(first number, numbers, weights, how many of them): of columns one weight for all of their numbers; of
-/// packets 16, in turn. Weights of absent examples are there, too.
+/// visit(first number, numbers, weights, how many of them): of columns one weight for all of their numbers;
+/// of packets 16, in turn. Weights of absent examples are there, too.
 template <class T, class Visit>
 void for_each_column(Layout layout, MatrixView<T> m, const T* weights, Visit&& visit) {
   const Index lanes = layout == Layout::columns ? 1 : packet_size;
@@ -35,8 +35,8 @@ void scale_examples(Layout layout, ConstMatrixView<T> from, const T* weights, Ma
   });
 }
 
-/// to = signs from, or to += signs from: a sign for each channel of each example. `run`: numbers of a channel,
-/// in a column or in a packet; `signs` in the same layout, for maps of one position.
+/// to = signs from, or to += signs from: a sign for each channel of each example. `run`: numbers of a
+/// channel, in a column or in a packet; `signs` in the same layout, for maps of one position.
 template <bool add, class T>
 void apply_signs(Layout layout, Index run, ConstMatrixView<T> from, ConstMatrixView<T> signs,
                  MatrixView<T> to) {

@@ -155,20 +155,20 @@ double NoisyLayer<T>::common_gradient(ConstMatrixView<T> squares, ConstMatrixVie
     for (Index i = 0; i < h.rows; ++i) {
       const Index example = j * lanes() + i % lanes();
       if (example < std::ssize(c))
-        sum += static_cast<double>(c[at(example)]) * static_cast<double>(h(i, j)) *
-               static_cast<double>(q(i, j));
+        sum +=
+            static_cast<double>(c[at(example)]) * static_cast<double>(h(i, j)) * static_cast<double>(q(i, j));
     }
   return sum;
 }
 
-#define BDL_INSTANTIATE(T)                                                                                  \
-  template Index NoisyLayer<T>::variance_maps() const;                                                      \
-  template void NoisyLayer<T>::reserve_local(NoiseScratch<T>&);                                             \
-  template void NoisyLayer<T>::begin_local();                                                               \
-  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&);       \
-  template void NoisyLayer<T>::pull_local(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>,     \
-                                          NoiseScratch<T>&) const;                                          \
-  template void NoisyLayer<T>::add_local_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,            \
+#define BDL_INSTANTIATE(T)                                                                              \
+  template Index NoisyLayer<T>::variance_maps() const;                                                  \
+  template void NoisyLayer<T>::reserve_local(NoiseScratch<T>&);                                         \
+  template void NoisyLayer<T>::begin_local();                                                           \
+  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&);   \
+  template void NoisyLayer<T>::pull_local(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>, \
+                                          NoiseScratch<T>&) const;                                      \
+  template void NoisyLayer<T>::add_local_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,        \
                                                   ConstSpan<T>, std::span<T>, NoiseScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -52,7 +52,7 @@ void NoisyLayer<T>::reserve(const NoiseSize& size, NoiseScratch<T>& scratch) {
     case LayerNoise::local:
       return reserve_local(scratch);
     case LayerNoise::weights:
-      return;
+      return reserve_own(scratch);
     case LayerNoise::flipout:
       return reserve_flipout(scratch);
     case LayerNoise::shared:
@@ -76,6 +76,7 @@ void NoisyLayer<T>::forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> ep
     draw_shared(s, eps);
     return apply(drawn(s), 1, a, z);
   }
+  if (size_.noise == LayerNoise::weights) return apply_own(s, a, eps, z, scratch);
   apply({belief_.mean, parameters_, 1}, 0, a, z);
   const MatrixView<T> product = scratch.outputs.matrix(z.rows, z.cols);
   for (Index k = 0; k < eps.cols; ++k) {
@@ -91,8 +92,8 @@ void NoisyLayer<T>::forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> ep
 template <class T>
 void NoisyLayer<T>::backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> eps,
                              bool add, MatrixView<T> to, NoiseScratch<T>& scratch) const {
-  if (size_.noise == LayerNoise::shared)
-    return pull(drawn(s), 1, e, add, to);
+  if (size_.noise == LayerNoise::shared) return pull(drawn(s), 1, e, add, to);
+  if (size_.noise == LayerNoise::weights) return pull_own(s, e, eps, add, to, scratch);
   pull({belief_.mean, parameters_, 1}, 0, e, add, to);
   const MatrixView<T> scaled = scratch.outputs.matrix(e.rows, e.cols);
   for (Index k = 0; k < eps.cols; ++k) {
@@ -131,6 +132,8 @@ void NoisyLayer<T>::gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const N
     const auto c = weights.c.subspan(at(s * size_.examples), at(size_.examples));
     if (size_.noise == LayerNoise::local)
       add_local_gradient(s, of_sample(s, a), of_sample(s, e), c, out.log_sigma, scratch);
+    else if (size_.noise == LayerNoise::weights)
+      add_own_gradient(s, of_sample(s, a), of_sample(s, e), c, out.log_sigma, scratch);
     else
       add_flipout_gradient(s, of_sample(s, a), of_sample(s, e), c, out.log_sigma, scratch);
   }

@@ -42,7 +42,7 @@ struct NoiseWeights {
 /// What layers use one after the other.
 template <class T>
 struct NoiseScratch {
-  Buffer<T> inputs, outputs, more_outputs, parameters, weights, own;
+  Buffer<T> inputs, outputs, more_outputs, parameters, weights;
   RowsScratch<T> rows;
 };
 
@@ -115,6 +115,16 @@ class NoisyLayer {
                   NoiseScratch<T>& scratch) const;
   void add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
                           std::span<T> out, NoiseScratch<T>& scratch);
+  // own_draws.cpp
+  ConvShape own_shape() const;
+  void reserve_own(NoiseScratch<T>& scratch);
+  ConstMatrixView<T> packed(ConstMatrixView<T> columns, Buffer<T>& buffer) const;
+  void apply_own(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
+                 NoiseScratch<T>& scratch) const;
+  void pull_own(Index s, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add, MatrixView<T> to,
+                NoiseScratch<T>& scratch) const;
+  void add_own_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c, std::span<T> out,
+                        NoiseScratch<T>& scratch);
   // one_draw.cpp
   void draw_diagonal(Index s);
   void reserve_flipout(NoiseScratch<T>& scratch);

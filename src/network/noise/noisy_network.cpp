@@ -11,7 +11,7 @@ namespace {
 /// Positions from which a convolution is dearer than normals for the weights of each example's own.
 constexpr Index many_positions = 30;
 
-}  // namespace
+constexpr const char* words[] = {"local", "weights", "flipout", "shared"};
 
 LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
   switch (estimator) {
@@ -30,6 +30,13 @@ LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
   }
 }
 
+/// Of outputs with so many positions, which share their weights' noise.
+bool is_exact_at(LayerNoise noise, Index positions) {
+  return noise != LayerNoise::local || positions == 1;
+}
+
+}  // namespace
+
 template <class T>
 NoisyNetwork<T>::NoisyNetwork(const Graph<T>& graph) : graph_(graph) {
   for (const auto& [node, offset] : graph.learned()) {
@@ -45,13 +52,37 @@ NoisyNetwork<T>::NoisyNetwork(const Graph<T>& graph) : graph_(graph) {
 }
 
 template <class T>
-void NoisyNetwork<T>::reserve(NoiseEstimator estimator, Index blocks, Index rank, Index examples,
-                              Index samples) {
+void NoisyNetwork<T>::choose(NoiseEstimator estimator) {
+  noise_.resize(layers_.size());
+  std::ranges::transform(layers_, noise_.begin(),
+                         [&](const Node& node) { return layer_noise(estimator, node.layer.positions()); });
+}
+
+template <class T>
+bool NoisyNetwork<T>::is_exact() const {
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    if (!is_exact_at(noise_[l], layers_[l].layer.positions())) return false;
+  return true;
+}
+
+template <class T>
+std::string NoisyNetwork<T>::text() const {
+  std::string text;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const bool exact = is_exact_at(noise_[l], layers_[l].layer.positions());
+    text += graph_.nodes()[at(layers_[l].node)].layer->text() + ": " + words[static_cast<int>(noise_[l])] +
+            (exact ? ", exact\n" : ", approximate\n");
+  }
+  return text;
+}
+
+template <class T>
+void NoisyNetwork<T>::reserve(Index blocks, Index rank, Index examples, Index samples) {
   for (Node& node : layers_) {
     node.inputs.resize(at(samples));
-    node.layer.reserve({layer_noise(estimator, node.layer.positions()), rank, examples, samples}, scratch_);
+    node.layer.reserve({noise_[at(node.layer.number())], rank, examples, samples}, scratch_);
   }
-  const Index rows = estimator == NoiseEstimator::shared ? samples : examples * samples;
+  const Index rows = is_shared() ? samples : examples * samples;
   factors_.reserve(blocks * rank * rows + packet_size);  // lanes of a last packet
 }
 
@@ -78,15 +109,15 @@ void NoisyNetwork<T>::draw_factors(const NoiseSource<T>& source) {
 }
 
 template <class T>
-void NoisyNetwork<T>::begin(NoiseEstimator estimator, ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks,
-                            Index examples, Index samples, const NoiseSource<T>& source) {
+void NoisyNetwork<T>::begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples,
+                            Index samples, const NoiseSource<T>& source) {
   const StageTimer timer(Stage::sample);
   mean_ = mean;
   blocks_ = blocks;
   rank_ = blocks.front().w.cols;
-  rows_ = estimator == NoiseEstimator::shared ? 1 : examples;
+  rows_ = is_shared() ? 1 : examples;
   samples_ = samples;
-  reserve(estimator, std::ssize(blocks), rank_, examples, samples);
+  reserve(std::ssize(blocks), rank_, examples, samples);
   draw_factors(source);
   for (Node& node : layers_) {
     const Index first = node.layer.first_parameter();
@@ -94,7 +125,7 @@ void NoisyNetwork<T>::begin(NoiseEstimator estimator, ConstSpan<T> mean, ConstSp
     while (blocks[at(node.block)].offset > first) --node.block;
     const BlockBelief<T>& block = blocks[at(node.block)];
     const Index within = first - block.offset;
-    node.layer.begin({layer_noise(estimator, node.layer.positions()), rank_, examples, samples},
+    node.layer.begin({noise_[at(node.layer.number())], rank_, examples, samples},
                      {mean.data() + first, block.w.block(within, 0, node.layer.parameters(), rank_),
                       block.s + within, block.has_common_s},
                      source);
@@ -153,9 +184,7 @@ void NoisyNetwork<T>::gradient(const Tape<T>& tape, ConstSpan<T> c, const NoiseG
     const BlockBelief<T>& block = blocks_[at(node.block)];
     const Index first = node.layer.first_parameter(), size = node.layer.parameters();
     const MatrixView<T> of_block(out.w.data() + block.offset * rank_, block.size, rank_);
-    const auto part = [&](std::span<T> all) {
-      return all.empty() ? all : all.subspan(at(first), at(size));
-    };
+    const auto part = [&](std::span<T> all) { return all.empty() ? all : all.subspan(at(first), at(size)); };
     node.layer.gradient(
         graph_.values(tape, of_graph.in), graph_.sensitivities(tape, of_graph.out, tape.samples),
         {factors(node.block), c},

@@ -26,26 +26,31 @@ struct NoiseGradient {
   std::span<T> mean, w, log_sigma;
 };
 
-/// What estimator is taken in a layer.
-LayerNoise layer_noise(NoiseEstimator estimator, Index positions);
-
 template <class T>
 class NoisyNetwork final : public Weights<T> {
  public:
   /// The graph must outlive it.
   explicit NoisyNetwork(const Graph<T>& graph);
-  void reserve(NoiseEstimator estimator, Index blocks, Index rank, Index examples, Index samples);
+  /// How each layer makes noise; "shared" is for all of them.
+  void choose(NoiseEstimator estimator);
+  void choose(std::vector<LayerNoise> of_layers) { noise_ = std::move(of_layers); }
+  /// Is the law of an example's outputs in each layer that of a draw?
+  bool is_exact() const;
+  /// A line for each layer: its description, how it makes noise, and whether that is exact.
+  std::string text() const;
+  void reserve(Index blocks, Index rank, Index examples, Index samples);
   /// The next passes are of these beliefs; points are their means. What is pointed at must stay until the
   /// gradient is made.
-  void begin(NoiseEstimator estimator, ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples,
-             Index samples, const NoiseSource<T>& source);
+  void begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples, Index samples,
+             const NoiseSource<T>& source);
   /// Of sum c_r loss_r over all examples and samples, after a backward pass.
   void gradient(const Tape<T>& tape, ConstSpan<T> c, const NoiseGradient<T>& out);
   NoiseLayout layout(Index blocks) const { return {blocks, std::ssize(layers_), layer_parameters_}; }
 
   const T* points(Index offset, Index) const override { return mean_.data() + offset; }
   void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
-  void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const override;
+  void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
+            MatrixView<T> to) const override;
   void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
   void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const override;
 
@@ -70,7 +75,9 @@ class NoisyNetwork final : public Weights<T> {
   const Graph<T>& graph_;
   std::vector<Node> layers_;
   std::vector<Points> points_;
+  bool is_shared() const { return !noise_.empty() && noise_.front() == LayerNoise::shared; }
   std::vector<Index> layer_parameters_;
+  std::vector<LayerNoise> noise_;
   ConstSpan<T> mean_;
   ConstSpan<BlockBelief<T>> blocks_;
   Index rank_ = 0, rows_ = 0, samples_ = 1;  // rows: of a sample's factors

@@ -106,32 +106,30 @@ void NoisyLayer<T>::shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e,
     const auto c = weights.c.subspan(at(s * size_.examples), at(size_.examples));
     sum_rows(of_sample(s, a), of_sample(s, e), {c.data(), size_.examples, 1}, {g, parameters_, 1}, scratch);
     const auto add_to = [&](T* to, T factor) {
-      for_each_index(parameters_, [=](Index i) BDL_INLINE_LAMBDA {
-        to[i] = (s == 0 ? T(0) : to[i]) + factor * g[i];
-      });
+      for_each_index(parameters_,
+                     [=](Index i) BDL_INLINE_LAMBDA { to[i] = (s == 0 ? T(0) : to[i]) + factor * g[i]; });
     };
     add_to(out.mean.data(), T(1));
     for (Index k = 0; k < out.w.cols; ++k) add_to(out.w.column_data(k), weights.eps(s, k));
     if (out.log_sigma.empty()) continue;
     const T* const n = drawn(s).data;
     T* const to = out.log_sigma.data();
-    for_each_index(parameters_, [=](Index i) BDL_INLINE_LAMBDA {
-      to[i] = (s == 0 ? T(0) : to[i]) + n[i] * g[i];
-    });
+    for_each_index(parameters_,
+                   [=](Index i) BDL_INLINE_LAMBDA { to[i] = (s == 0 ? T(0) : to[i]) + n[i] * g[i]; });
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                  \
-  template MatrixView<T> NoisyLayer<T>::drawn(Index) const;                                                 \
-  template void NoisyLayer<T>::reserve_flipout(NoiseScratch<T>&);                                           \
-  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&);     \
-  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&)     \
-      const;                                                                                                \
-  template void NoisyLayer<T>::add_flipout_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,          \
-                                                    ConstSpan<T>, std::span<T>, NoiseScratch<T>&);          \
-  template void NoisyLayer<T>::draw_shared(Index, ConstMatrixView<T>);                                      \
-  template void NoisyLayer<T>::shared_gradient(ConstMatrixView<T>, ConstMatrixView<T>,                      \
-                                               const NoiseWeights<T>&, const LayerGradient<T>&,             \
+#define BDL_INSTANTIATE(T)                                                                              \
+  template MatrixView<T> NoisyLayer<T>::drawn(Index) const;                                             \
+  template void NoisyLayer<T>::reserve_flipout(NoiseScratch<T>&);                                       \
+  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&); \
+  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&) \
+      const;                                                                                            \
+  template void NoisyLayer<T>::add_flipout_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,      \
+                                                    ConstSpan<T>, std::span<T>, NoiseScratch<T>&);      \
+  template void NoisyLayer<T>::draw_shared(Index, ConstMatrixView<T>);                                  \
+  template void NoisyLayer<T>::shared_gradient(ConstMatrixView<T>, ConstMatrixView<T>,                  \
+                                               const NoiseWeights<T>&, const LayerGradient<T>&,         \
                                                NoiseScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
