@@ -382,6 +382,17 @@ BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t 
 BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 
 /**
+ * How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+ * "noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+ * parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
+ * @param optimizer an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
+ * @param is_exact  receives 1 if it is in every layer, else 0
+ * @param text      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
+ *                  until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+ */
+BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text);
+
+/**
  * Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
  * good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
  * 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as

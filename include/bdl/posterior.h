@@ -142,6 +142,22 @@ BDL_API bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t
                                                         bdl_posterior** posterior);
 
 /**
+ * New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
+ * rounding. Since 0.2.
+ * @param posterior a Gaussian posterior
+ * @param full      receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+ */
+BDL_API bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full);
+
+/**
+ * New posterior of independent parameters with the same means and variances as a Gaussian one: of all
+ * diagonal p the one with the smallest KL(q || p). Since 0.2.
+ * @param posterior a Gaussian posterior
+ * @param diagonal  receives the handle; free with bdl_posterior_free()
+ */
+BDL_API bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal);
+
+/**
  * New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
  * N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
  * sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.

@@ -11,7 +11,8 @@
  *                                                    generalised linear models with one output
  *                        BDL_LINEARIZED_MONTE_CARLO  as BDL_MONTE_CARLO for the linearised model
  *                        BDL_LINEARIZED              closed forms for the linearised model
- *                      Only the two Monte-Carlo methods read `samples`.
+ *                        BDL_LOCAL_MONTE_CARLO       as BDL_MONTE_CARLO with local reparametrisation
+ *                      Only the Monte-Carlo methods read `samples`.
  *   seed               of the draws: equal seeds give equal draws of parameters (or of the linearised model's
  *                      outputs), whatever x
  *
@@ -39,6 +40,12 @@
  *     BDL_HETEROSCEDASTIC  to near rounding for each target, by a one-dimensional integral over its log noise
  *                      precision, targets taken as independent given x
  *     BDL_STUDENT_T    to near rounding for each target, as a mixture of normal distributions
+ *
+ *   BDL_LOCAL_MONTE_CARLO is for low-rank-moment posteriors of networks: instead of drawing parameters, each
+ *   layer adds noise to its outputs, of each example's own (Kingma et al. 2015; Tomczak et al. 2020). An
+ *   example's outputs have the law of BDL_MONTE_CARLO in dense layers; in convolutions the noise of different
+ *   positions is taken as independent, as the paper does. The noise depends on seed, sample and the place
+ *   of the example in x. K + 1 or K + 2 products a draw: BDL_MONTE_CARLO, with one, is exact and faster.
  *
  * With BDL_HETEROSCEDASTIC, C below is the number of targets wherever it counts columns of y: means,
  * variances, quantiles, intervals. The outputs of bdl_predict_output_distribution() are all 2 T.
@@ -69,6 +76,7 @@ typedef enum bdl_predict_method {
   BDL_QUADRATURE = 3,             /**< exact, one-output generalised linear models */
   BDL_LINEARIZED_MONTE_CARLO = 4, /**< average over draws of the linearised model's outputs */
   BDL_LINEARIZED = 5,             /**< closed forms for the linearised model */
+  BDL_LOCAL_MONTE_CARLO = 6,      /**< average over draws with noise of each example's own */
   BDL_PREDICT_METHOD_FORCE_INT32 = 0x7fffffff
 } bdl_predict_method;
 

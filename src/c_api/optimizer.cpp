@@ -281,6 +281,16 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
   });
 }
 
+bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text) {
+  return guard("bdl_optimizer_noise", [&] {
+    with(optimizer, "optimizer", [&](const auto& o) {
+      const auto& noise = o.describe_noise();
+      if (is_exact) *is_exact = noise.is_exact ? 1 : 0;
+      if (text) *text = noise.text.c_str();
+    });
+  });
+}
+
 bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift, double* precision_shift,
                                   const char** message) {
   return guard("bdl_optimizer_diagnose", [&] {

@@ -12,6 +12,7 @@
 #include "posterior/full/full_moment.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
+#include "posterior/moments.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -309,6 +310,28 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
       check_range(rank, 0, most_rank_above_dimension, "rank");
       *posterior =
           create_blocks<T>(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full) {
+  return guard("bdl_posterior_as_full", [&] {
+    not_null(full, "full");
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_gaussian(q, "a covariance");
+      *full = new bdl_posterior{std::shared_ptr<Posterior<T>>(full_covariance_of<T>(q))};
+    });
+  });
+}
+
+bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal) {
+  return guard("bdl_posterior_as_diagonal", [&] {
+    not_null(diagonal, "diagonal");
+    with(posterior, "posterior", [&](const auto& q) {
+      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+      check_gaussian(q, "a covariance");
+      *diagonal = new bdl_posterior{std::shared_ptr<Posterior<T>>(marginals_of<T>(q))};
     });
   });
 }

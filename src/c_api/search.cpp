@@ -45,8 +45,8 @@ bdl_status bdl_search_create(const bdl_optimizer* prototype, int64_t folds, int6
     not_null(search, "search");
     check_range(folds, 2, blas_limit, "folds");
     check_range(epochs, 1, INT32_MAX, "epochs");
-    check_enum(method, BDL_MONTE_CARLO, BDL_LINEARIZED, "method");
-    if (method == BDL_MONTE_CARLO || method == BDL_LINEARIZED_MONTE_CARLO) check_samples(samples);
+    check_enum(method, BDL_MONTE_CARLO, BDL_LOCAL_MONTE_CARLO, "method");
+    if (draws_samples(method)) check_samples(samples);
     with(prototype, "prototype", [&](const auto& o) {
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
       if (!o.model()) fail(Status::ERROR_UNSUPPORTED, "prototype was created without a model");

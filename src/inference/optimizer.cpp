@@ -304,6 +304,16 @@ DrawSource<T>& Optimizer<T>::draws() {
 }
 
 template <class T>
+const typename Optimizer<T>::NoiseText& Optimizer<T>::describe_noise() const {
+  if (!is_noisy())
+    fail(Status::ERROR_UNSUPPORTED, "only low-rank-moment posteriors are learned through noise of layers");
+  NoisyNetwork<T> network(*model_->graph());
+  network.choose(options_.noise_estimator);
+  noise_text_ = {network.is_exact(), network.text()};
+  return noise_text_;
+}
+
+template <class T>
 double Optimizer<T>::kl() const {
   const ThreadLimit threads(options_.threads);
   PosteriorScratch<T> scratch;

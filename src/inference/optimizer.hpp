@@ -140,6 +140,13 @@ class Optimizer {
   DenseRows<T>& rows() { return work_.rows; }
   MatrixView<T> rows_to_fill(Index count) { return work_.rows.resize(posterior_->dimension(), count); }
 
+  /// How each layer makes noise, and whether all of them do it exactly. Fails with ERROR_UNSUPPORTED unless
+  /// the posterior is a low-rank-moment one that is learned by noise.
+  struct NoiseText {
+    bool is_exact;
+    std::string text;
+  };
+  const NoiseText& describe_noise() const;
   /// Bytes of numbers that it holds once it has stepped on so many examples (rows, without a model).
   Index workspace_bytes(Index examples) const;
   double kl() const;
@@ -245,8 +252,9 @@ class Optimizer {
     double running_log_likelihood = 0, start_weight = 1;
     std::vector<T> tied;
   } good_;
-  double part_ = 1;    // of the step that was taken
-  bool held_ = false;  // was anything of its gradient held back?
+  mutable NoiseText noise_text_{true, {}};  // what describe_noise() said last
+  double part_ = 1;                         // of the step that was taken
+  bool held_ = false;                       // was anything of its gradient held back?
   Scales scales_;
   Buffer<T> momentum_, initial_mean_, initial_precision_;
   Index reserved_for_ = 0;  // examples (rows); 0: not for these options

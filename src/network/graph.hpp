@@ -73,6 +73,9 @@ class Graph {
   /// ERROR_UNSUPPORTED without the statistics that layers have.
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
                ConstSpan<double> statistics = {}) const;
+  /// The same with other weights, of sample 0.
+  void forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+               ConstSpan<double> statistics) const;
   Index scratch_size(Index examples) const;
 
   void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;

@@ -41,9 +41,15 @@ Index Graph<T>::scratch_size(Index examples) const {
 template <class T>
 void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
                        ConstSpan<double> statistics) const {
+  const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
+  forward(weights, x, f, scratch, statistics);
+}
+
+template <class T>
+void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+                       ConstSpan<double> statistics) const {
   check_statistics({statistics, {}}, x.cols);
   scratch.reserve(scratch_size(x.cols));
-  const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
   const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
@@ -226,6 +232,8 @@ void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) c
   template Index Graph<T>::kept_numbers(std::size_t) const;                                              \
   template Index Graph<T>::scratch_size(Index) const;                                                    \
   template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,           \
+                                  ConstSpan<double>) const;                                              \
+  template void Graph<T>::forward(const Weights<T>&, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,      \
                                   ConstSpan<double>) const;                                              \
   template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                                  \
   template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                              \

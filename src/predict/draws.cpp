@@ -105,9 +105,10 @@ class Drawer {
 /// The closed forms are the laws of what is drawn by linearised Monte Carlo; only probit approximations are
 /// laws of their own.
 bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& likelihood) {
-  if (method != BDL_MONTE_CARLO && method != BDL_LINEARIZED_MONTE_CARLO && method != BDL_LINEARIZED)
+  if (!draws_samples(method) && method != BDL_LINEARIZED)
     fail(Status::ERROR_UNSUPPORTED,
-         "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or BDL_LINEARIZED");
+         "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or BDL_LINEARIZED, or "
+         "BDL_LOCAL_MONTE_CARLO");
   return method == BDL_LINEARIZED && !has_classes(likelihood) ? BDL_LINEARIZED_MONTE_CARLO : method;
 }
 

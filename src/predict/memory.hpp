@@ -10,6 +10,7 @@
 #include "linalg/dense/symmetric_root.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "predict/component_quantile.hpp"
+#include "predict/local_passes.hpp"
 
 namespace bdl {
 
@@ -26,7 +27,8 @@ struct PredictMemory {
   Index normals_drawn = 0;
   std::vector<double> weights;  ///< of equal draws
 
-  Buffer<T> x, f, all, passes;  ///< of examples on their way through the model
+  std::optional<LocalPasses<T>> local;  ///< of BDL_LOCAL_MONTE_CARLO
+  Buffer<T> x, f, all, passes;          ///< of examples on their way through the model
   Buffer<double> mixture, root;
   std::optional<LinearizedOutputs<T>> linearized;
   SymmetricRoot root_finder;

@@ -41,9 +41,19 @@ class Draws {
         samples_(query.spec.method == BDL_PLUG_IN ? 1 : query.spec.samples),
         group_(fitting(limits.parameters, dimension_, samples_)),
         held_(memory.keeps_draws ? samples_ : group_) {
-    memory.thetas.reserve(dimension_ * held_);
+    if (query.spec.method != BDL_LOCAL_MONTE_CARLO)
+      memory.thetas.reserve(dimension_ * held_);
+    else if (!memory.local)
+      memory.local.emplace(query.model, query.posterior);
   }
   Index samples() const { return samples_; }
+  /// Outputs of draw k for examples from `first` on.
+  void forward(Index k, Index first, ConstMatrixView<T> x, MatrixView<T> f) {
+    if (memory_.local)
+      memory_.local->forward(query_.spec.seed, k, first, x, f, memory_.passes);
+    else
+      query_.model.forward((*this)(k), x, f, memory_.passes, query_.posterior.statistics());
+  }
   /// k goes from 0 to the last, again and again.
   ConstSpan<T> operator()(Index k) {
     if (k < memory_.first_draw || k >= memory_.last_draw) draw(k - k % group_);
@@ -86,12 +96,11 @@ void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisit
     const auto x = memory.x.matrix(inputs, std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, x);
     for (Index k = 0; k < samples; ++k) {
-      const ConstSpan<T> theta = draws(k);
       for (Index begin = 0; begin < x.cols; begin += tile) {
         check_interrupt();
         const auto part = x.columns(begin, std::min(tile, x.cols - begin));
         const auto f = memory.f.matrix(outputs, part.cols);
-        model.forward(theta, part, f, memory.passes, query.posterior.statistics());
+        draws.forward(k, first + begin, part, f);
         check_sense<T, T>(model, part, f, first + begin);
         store<T>(f, first + begin, k, samples, memory.all.data() + begin * values);
       }
@@ -104,6 +113,10 @@ void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisit
 }
 
 }  // namespace
+
+bool draws_samples(bdl_predict_method method) {
+  return method == BDL_MONTE_CARLO || method == BDL_LINEARIZED_MONTE_CARLO || method == BDL_LOCAL_MONTE_CARLO;
+}
 
 void check_samples(Index samples) {
   if (samples < 1 || samples > most_samples)
@@ -124,8 +137,9 @@ void check_spec(const Model<T>& model, const Posterior<T>& posterior, const Pred
     fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
   if (spec.method != BDL_MONTE_CARLO && spec.method != BDL_PLUG_IN)
     check_gaussian(posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
-  if (spec.method == BDL_MONTE_CARLO || spec.method == BDL_LINEARIZED_MONTE_CARLO)
-    check_samples(spec.samples);
+  if (spec.method == BDL_LOCAL_MONTE_CARLO && !(is_low_rank_moment(posterior.family()) && model.graph()))
+    fail(Status::ERROR_UNSUPPORTED, "BDL_LOCAL_MONTE_CARLO is for low-rank-moment posteriors of networks");
+  if (draws_samples(spec.method)) check_samples(spec.samples);
   check_points_fit(posterior, model);
 }
 
@@ -154,6 +168,7 @@ void visit_mixtures(const Query<T>& query, MixtureVisitor visit, const ChunkLimi
   const MemoryOf<T> memory(query);
   switch (query.spec.method) {
     case BDL_MONTE_CARLO:
+    case BDL_LOCAL_MONTE_CARLO:
     case BDL_PLUG_IN:
       return visit_samples(query, *memory, visit, limits);
     case BDL_QUADRATURE:

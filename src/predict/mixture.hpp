@@ -61,6 +61,9 @@ inline bool has_classes(const Likelihood& likelihood) {
   return likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL;
 }
 
+/// Does the method average over samples?
+bool draws_samples(bdl_predict_method method);
+
 /// Fails unless that many draws can be made.
 void check_samples(Index samples);
 

@@ -776,6 +776,28 @@ def bdl_posterior_create_low_rank_moment(dtype, dimension, rank):
     """
     return _lowlevel.bdl_posterior_create_low_rank_moment(dtype, dimension, rank)
 
+def bdl_posterior_as_full(posterior):
+    r"""
+    New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
+    rounding. Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a Gaussian posterior
+    :type full: bdl_posterior
+    :param full:      receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+    """
+    return _lowlevel.bdl_posterior_as_full(posterior)
+
+def bdl_posterior_as_diagonal(posterior):
+    r"""
+    New posterior of independent parameters with the same means and variances as a Gaussian one: of all
+    diagonal p the one with the smallest KL(q || p). Since 0.2.
+    :type posterior: bdl_posterior
+    :param posterior: a Gaussian posterior
+    :type diagonal: bdl_posterior
+    :param diagonal:  receives the handle; free with bdl_posterior_free()
+    """
+    return _lowlevel.bdl_posterior_as_diagonal(posterior)
+
 def bdl_posterior_create_layerwise_low_rank_moment(model, rank):
     r"""
     New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
@@ -1524,6 +1546,21 @@ def bdl_optimizer_guarded_steps(optimizer):
     """
     return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
 
+def bdl_optimizer_noise(optimizer):
+    r"""
+    How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+    "noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+    parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
+    :type is_exact: int32_t
+    :param is_exact:  receives 1 if it is in every layer, else 0
+    :type text: string
+    :param text:      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
+                         until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+    """
+    return _lowlevel.bdl_optimizer_noise(optimizer)
+
 def bdl_optimizer_diagnose(optimizer):
     r"""
     Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
@@ -1651,6 +1688,8 @@ BDL_LINEARIZED_MONTE_CARLO = _lowlevel.BDL_LINEARIZED_MONTE_CARLO
 r""" average over draws of the linearised model's outputs"""
 BDL_LINEARIZED = _lowlevel.BDL_LINEARIZED
 r""" closed forms for the linearised model"""
+BDL_LOCAL_MONTE_CARLO = _lowlevel.BDL_LOCAL_MONTE_CARLO
+r""" average over draws with noise of each example's own"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""

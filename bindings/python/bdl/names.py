@@ -41,7 +41,7 @@ families = _names(
     "family",
     "low_rank full full_moment diagonal_moment dropout layerwise_full low_rank_moment layerwise_low_rank_moment",
 )
-predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized")
+predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized local_monte_carlo")
 draw_kinds = _names("kind", "parameters probes", "BDL_DRAW_")
 scales = _names("scale", "linear log", "BDL_SCALE_")
 option_types = Names(

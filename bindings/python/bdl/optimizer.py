@@ -268,6 +268,12 @@ class Optimizer(Handle):
         return lowlevel.bdl_optimizer_guarded_steps(self._handle)
 
     @property
+    def noise(self) -> tuple[bool, str]:
+        """Of a low-rank-moment posterior: are all layers' noise exact, and a line for each that says how it is made."""
+        is_exact, text = lowlevel.bdl_optimizer_noise(self._handle)
+        return bool(is_exact), text
+
+    @property
     def shortened_steps(self) -> int:
         """Steps that were shortened to stay positive definite."""
         return lowlevel.bdl_optimizer_shortened_steps(self._handle)

@@ -71,6 +71,14 @@ class Posterior(Handle):
         of_model = capsule_of(model, Model, "model")
         return cls._of(lowlevel.bdl_posterior_create_layerwise_low_rank_moment(of_model, rank))
 
+    def as_full(self) -> Posterior:
+        """The same Gaussian in full moment parameters."""
+        return type(self)._of(lowlevel.bdl_posterior_as_full(self._handle))
+
+    def as_diagonal(self) -> Posterior:
+        """Independent parameters with the same means and variances."""
+        return type(self)._of(lowlevel.bdl_posterior_as_diagonal(self._handle))
+
     @property
     def dimension(self) -> int:
         """Number of parameters D."""

@@ -5940,6 +5940,110 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_posterior_as_full(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_posterior *handle2 = NULL ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &handle2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_as_full: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_as_full((struct bdl_posterior const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg2);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_as_diagonal(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_posterior *handle2 = NULL ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &handle2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_as_diagonal: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_as_diagonal((struct bdl_posterior const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg2);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_posterior_create_layerwise_low_rank_moment(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -9795,6 +9899,64 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_guarded_steps(PyObject *self, PyObject 
   }
   {
     resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_noise(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  char **arg3 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int32_t value2 ;
+  char const *value3 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  {
+    arg3 = (char **)&value3; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_noise: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_noise((struct bdl_optimizer const *)arg1,arg2,(char const **)arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg3)); 
   }
   {
     handle_release(&argument1); 
@@ -13878,6 +14040,22 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
+	 { "bdl_posterior_as_full", _wrap_bdl_posterior_as_full, METH_O, "\n"
+		"New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for\n"
+		"rounding. Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a Gaussian posterior\n"
+		":type full: bdl_posterior\n"
+		":param full:      receives the handle; free with bdl_posterior_free(). Memory is D^2 values\n"
+		""},
+	 { "bdl_posterior_as_diagonal", _wrap_bdl_posterior_as_diagonal, METH_O, "\n"
+		"New posterior of independent parameters with the same means and variances as a Gaussian one: of all\n"
+		"diagonal p the one with the smallest KL(q || p). Since 0.2.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: a Gaussian posterior\n"
+		":type diagonal: bdl_posterior\n"
+		":param diagonal:  receives the handle; free with bdl_posterior_free()\n"
+		""},
 	 { "bdl_posterior_create_layerwise_low_rank_moment", _wrap_bdl_posterior_create_layerwise_low_rank_moment, METH_VARARGS, "\n"
 		"New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block\n"
 		"N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is\n"
@@ -14419,6 +14597,18 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_optimizer_guarded_steps", _wrap_bdl_optimizer_guarded_steps, METH_O, "\n"
 		"Number of steps in which option \"guard\" held something back; 0 for NULL. On small data most steps of the\n"
 		"first half are usual. Since 0.1.\n"
+		""},
+	 { "bdl_optimizer_noise", _wrap_bdl_optimizer_noise, METH_O, "\n"
+		"How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option\n"
+		"\"noise_estimator\" says, and whether the law of an example's outputs there is that of a draw of the\n"
+		"parameters. It is, but for \"local\" in convolutions of more than one position. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED\n"
+		":type is_exact: int32_t\n"
+		":param is_exact:  receives 1 if it is in every layer, else 0\n"
+		":type text: string\n"
+		":param text:      receives a line for each layer with weights, such as \"conv 6 5: weights, exact\"; it lives\n"
+		"                     until the next call, or until the optimizer is freed. Any out-pointer may be NULL\n"
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
 		"Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last\n"
@@ -15506,6 +15696,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_QUADRATURE",SWIG_From_int((int)(BDL_QUADRATURE)));
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED_MONTE_CARLO",SWIG_From_int((int)(BDL_LINEARIZED_MONTE_CARLO)));
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED",SWIG_From_int((int)(BDL_LINEARIZED)));
+  SWIG_Python_SetConstant(d, "BDL_LOCAL_MONTE_CARLO",SWIG_From_int((int)(BDL_LOCAL_MONTE_CARLO)));
   SWIG_Python_SetConstant(d, "BDL_SCALE_LINEAR",SWIG_From_int((int)(BDL_SCALE_LINEAR)));
   SWIG_Python_SetConstant(d, "BDL_SCALE_LOG",SWIG_From_int((int)(BDL_SCALE_LOG)));
   

@@ -4,24 +4,12 @@
 #include <limits>
 
 #include "inference/batch/averages.hpp"
+#include "inference/noise/beliefs.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank_moment/kl_gradient.hpp"
-#include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
 namespace {
-
-Index rank_of(const auto& q) {
-  Index rank = 0;
-  for_each_low_rank_moment(q, [&](const auto& member, Index) { rank = member.rank(); });
-  return rank;
-}
-
-Index block_count(const auto& q) {
-  Index count = 0;
-  for_each_low_rank_moment(q, [&](const auto&, Index) { ++count; });
-  return count;
-}
 
 /// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a).
 double low_rank_root(const Options& options, Index rank) {
@@ -38,7 +26,7 @@ void FirstOrder<T>::reserve_low_rank(const Posterior<T>& q, const Options& optio
     largest = std::max(largest, member.dimension());
     reserve_kl_gradient(member, tall_);
   });
-  const Index dimension = q.dimension(), rank = rank_of(q);
+  const Index dimension = q.dimension(), rank = moment_rank(q);
   by_w_.reserve(largest * rank);
   Index scales = 0;
   switch (options.diagonal_part) {
@@ -82,7 +70,7 @@ template <bool adam>
 void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& averages,
                                   const NoiseGradient<T>& gradient, const Options& options,
                                   Posterior<T>& to) {
-  const Index dimension = step.from.dimension(), rank = rank_of(step.from);
+  const Index dimension = step.from.dimension(), rank = moment_rank(step.from);
   const T each = static_cast<T>(1 / step.data_size),
           each_kl = static_cast<T>(step.kl_weight / step.data_size),
           root = static_cast<T>(low_rank_root(options, rank));
@@ -160,7 +148,7 @@ void FirstOrder<T>::step_common(const Averages& averages, ConstSpan<T> by_log_si
 template <class T>
 template <bool adam>
 void FirstOrder<T>::step_tied(const DescentStep<T>& step, const Averages& averages, Posterior<T>& to) {
-  const Index dimension = step.from.dimension(), first = dimension * (1 + rank_of(step.from));
+  const Index dimension = step.from.dimension(), first = dimension * (1 + moment_rank(step.from));
   const std::span<T> s = scales_.first(dimension);
   for_each_low_rank_moment(step.from, [&](const LowRankMomentPosterior<T>& member, Index offset) {
     std::ranges::copy(member.s(), s.data() + offset);

@@ -3,26 +3,15 @@
 #include <algorithm>
 
 #include "curvature/seeds.hpp"
+#include "inference/noise/beliefs.hpp"
 
 namespace bdl {
 namespace {
 
-Index block_count(const auto& q) {
-  Index count = 0;
-  for_each_low_rank_moment(q, [&](const auto&, Index) { ++count; });
-  return count;
-}
-
-/// The rank that all members have.
-Index rank_of(const auto& q) {
-  Index rank = 0;
-  for_each_low_rank_moment(q, [&](const auto& member, Index) { rank = member.rank(); });
-  return rank;
-}
-
 /// Means, W, and where s is learned the log standard deviations.
-Index gradient_size(const auto& q, const Options& options) {
-  return q.dimension() * (rank_of(q) + (options.diagonal_part == DiagonalPart::fixed ? 1 : 2));
+template <class T>
+Index gradient_size(const Posterior<T>& q, const Options& options) {
+  return q.dimension() * (moment_rank(q) + (options.diagonal_part == DiagonalPart::fixed ? 1 : 2));
 }
 
 BatchSize noisy_size(const Options& options, Index examples) {
@@ -38,7 +27,7 @@ template <class T>
 void NoisyEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples) {
   const Index columns = examples * options.samples;
   if (!is_chosen_) network_.choose(options.noise_estimator);
-  network_.reserve(block_count(q), rank_of(q), examples, options.samples);
+  network_.reserve(block_count(q), moment_rank(q), examples, options.samples);
   model_.graph()->reserve(tape_, examples, options.samples, 1);
   outputs_.reserve(model_.outputs() * columns);
   c_.reserve(columns);
@@ -46,23 +35,13 @@ void NoisyEstimator<T>::reserve(const Posterior<T>& q, const Options& options, I
   gradient_.reserve(gradient_size(q, options));
 }
 
-/// Where all s of a block are one number, products with them are cheaper.
-template <class T>
-void NoisyEstimator<T>::find_blocks(const Posterior<T>& q, bool may_be_common) {
-  blocks_.clear();
-  for_each_low_rank_moment(q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
-    const ConstSpan<T> s = member.s();
-    const bool common = may_be_common && std::ranges::all_of(s, [&](T value) { return value == s[0]; });
-    blocks_.push_back({offset, member.dimension(), member.w(), s.data(), common});
-  });
-}
-
 template <class T>
 NoisyEstimate<T> NoisyEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x,
                                              ConstMatrixView<T> y, const Options& options, double weight,
                                              Index step, const Statistics& statistics) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
-  const StreamNoise<T> source(seed, step, network_.layout(block_count(q)), options.antithetic != 0);
+  const StreamNoise<T> source(seed, Stream::weight_noise, step, network_.layout(block_count(q)),
+                              options.antithetic != 0);
   const StreamKey layer_noise{seed, Stream::layer_noise, static_cast<std::uint64_t>(step), 0};
   return estimate(q, x, y, options, weight, source, layer_noise, statistics);
 }
@@ -73,10 +52,11 @@ NoisyEstimate<T> NoisyEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixV
                                              const NoiseSource<T>& source, const StreamKey& layer_noise,
                                              const Statistics& statistics) {
   const Graph<T>& graph = *model_.graph();
-  const Index samples = options.samples, rank = rank_of(q), dimension = q.dimension();
+  const Index samples = options.samples, rank = moment_rank(q), dimension = q.dimension();
   reserve(q, options, x.cols);
-  find_blocks(q,
-              options.diagonal_part == DiagonalPart::fixed || options.diagonal_part == DiagonalPart::block);
+  const bool common =
+      options.diagonal_part == DiagonalPart::fixed || options.diagonal_part == DiagonalPart::block;
+  find_blocks(q, common, blocks_);
   columns_ = x.cols * samples;
   const auto f = outputs_.matrix(graph.outputs(), columns_);
   network_.begin(q.mean(), blocks_, x.cols, samples, source);

@@ -39,7 +39,6 @@ class NoisyEstimator {
   const Tape<T>& tape() const { return tape_; }
 
  private:
-  void find_blocks(const Posterior<T>& q, bool may_be_common);
   const Model<T>& model_;
   NoisyNetwork<T> network_;
   Tape<T> tape_;

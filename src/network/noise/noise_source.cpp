@@ -9,7 +9,7 @@ StreamKey StreamNoise<T>::key(Purpose purpose, Index number, Index sample) const
   const Index slots = std::max(layout_.blocks, layout_.layers), base = antithetic_ ? sample / 2 : sample,
               slot =
                   (base * slots + number) * static_cast<Index>(Purpose::count) + static_cast<Index>(purpose);
-  return {seed_, Stream::weight_noise, static_cast<std::uint64_t>(step_), static_cast<std::uint32_t>(slot)};
+  return {seed_, stream_, static_cast<std::uint64_t>(step_), static_cast<std::uint32_t>(slot)};
 }
 
 template <class T>

@@ -40,8 +40,8 @@ struct NoiseLayout {
 template <class T>
 class StreamNoise final : public NoiseSource<T> {
  public:
-  StreamNoise(std::uint64_t seed, Index step, NoiseLayout layout, bool antithetic)
-      : seed_(seed), step_(step), layout_(layout), antithetic_(antithetic) {}
+  StreamNoise(std::uint64_t seed, Stream stream, Index step, NoiseLayout layout, bool antithetic)
+      : seed_(seed), stream_(stream), step_(step), layout_(layout), antithetic_(antithetic) {}
   void factors(Index block, Index sample, MatrixView<T> eps) const override;
   void outputs(Index layer, Index sample, MatrixView<T> xi) const override;
   void parameters(Index layer, Index sample, std::span<T> zeta) const override;
@@ -57,6 +57,7 @@ class StreamNoise final : public NoiseSource<T> {
   void fill(const StreamKey& key, T factor, std::span<T> out) const;
   void fill_signs(const StreamKey& key, MatrixView<T> out) const;
   std::uint64_t seed_;
+  Stream stream_;
   Index step_;
   NoiseLayout layout_;
   bool antithetic_;

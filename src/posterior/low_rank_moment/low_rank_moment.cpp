@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "base/profile.hpp"
 #include "parallel/parallel.hpp"
 
@@ -22,6 +23,13 @@ void for_columns(Index columns, Visit&& visit) {
 }
 
 }  // namespace
+
+template <class T>
+const LowRankMomentPosterior<T>& as_low_rank_moment(const Posterior<T>& q) {
+  if (q.family() != Family::low_rank_moment)
+    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank-moment family");
+  return dynamic_cast<const LowRankMomentPosterior<T>&>(q);
+}
 
 template <class T>
 LowRankMomentPosterior<T>::LowRankMomentPosterior(Index dimension, Index rank)
@@ -273,6 +281,8 @@ double LowRankMomentPosterior<T>::take(const PosteriorStep<T>&, UpdateWorkspace<
   fail(Status::ERROR_UNSUPPORTED, "a low-rank-moment posterior has no natural-gradient steps");
 }
 
+template const LowRankMomentPosterior<float>& as_low_rank_moment(const Posterior<float>&);
+template const LowRankMomentPosterior<double>& as_low_rank_moment(const Posterior<double>&);
 template class LowRankMomentPosterior<float>;
 template class LowRankMomentPosterior<double>;
 

@@ -4,7 +4,6 @@
 // C = I + W^T diag(1/s) W, which is always positive definite, is O(D K).
 #pragma once
 
-#include "base/error.hpp"
 #include "linalg/tall/woodbury.hpp"
 #include "posterior/posterior.hpp"
 
@@ -72,10 +71,6 @@ class LowRankMomentPosterior final : public Posterior<T> {
 
 /// Fails with ERROR_UNSUPPORTED for other families.
 template <class T>
-const LowRankMomentPosterior<T>& as_low_rank_moment(const Posterior<T>& q) {
-  if (q.family() != Family::low_rank_moment)
-    fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank-moment family");
-  return dynamic_cast<const LowRankMomentPosterior<T>&>(q);
-}
+const LowRankMomentPosterior<T>& as_low_rank_moment(const Posterior<T>& q);
 
 }  // namespace bdl

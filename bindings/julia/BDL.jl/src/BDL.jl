@@ -29,7 +29,7 @@ export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_ra
 export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initialize!, request_stop!, options,
     training_methods, describe_method, suggest_method, suggest_training, estimator_default, set_text!, start_noise!,
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
-    set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps
+    set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps, noise, as_full, as_diagonal
 export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
 export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
 export Search, vary!, run!, trials, best, apply!, folds

@@ -1034,6 +1034,30 @@ function bdl_posterior_create_low_rank_moment(dtype::Integer, dimension::Integer
 end
 
 """
+New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
+rounding. Since 0.2.
+
+# Arguments
+- `posterior`: a Gaussian posterior
+- `full`: receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+"""
+function bdl_posterior_as_full(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, full::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_as_full, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{bdl_posterior}},), posterior, full)
+end
+
+"""
+New posterior of independent parameters with the same means and variances as a Gaussian one: of all
+diagonal p the one with the smallest KL(q || p). Since 0.2.
+
+# Arguments
+- `posterior`: a Gaussian posterior
+- `diagonal`: receives the handle; free with bdl_posterior_free()
+"""
+function bdl_posterior_as_diagonal(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, diagonal::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_as_diagonal, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{bdl_posterior}},), posterior, diagonal)
+end
+
+"""
 New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
 N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
 sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
@@ -1883,6 +1907,21 @@ function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_opti
 end
 
 """
+How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+"noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
+- `is_exact`: receives 1 if it is in every layer, else 0
+- `text`: receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
+  until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+"""
+function bdl_optimizer_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_noise, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Int32}, Ptr{Ptr{UInt8}},), optimizer, is_exact, text)
+end
+
+"""
 Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
 good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
@@ -2041,6 +2080,7 @@ How expectations over the posterior are computed.
 - `BDL_QUADRATURE` = 3: exact, one-output generalised linear models
 - `BDL_LINEARIZED_MONTE_CARLO` = 4: average over draws of the linearised model's outputs
 - `BDL_LINEARIZED` = 5: closed forms for the linearised model
+- `BDL_LOCAL_MONTE_CARLO` = 6: average over draws with noise of each example's own
 """
 const bdl_predict_method = Cint
 const BDL_MONTE_CARLO = Cint(1)
@@ -2048,12 +2088,14 @@ const BDL_PLUG_IN = Cint(2)
 const BDL_QUADRATURE = Cint(3)
 const BDL_LINEARIZED_MONTE_CARLO = Cint(4)
 const BDL_LINEARIZED = Cint(5)
+const BDL_LOCAL_MONTE_CARLO = Cint(6)
 const bdl_predict_method_names = Dict{Cint,String}(
     1 => "BDL_MONTE_CARLO",
     2 => "BDL_PLUG_IN",
     3 => "BDL_QUADRATURE",
     4 => "BDL_LINEARIZED_MONTE_CARLO",
     5 => "BDL_LINEARIZED",
+    6 => "BDL_LOCAL_MONTE_CARLO",
 )
 
 """

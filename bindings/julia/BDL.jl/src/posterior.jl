@@ -130,6 +130,22 @@ function dropout_rates(q::Posterior)
 end
 
 """
+    as_full(posterior)
+    as_diagonal(posterior)
+
+The same Gaussian in full moment parameters; independent parameters with the same means and variances.
+
+# Examples
+```julia
+as_diagonal(q)
+```
+"""
+as_full(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_as_full(handle(q), out), bdl_posterior))
+
+"The same means and variances without covariances: see [`as_full`](@ref)."
+as_diagonal(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_as_diagonal(handle(q), out), bdl_posterior))
+
+"""
     copy(posterior)
 
 An independent copy; `deepcopy` is the same. Optimizers, with their model and posterior, can be copied too.

@@ -85,7 +85,8 @@ Mean of y and the two kinds of variance, `(mean, epistemic_variance, noise_varia
 parameters, and from the likelihood; their sum is the variance of y. For `:categorical`, y is the one-hot vector.
 
 Methods: `:monte_carlo` (draws of q), `:plug_in` (its mean only), `:quadrature` (exact, generalised linear models with
-one output), `:linearized` (closed forms), `:linearized_monte_carlo`.
+one output), `:linearized` (closed forms), `:linearized_monte_carlo`, `:local_monte_carlo`
+(noise of each example's own, of low-rank-moment posteriors).
 
 # Examples
 ```julia

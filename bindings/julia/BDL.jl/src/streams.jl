@@ -84,6 +84,23 @@ guarded_steps(optimizer)  # 0
 guarded_steps(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_guarded_steps(alive(optimizer)))
 
 """
+    noise(optimizer)
+
+How training makes the noise of a low-rank-moment posterior: `(is_exact, text)`, a line for each layer.
+
+# Examples
+```julia
+tied = Optimizer(model, Posterior(model; family = :layerwise_low_rank_moment, rank = 0), "k-tied", 10)
+noise(tied).is_exact  # true
+```
+"""
+function noise(optimizer::Optimizer)
+    is_exact, text = Ref{Int32}(), Ref{Ptr{UInt8}}()
+    check(LibBDL.bdl_optimizer_noise(handle(optimizer), is_exact, text))
+    return (is_exact = is_exact[] != 0, text = unsafe_string(text[]))
+end
+
+"""
     shortened_steps(optimizer)
 
 Number of steps that were shortened to keep the posterior positive definite.

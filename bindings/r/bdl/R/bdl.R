@@ -225,6 +225,16 @@ bdl_posterior_create_low_rank_moment <- function(dtype, dimension, rank)
   .Call('R_swig_bdl_posterior_create_low_rank_moment', dtype, dimension, rank, FALSE, PACKAGE='bdl')
 }
 
+bdl_posterior_as_full <- function(posterior)
+{
+  .Call('R_swig_bdl_posterior_as_full', posterior, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_as_diagonal <- function(posterior)
+{
+  .Call('R_swig_bdl_posterior_as_diagonal', posterior, FALSE, PACKAGE='bdl')
+}
+
 bdl_posterior_create_layerwise_low_rank_moment <- function(model, rank)
 {
   .Call('R_swig_bdl_posterior_create_layerwise_low_rank_moment', model, rank, FALSE, PACKAGE='bdl')
@@ -558,6 +568,11 @@ bdl_optimizer_memory <- function(optimizer, minibatch)
 bdl_optimizer_guarded_steps <- function(optimizer)
 {
   .Call('R_swig_bdl_optimizer_guarded_steps', optimizer, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_noise <- function(optimizer)
+{
+  .Call('R_swig_bdl_optimizer_noise', optimizer, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_diagnose <- function(optimizer)

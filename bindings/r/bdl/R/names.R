@@ -13,7 +13,8 @@ posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = 
                         layerwise_full = BDL_LAYERWISE_FULL, low_rank_moment = BDL_LOW_RANK_MOMENT,
                         layerwise_low_rank_moment = BDL_LAYERWISE_LOW_RANK_MOMENT)
 prediction_methods <- c(monte_carlo = BDL_MONTE_CARLO, plug_in = BDL_PLUG_IN, quadrature = BDL_QUADRATURE,
-                        linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED)
+                        linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED,
+                        local_monte_carlo = BDL_LOCAL_MONTE_CARLO)
 scales <- c(linear = BDL_SCALE_LINEAR, log = BDL_SCALE_LOG)
 
 # The number of a word. `up` counts frames up to the function that the user called.

@@ -3862,6 +3862,124 @@ R_swig_bdl_posterior_create_low_rank_moment ( SEXP dtype, SEXP dimension, SEXP r
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_as_full ( SEXP posterior, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
+  bdl_posterior *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_as_full", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_as_full", "posterior");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_as_full((struct bdl_posterior const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "full", handle2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_posterior_as_diagonal ( SEXP posterior, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
+  bdl_posterior *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_as_diagonal", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_as_diagonal", "posterior");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_as_diagonal((struct bdl_posterior const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "diagonal", handle2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_create_layerwise_low_rank_moment ( SEXP model, SEXP rank, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -7480,6 +7598,68 @@ R_swig_bdl_optimizer_guarded_steps ( SEXP optimizer, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_optimizer_noise ( SEXP optimizer, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  char **arg3 = (char **) 0 ;
+  SEXP given1 ;
+  int32_t output2 ;
+  char const *output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    arg3 = (char **)&output3;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_noise", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_noise", "optimizer");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_noise((struct bdl_optimizer const *)arg1,arg2,(char const **)arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "is_exact", Rf_ScalarInteger(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "text", bdlr_from_string(*arg3));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -11042,6 +11222,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
    {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
    {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
+   {"R_swig_bdl_posterior_as_diagonal", (DL_FUNC) &R_swig_bdl_posterior_as_diagonal, 2},
    {"R_swig_bdl_posterior_kl_prior", (DL_FUNC) &R_swig_bdl_posterior_kl_prior, 3},
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
    {"R_swig_bdl_posterior_create_blockwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_blockwise_full, 3},
@@ -11091,6 +11272,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
+   {"R_swig_bdl_optimizer_noise", (DL_FUNC) &R_swig_bdl_optimizer_noise, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
    {"R_swig_bdl_model_hessian", (DL_FUNC) &R_swig_bdl_model_hessian, 6},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
@@ -11113,6 +11295,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
+   {"R_swig_bdl_posterior_as_full", (DL_FUNC) &R_swig_bdl_posterior_as_full, 2},
    {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
    {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
