@@ -25,7 +25,7 @@ static bdl_status create(const char* description, const char* method, const char
     OK(bdl_posterior_create_full(BDL_F64, d, &l->q));
   else if (strcmp(family, "dropout") == 0)
     OK(bdl_posterior_create_dropout(l->model, 0, 0.1, &l->q));
-  else if (strncmp(family, "low_rank_moment", 15) == 0)
+  else if (strncmp(family, "layerwise_low_rank_moment", 25) == 0)
     OK(bdl_posterior_create_layerwise_low_rank_moment(l->model, 2, &l->q));
   else
     OK(bdl_posterior_create_low_rank(BDL_F64, d, strcmp(family, "diagonal") == 0 ? 0 : 2, &l->q));

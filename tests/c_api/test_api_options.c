@@ -140,7 +140,7 @@ static int lists(const char* text, const char* word) {
 static void test_methods(void** state) {
 #define GAUSSIAN "low_rank | diagonal | full | full_moment | diagonal_moment | layerwise_full"
 #define DENSE "full | layerwise_full"
-#define MOMENTS "low_rank_moment | layerwise_low_rank_moment"
+#define MOMENTS "layerwise_low_rank_moment | low_rank_moment"
   static const struct {
     const char *name, *rule, *curvature, *families;
   } methods[] = {{"slang", "blr", "mc-ef", GAUSSIAN},

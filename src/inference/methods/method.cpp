@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -137,8 +138,11 @@ std::vector<const char*> bit_words() {
 std::vector<std::string> all_set_words() {
   const std::vector<const char*> words = bit_words();
   std::vector<std::string> sets(std::size_t{1} << words.size());
+  std::vector<std::size_t> order(words.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 2], order.back());  // of low-rank moments the layerwise one first
   for (std::size_t set = 0; set < sets.size(); ++set)
-    for (std::size_t i = 0; i < words.size(); ++i)
+    for (const std::size_t i : order)
       if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);
   return sets;
 }

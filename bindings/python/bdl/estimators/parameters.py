@@ -6,18 +6,18 @@ LEARNING = """method : str, default="auto"
         classes, "slang-ggn" for numbers), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
         network without hidden units is a generalised linear model (``BayesianGLM``).
     posterior : str, default="auto"
-        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full" or "dropout";
-        "auto" is the one that the method is for, "low_rank" if it takes any.
+        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full",
+        "low_rank_moment", "layerwise_low_rank_moment" or "dropout"; "auto" is the one that the method is for, "low_rank" if it takes any.
     prior : Posterior or Optimizer, default=None
         What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
         another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
     rank : int, default=None
-        Of a low-rank posterior; None is 5."""
+        Of a low-rank posterior; None is 5, and 0 for methods of mean-field posteriors."""
 
 COURSE = """random_state : int, RandomState or None, default=1
         Seed of training. Equal seeds give equal numbers, in every language of the library.
     prediction : str, default="auto"
-        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo" or "linearized". "auto" suits the method
+        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo", "linearized" or "local_monte_carlo". "auto" suits the method
         (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace", else "monte_carlo".
     options : dict, default=None
         Of training, by name: ``bdl.options()`` lists them.

@@ -39,7 +39,7 @@ with_names <- function(y, rows, cols) {
 # Posterior and optimizer as the library suggests them where the caller has no wish, and the settings completed.
 learner_for <- function(model, x, y, settings, options) {
   method <- if (is.null(settings$method)) "auto" else settings$method
-  training <- bdl_training_suggest(model, nrow(x), 0, method, family_of_rank(settings$rank))
+  training <- bdl_training_suggest(model, nrow(x), 0, method, family_of_rank(settings$rank, method))
   posterior <- posterior_for(model, training, settings)
   settings$method <- training$suggested_method
   settings$rank <- switch(training$suggested_family, low_rank = bdl_posterior_rank(posterior), diagonal = 0,
@@ -52,11 +52,13 @@ learner_for <- function(model, x, y, settings, options) {
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
-# The library's word for the family that `rank` asks for.
-family_of_rank <- function(rank) {
+# The library's word for the family that `rank` asks for: of methods for low-rank covariances, such a one.
+family_of_rank <- function(rank, method) {
   if (is.null(rank)) return("auto")
   if (is.character(rank) && length(rank) == 1) return(rank)
   if (!is_count(rank)) refuse('rank must be a number or the name of a family, as "full" or "diagonal"', call = sys.call(-2))
+  moments <- "layerwise_low_rank_moment"
+  if (method != "auto" && grepl(moments, bdl_method_describe(method)$families)) return(moments)
   if (rank == 0) "diagonal" else "low_rank"
 }
 
@@ -64,6 +66,7 @@ posterior_for <- function(model, training, settings) {
   rank <- if (is.numeric(settings$rank)) settings$rank else training$rank
   switch(training$suggested_family,
     low_rank = , diagonal = bdl_posterior(model, rank),
+    low_rank_moment = , layerwise_low_rank_moment = bdl_posterior(model, rank, training$suggested_family),
     dropout = bdl_posterior(model, family = "dropout", dropout = settings$dropout),
     bdl_posterior(model, family = training$suggested_family)
   )
