@@ -112,6 +112,7 @@ documents() {
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done
   check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
+  check 'ELRG-VI, small run' sh examples/papers/elrg/run.sh --quick "$work/elrg"
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"

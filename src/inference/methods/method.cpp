@@ -76,8 +76,8 @@ void first_order(Options& options, const MethodContext&) {
   options.learn_prior = 0;
 }
 
-/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is
-/// learned beside a small fixed diagonal part collapses, and with it the network (docs/training.md).
+/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is learned
+/// collapses, and the network with it (docs/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext&) {
   set(options, Rule::bbb, EstimateKind::mc_reparam);
@@ -86,7 +86,7 @@ void low_rank_vi(Options& options, const MethodContext&) {
   options.samples = 1;
   options.diagonal_part = part;
   options.initial_precision = part == DiagonalPart::tied ? 1e4 : std::exp(10.0);
-  if (part == DiagonalPart::fixed) options.learn_prior = 0;
+  options.learn_prior = 0;
 }
 
 void naive_low_rank_vi(Options& options, const MethodContext& context) {

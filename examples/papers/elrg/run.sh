@@ -1,0 +1,27 @@
+#!/bin/sh
+# Tomczak, Swaroop and Turner (2020), tables 2 to 4 and the curves of figures 2 and 3: every method beside the others.
+# examples/papers/elrg/run.sh [RESULTS] fills RESULTS/elrg.csv (default build/elrg); what is there already is not done again,
+# and a run that was stopped goes on from its checkpoint. Data: BDL_DATA (default ../shared/data). Several hours of two cores.
+# run.sh --quick [RESULTS] does a little of everything with images made up.
+set -eu
+cd "$(dirname "$0")/../../.."
+quick=
+if [ "${1-}" = --quick ]; then
+  shift
+  quick=--quick
+fi
+results=${1-build/elrg}
+data=${BDL_DATA:-../shared/data}
+[ -n "$quick" ] || [ -d "$data/mnist" ] || { echo "run.sh: no folder $data/mnist; set BDL_DATA" >&2; exit 1; }
+if [ ! -x build/release/examples/elrg ]; then
+  sh tests/packages.sh build
+  cmake --preset release
+  cmake --build --preset release --parallel "$(nproc)"
+fi
+mkdir -p "$results"
+experiments='table2 figure2 table3-mnist table3-fashion table3-cifar10 estimators table4'
+[ -z "$quick" ] || experiments='table2 estimators'
+for experiment in $experiments; do
+  build/release/examples/elrg $experiment --data "$data" --results "$results" $quick
+done
+cat "$results/elrg.csv"
