@@ -29,6 +29,15 @@ BatchSize noisy_size(const Options& options, Index examples) {
   return {examples, options.samples, CurvatureKind::empirical_fisher, true};
 }
 
+template <class T>
+bool are_equal(ConstSpan<T> values) {
+  int others = 0;
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (const T value : values) others |= value == values[0] ? 0 : 1;
+  });
+  return others == 0;
+}
+
 }  // namespace
 
 template <class T>
@@ -52,7 +61,7 @@ void NoisyEstimator<T>::find_blocks(const Posterior<T>& q, bool may_be_common) {
   blocks_.clear();
   for_each_low_rank_moment(q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
     const ConstSpan<T> s = member.s();
-    const bool common = may_be_common && std::ranges::all_of(s, [&](T value) { return value == s[0]; });
+    const bool common = may_be_common && are_equal(s);
     blocks_.push_back({offset, member.dimension(), member.w(), s.data(), common});
   });
 }
