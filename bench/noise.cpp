@@ -85,8 +85,7 @@ std::vector<double> by_turns(bool quick, std::vector<Training>& trainings) {
 /// What an optimizer holds, and how much of M D numbers a minibatch twice as large adds.
 void add_memory(const Training& training, int64_t minibatch, Record& line) {
   const double held = training.megabytes(minibatch), of_twice = training.megabytes(2 * minibatch),
-               of_rows =
-                   static_cast<double>(minibatch * training.parameters()) * sizeof(float) / 1024 / 1024;
+               of_rows = static_cast<double>(minibatch * training.parameters()) * sizeof(float) / 1024 / 1024;
   line.set("memory_mb", held)
       .set("memory_mb_2M", of_twice)
       .set("growth_over_MD", (of_twice - held) / of_rows);

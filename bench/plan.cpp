@@ -114,10 +114,10 @@ std::vector<Record> conv_plan(const Settings& settings) {
 /// Dense layers by each method, then convolutions by two estimates of their noise.
 std::vector<Record> noise_plan(const Settings& settings) {
   std::vector<Record> lines;
-  const std::string dense = std::string("case=noise network=") +
-                            (settings.quick ? "784-100-10 M=64" : "784-400-400-10 M=256");
-  for (const char* method : {"elrg K=1", "elrg K=2", "elrg K=5", "elrg-d K=2", "mf-vi K=0", "k-tied K=0",
-                             "low-rank-vi K=2"})
+  const std::string dense =
+      std::string("case=noise network=") + (settings.quick ? "784-100-10 M=64" : "784-400-400-10 M=256");
+  for (const char* method :
+       {"elrg K=1", "elrg K=2", "elrg K=5", "elrg-d K=2", "mf-vi K=0", "k-tied K=0", "low-rank-vi K=2"})
     lines.push_back(line(dense + " method=" + method + " dtype=f32", 1));
   const std::string lenet = std::string("case=noise network=lenet5 M=") + (settings.quick ? "32" : "512");
   for (const char* estimator : {"local", "automatic"})
@@ -148,8 +148,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",
-                                              "conv",  "noise",  "gemm",   "stream",  "scaling", "endurance"};
+  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",   "conv",
+                                              "noise", "gemm",   "stream", "scaling", "endurance"};
   return names;
 }
 

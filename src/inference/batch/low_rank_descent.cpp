@@ -137,12 +137,11 @@ void FirstOrder<T>::step_rows(const DescentStep<T>& step, const Averages& averag
     with_simd([&](auto) BDL_INLINE_LAMBDA {
       for (Index k = 0; k < rank; ++k) {
         const T *const w = rows.from.w().column_data(k) + rows.row + begin,
-                *const kl = by_w.column_data(k) + begin,
-                *const g = gradient.w.data() + first_of_w + k * size + begin;
-        T* const next = to.column_data(k) + rows.row + begin;
-        const Index number = dimension + first_of_w + k * size + begin;
-        for (Index i = 0; i < count; ++i)
-          next[i] = w[i] - averages.template shift<adam>(number + i, each * g[i] + each_kl * kl[i]);
+                       *const kl = by_w.column_data(k) + begin,
+                       *const g = gradient.w.data() + first_of_w + k * size + begin;
+        averages.template move<adam>(
+            dimension + first_of_w + k * size + begin, count, w, to.column_data(k) + rows.row + begin,
+            [=](Index i) BDL_INLINE_LAMBDA { return each * g[i] + each_kl * kl[i]; });
       }
     });
   });

@@ -20,9 +20,8 @@ void kl_gradient_from(const LowRankMomentPosterior<T>& q, Index first, ConstSpan
           *s = q.s().data() + first;
   if (!out.mean.empty()) {
     T* const to = out.mean.data();
-    for_each_index(count, [=](Index i) BDL_INLINE_LAMBDA {
-      to[i] = lambda[i] * (mean[i] - (prior ? prior[i] : T(0)));
-    });
+    for_each_index(
+        count, [=](Index i) BDL_INLINE_LAMBDA { to[i] = lambda[i] * (mean[i] - (prior ? prior[i] : T(0))); });
   }
   tall_ridge<T>(w_rows, {s, at(count)}, q.core(), out.low_rank, out.log_sigma, scratch);
   for (Index k = 0; k < out.low_rank.cols; ++k) {
@@ -36,10 +35,10 @@ void kl_gradient_from(const LowRankMomentPosterior<T>& q, Index first, ConstSpan
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                \
-  template void kl_gradient(const LowRankMomentPosterior<T>&, ConstSpan<T>, ConstSpan<T>, \
-                            const LowRankMomentGradient<T>&, TallScratch&);               \
-  template void kl_gradient_from(const LowRankMomentPosterior<T>&, Index, ConstSpan<T>, ConstSpan<T>,  \
+#define BDL_INSTANTIATE(T)                                                                            \
+  template void kl_gradient(const LowRankMomentPosterior<T>&, ConstSpan<T>, ConstSpan<T>,             \
+                            const LowRankMomentGradient<T>&, TallScratch&);                           \
+  template void kl_gradient_from(const LowRankMomentPosterior<T>&, Index, ConstSpan<T>, ConstSpan<T>, \
                                  const LowRankMomentGradient<T>&, TallScratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
