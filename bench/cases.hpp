@@ -35,7 +35,11 @@ std::vector<Record> predictor(const Record& parameters);
 /// kernel, stride, pad) or steps of a network (network, method, M, S, L); limits.
 std::vector<Record> conv(const Record& parameters);
 
-/// "784-400-10" and its numbers.
-std::vector<std::int64_t> sizes_of(const Record& parameters);
+/// Steps of noisy layers and of a point estimate by turns. Parameters: network ("784-400-10" or lenet5),
+/// method, K, M; estimator, quick, stages if wanted.
+std::vector<Record> noise(const Record& parameters);
+
+/// The numbers of "784-400-10".
+std::vector<std::int64_t> sizes_of(const std::string& shape);
 
 }  // namespace bench

@@ -182,6 +182,17 @@ def endurance(runs):
                    f"{r['log_det_error']:.1e}"] for r in runs.all("endurance")])
 
 
+def noise(runs):
+    def figure(r, key):
+        return f"{r[key]:.2f}" if key in r else ""
+
+    return table(["network", "M", "method", "K", "estimator", "ms a step", "over map", "target", "over K = 1", "if linear",
+                  "optimizer MB", "at 2 M", "growth over M D"],
+                 [[r["network"], r["M"], r["method"], r["K"], r.get("estimator", "shared" if r["method"] == "low-rank-vi" else "local"), f"{r['ms']:.3g}", figure(r, "over_map"),
+                   figure(r, "target"), figure(r, "over_rank_1"), figure(r, "linear"), f"{r['memory_mb']:.1f}",
+                   f"{r['memory_mb_2M']:.1f}", f"{r['growth_over_MD']:.3f}"] for r in runs.all("noise")])
+
+
 def limits(runs):
     rows = []
     for count in sorted({r["threads"] for r in runs.all("gemm")}):
@@ -220,6 +231,15 @@ def plot(runs):
     return svg.figure([panel("D", "parameters D (L={L}, n={n})", (1, "dashed: linear")),
                        panel("n", "rows n = M S ({shape}, L={L})", (1, "dashed: linear")),
                        panel("L", "rank L ({shape}, n={n})", (2, "dashed: quadratic"))])
+
+
+NOISE = """## Noisy layers
+
+Steps of ELRG-VI and its baselines, one draw, float, one thread, by turns with steps of `map` in the same run; the least of
+twelve turns. A step of `elrg` makes K + 1 products where `map` makes one: the target is 1.15 (K + 1). "Growth over M D" is
+what an optimizer holds more at a minibatch of 2 M, as a part of M D numbers: nothing grows with M D. `build/release/bench/bdl_bench
+noise` prints the same, `bench/elrg_peer.py` compares with PyTorch.
+"""
 
 
 def page(runs):
@@ -272,6 +292,8 @@ A long stream through `lo-fi`, a line for each tenth; the error of log det Sigma
 the same U and d:
 
 {endurance(runs)}
+{NOISE}
+{noise(runs)}
 ## Scaling
 
 ![time of a step against D, n and L](scaling.svg)

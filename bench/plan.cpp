@@ -111,6 +111,23 @@ std::vector<Record> conv_plan(const Settings& settings) {
   return lines;
 }
 
+/// Dense layers by each method, then convolutions by two estimates of their noise.
+std::vector<Record> noise_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  const std::string dense =
+      std::string("case=noise network=") + (settings.quick ? "784-100-10 M=64" : "784-400-400-10 M=256");
+  for (const char* method :
+       {"elrg K=1", "elrg K=2", "elrg K=5", "elrg-d K=2", "mf-vi K=0", "k-tied K=0", "low-rank-vi K=2"})
+    lines.push_back(line(dense + " method=" + method + " dtype=f32", 1));
+  const std::string lenet = std::string("case=noise network=lenet5 M=") + (settings.quick ? "32" : "512");
+  for (const char* estimator : {"local", "automatic"})
+    for (const char* rank : {"1", "2", "5"})
+      lines.push_back(line(lenet + " method=elrg K=" + rank + " estimator=" + estimator + " dtype=f32", 1));
+  if (settings.profile)
+    for (Record& record : lines) record.set("stages", "1");
+  return lines;
+}
+
 /// Cost against D (the caller's rows, no model), against n = M S, against L.
 std::vector<Record> scaling_plan(const Settings& settings) {
   using Numbers = std::vector<std::int64_t>;
@@ -131,8 +148,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",
-                                              "conv",  "gemm",   "stream", "scaling", "endurance"};
+  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",   "conv",
+                                              "noise", "gemm",   "stream", "scaling", "endurance"};
   return names;
 }
 
@@ -143,6 +160,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
                               : name == "online"                    ? online_plan(settings)
                               : name == "endurance"                 ? endurance_plan(settings)
                               : name == "conv"                      ? conv_plan(settings)
+                              : name == "noise"                     ? noise_plan(settings)
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)

@@ -8,7 +8,7 @@
 namespace bench {
 
 std::vector<Record> predict(const Record& parameters) {
-  const std::vector<int64_t> sizes = sizes_of(parameters);
+  const std::vector<int64_t> sizes = sizes_of(parameters.text("shape"));
   const int64_t examples = parameters.integer("examples"), samples = parameters.integer("S"),
                 classes = sizes.back();
   const Model model = make_model(BDL_F32, sizes, BDL_CATEGORICAL);

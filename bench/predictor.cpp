@@ -8,7 +8,7 @@
 namespace bench {
 
 std::vector<Record> predictor(const Record& parameters) {
-  const std::vector<int64_t> sizes = sizes_of(parameters);
+  const std::vector<int64_t> sizes = sizes_of(parameters.text("shape"));
   const int64_t samples = parameters.integer("S"), outputs = sizes.back();
   const Model model =
       make_model(BDL_F64, sizes, BDL_GAUSSIAN, parameters.text("activation") == "tanh" ? BDL_TANH : BDL_RELU);

@@ -31,6 +31,13 @@ const Record& Session::limit(const std::string& name, const std::string& dtype, 
   return known;
 }
 
+void Session::add_limits(const std::string& dtype, Record& parameters) {
+  const Record& peaks = limit("gemm", dtype, parameters);
+  parameters.set(dtype == "f32" ? "sgemm_peak" : "dgemm_peak", peaks.number("gflops"))
+      .set("own_peak", peaks.number("own_gflops"));
+  parameters.set("triad_gbs", limit("stream", "f64", parameters).number("gbs"));
+}
+
 void Session::report(const Record& record) {
   std::printf("%s\n", record.line().c_str());
   std::fflush(stdout);
@@ -40,10 +47,7 @@ void Session::report(const Record& record) {
 void Session::measure(Record parameters) {
   const std::string name = parameters.text("case"), dtype = parameters.text("dtype");
   if (name == "gemm" || name == "stream") return report(limit(name, dtype, parameters));
-  const Record& peaks = limit("gemm", dtype, parameters);
-  parameters.set(dtype == "f32" ? "sgemm_peak" : "dgemm_peak", peaks.number("gflops"))
-      .set("own_peak", peaks.number("own_gflops"));
-  parameters.set("triad_gbs", limit("stream", "f64", parameters).number("gbs"));
+  if (name != "noise") add_limits(dtype, parameters);  // which compares steps with steps
   const std::vector<Record> lines = run_child(parameters);
   for (const Record& line : lines) report(line);
   if (name == "slang") compare_threads(lines.front());

@@ -11,12 +11,13 @@ namespace bench {
 
 class Session {
  public:
-  /// Parameters of plan(). Measures the machine's limits, then the line.
+  /// Parameters of plan(). Measures the machine's limits, if the line has a use for them, then the line.
   void measure(Record parameters);
   void write_json(const std::string& file) const;
 
  private:
   const Record& limit(const std::string& name, const std::string& dtype, const Record& parameters);
+  void add_limits(const std::string& dtype, Record& parameters);
   void report(const Record& record);
   void compare_threads(const Record& line);
 

@@ -95,7 +95,7 @@ Record profile(const Record& parameters, Training<T>& training, int64_t steps) {
 
 template <class T>
 std::vector<Record> run(const Record& parameters) {
-  const Shape shape{sizes_of(parameters), parameters.integer("M"), parameters.integer("S"),
+  const Shape shape{sizes_of(parameters.text("shape")), parameters.integer("M"), parameters.integer("S"),
                     parameters.integer("L")};
   const bool quick = parameters.has("quick");
   Training<T> training(shape, likelihood_of(parameters));
@@ -113,9 +113,9 @@ std::vector<Record> run(const Record& parameters) {
 
 }  // namespace
 
-std::vector<int64_t> sizes_of(const Record& parameters) {
+std::vector<int64_t> sizes_of(const std::string& shape) {
   std::vector<int64_t> sizes;
-  std::istringstream words(parameters.text("shape"));
+  std::istringstream words(shape);
   for (std::string word; std::getline(words, word, '-');) sizes.push_back(std::stoll(word));
   return sizes;
 }

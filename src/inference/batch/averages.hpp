@@ -2,6 +2,7 @@
 // of them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "inference/batch/first_order.hpp"
@@ -72,6 +73,39 @@ struct FirstOrder<T>::Averages {
     const T v = keep_squares * (second ? second[i] : T(0)) + add_squares * g * g;
     next_second[i] = v;
     return length * m / (std::sqrt(unbias_squares * v) + epsilon);
+  }
+
+  /// to[i] = from[i] less the shift of parameter number + i, whose gradient is gradient(i). A few at a time,
+  /// beside what is read: else compilers fear overlaps and make no vectors.
+  template <bool adam, class Gradient>
+  BDL_ALWAYS_INLINE void move(Index number, Index count, const T* from, T* to,
+                              const Gradient& gradient) const {
+    constexpr Index most = 256;
+    T m[most], v[most], moved[most];
+    for (Index begin = 0; begin < count; begin += most) {
+      const Index some = std::min(most, count - begin);
+      first ? move_some<adam, true>(number + begin, begin, some, from, gradient, m, v, moved)
+            : move_some<adam, false>(number + begin, begin, some, from, gradient, m, v, moved);
+      std::copy_n(m, some, next_first + number + begin);
+      if constexpr (adam) std::copy_n(v, some, next_second + number + begin);
+      std::copy_n(moved, some, to + begin);
+    }
+  }
+
+ private:
+  template <bool adam, bool goes_on, class Gradient>
+  BDL_ALWAYS_INLINE void move_some(Index number, Index begin, Index count, const T* from,
+                                   const Gradient& gradient, T* m, T* v, T* moved) const {
+    for (Index i = 0; i < count; ++i) {
+      const T g = gradient(begin + i);
+      m[i] = keep * (goes_on ? first[number + i] : T(0)) + add * g;
+      T shift = length * m[i];
+      if constexpr (adam) {
+        v[i] = keep_squares * (goes_on ? second[number + i] : T(0)) + add_squares * g * g;
+        shift /= std::sqrt(unbias_squares * v[i]) + epsilon;
+      }
+      moved[i] = from[begin + i] - shift;
+    }
   }
 };
 

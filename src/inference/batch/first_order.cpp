@@ -79,8 +79,12 @@ void FirstOrder<T>::step_mean(const DescentStep<T>& step, const Averages& averag
   const T *g = step.gradient.data(), *old = step.from.mean().data();
   const T each = static_cast<T>(step.gradient_scale / step.data_size);
   T* const next = mean.data();
-  for_each_index(step.from.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
-    next[i] = old[i] - averages.template shift<adam>(i, each * g[i]);
+  parallel_blocks(step.from.dimension(), 1 << 14, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      const T* const some = g + first;
+      averages.template move<adam>(first, count, old + first, next + first,
+                                   [=](Index i) BDL_INLINE_LAMBDA { return each * some[i]; });
+    });
   });
 }
 

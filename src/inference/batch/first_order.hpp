@@ -72,6 +72,14 @@ class FirstOrder {
   template <bool adam>
   void step_low_rank(const DescentStep<T>& step, const Averages& averages, const NoiseGradient<T>& gradient,
                      const Options& options, Posterior<T>& to);
+  /// Parameters row .. row + count - 1 of a block, whose first one is `offset`.
+  struct LowRankRows {
+    const LowRankMomentPosterior<T>& from;
+    Index offset, row, count;
+  };
+  template <bool adam>
+  void step_rows(const DescentStep<T>& step, const Averages& averages, const NoiseGradient<T>& gradient,
+                 const LowRankRows& rows, bool has_scales, MatrixView<T> to);
   template <bool adam, class Scale>
   static void step_free(const Averages& averages, ConstSpan<T> by_log_sigma, Index first, ConstSpan<T> from,
                         std::span<T> to);

@@ -11,6 +11,9 @@
 namespace bdl {
 namespace {
 
+/// Rows of W whose gradient is made and used while it is in the cache.
+constexpr Index rows_together = 1 << 15;
+
 /// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a).
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
@@ -27,7 +30,7 @@ void FirstOrder<T>::reserve_low_rank(const Posterior<T>& q, const Options& optio
     reserve_kl_gradient(member, tall_);
   });
   const Index dimension = q.dimension(), rank = moment_rank(q);
-  by_w_.reserve(largest * rank);
+  by_w_.reserve(std::min(largest, rows_together) * rank);
   Index scales = 0;
   switch (options.diagonal_part) {
     case DiagonalPart::free:
@@ -71,9 +74,7 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
                                   const NoiseGradient<T>& gradient, const Options& options,
                                   Posterior<T>& to) {
   const Index dimension = step.from.dimension(), rank = moment_rank(step.from);
-  const T each = static_cast<T>(1 / step.data_size),
-          each_kl = static_cast<T>(step.kl_weight / step.data_size),
-          root = static_cast<T>(low_rank_root(options, rank));
+  const T root = static_cast<T>(low_rank_root(options, rank));
   Averages of_w = averages;
   of_w.length *= root;
   of_w.epsilon /= root;
@@ -84,23 +85,12 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
   for_each_low_rank_moment(step.from, [&](const LowRankMomentPosterior<T>& from, Index offset) {
     const Index size = from.dimension();
     const bool has_scales = options.diagonal_part != DiagonalPart::fixed;
-    const auto part = [&](auto all) { return all.empty() ? all : all.subspan(at(offset), at(size)); };
-    const std::span<T> by_log_sigma = has_scales ? part(by_log_sigma_.first(dimension)) : std::span<T>();
-    const MatrixView<T> by_w = by_w_.matrix(size, rank);
-    kl_gradient<T>(from, {}, part(step.prior_precision), {{}, by_w, by_log_sigma}, tall_);
     LowRankMomentPosterior<T>& target = *targets[block];
-    const T *const w = from.w().data, *const kl = by_w.data, *const g = gradient.w.data() + offset * rank;
-    T* const next = target.w().data;
-    const Index first = dimension + offset * rank;
-    for_each_index(size * rank, [=](Index i) BDL_INLINE_LAMBDA {
-      next[i] = w[i] - of_w.template shift<adam>(first + i, each * g[i] + each_kl * kl[i]);
-    });
-    if (has_scales) {
-      T* const both = by_log_sigma.data();
-      const T* const of_data = gradient.log_sigma.data() + offset;
-      for_each_index(size,
-                     [=](Index i) BDL_INLINE_LAMBDA { both[i] = each * of_data[i] + each_kl * both[i]; });
-    }
+    for (Index row = 0; row < size; row += rows_together)
+      step_rows<adam>(step, of_w, gradient, {from, offset, row, std::min(rows_together, size - row)},
+                      has_scales, target.w());
+    const std::span<T> by_log_sigma =
+        has_scales ? by_log_sigma_.first(dimension).subspan(at(offset), at(size)) : std::span<T>();
     const Index first_scale = dimension * (1 + rank);
     with_scale(options.scale_parameter, [&](auto scale) {
       using Scale = decltype(scale);
@@ -114,6 +104,39 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
     });
     ++block;
   });
+}
+
+/// W's rows, and the gradient by log sqrt(s) where it has a use.
+template <class T>
+template <bool adam>
+void FirstOrder<T>::step_rows(const DescentStep<T>& step, const Averages& averages,
+                              const NoiseGradient<T>& gradient, const LowRankRows& rows, bool has_scales,
+                              MatrixView<T> to) {
+  const T each = static_cast<T>(1 / step.data_size),
+          each_kl = static_cast<T>(step.kl_weight / step.data_size);
+  const Index size = rows.from.dimension(), rank = rows.from.rank(), first = rows.offset + rows.row,
+              first_of_w = rows.offset * rank + rows.row, dimension = step.from.dimension();
+  const MatrixView<T> by_w = by_w_.matrix(rows.count, rank);
+  const std::span<T> by_log_sigma =
+      has_scales ? by_log_sigma_.first(dimension).subspan(at(first), at(rows.count)) : std::span<T>();
+  kl_gradient_from<T>(rows.from, rows.row, {}, step.prior_precision.subspan(at(first), at(rows.count)),
+                      {{}, by_w, by_log_sigma}, tall_);
+  parallel_blocks(rows.count, 1 << 12, [&](Index begin, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      for (Index k = 0; k < rank; ++k) {
+        const T *const w = rows.from.w().column_data(k) + rows.row + begin,
+                       *const kl = by_w.column_data(k) + begin,
+                       *const g = gradient.w.data() + first_of_w + k * size + begin;
+        averages.template move<adam>(
+            dimension + first_of_w + k * size + begin, count, w, to.column_data(k) + rows.row + begin,
+            [=](Index i) BDL_INLINE_LAMBDA { return each * g[i] + each_kl * kl[i]; });
+      }
+    });
+  });
+  T* const both = by_log_sigma.data();
+  const T* const of_data = gradient.log_sigma.data() + first;
+  for_each_index(std::ssize(by_log_sigma),
+                 [=](Index i) BDL_INLINE_LAMBDA { both[i] = each * of_data[i] + each_kl * both[i]; });
 }
 
 /// Of each parameter.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "network/noise/noisy_network.hpp"
+#include "parallel/parallel.hpp"
 #include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
@@ -21,13 +22,22 @@ Index moment_rank(const Posterior<T>& q) {
   return rank;
 }
 
+template <class T>
+bool are_equal(ConstSpan<T> values) {
+  int others = 0;
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (const T value : values) others |= value == values[0] ? 0 : 1;
+  });
+  return others == 0;
+}
+
 /// Where all s of a block are one number, products with them are cheaper: to be looked for?
 template <class T>
 void find_blocks(const Posterior<T>& q, bool may_be_common, std::vector<BlockBelief<T>>& out) {
   out.clear();
   for_each_low_rank_moment(q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
     const ConstSpan<T> s = member.s();
-    const bool common = may_be_common && std::ranges::all_of(s, [&](T value) { return value == s[0]; });
+    const bool common = may_be_common && are_equal(s);
     out.push_back({offset, member.dimension(), member.w(), s.data(), common});
   });
 }

@@ -44,7 +44,12 @@ BDL_ALWAYS_INLINE double sum_of_part(ConstSpan<T> values) {
   for (std::size_t first = 0; first < values.size(); first += block) {
     const std::size_t count = std::min(block, values.size() - first);
     const T* from = values.data() + first;
-    std::size_t ordinary = 0;
+    std::size_t equal = 0, ordinary = 0;
+    for (std::size_t i = 0; i < count; ++i) equal += from[i] == from[0];
+    if (equal == count) {
+      sum += static_cast<double>(count) * std::log(static_cast<double>(from[0]));
+      continue;
+    }
     for (std::size_t i = 0; i < count; ++i)
       ordinary += static_cast<double>(from[i]) >= std::numeric_limits<double>::min() &&
                   static_cast<double>(from[i]) <= std::numeric_limits<double>::max();

@@ -1,4 +1,4 @@
-// Sums of logarithms over many values: one logarithm per block of them.
+// Sums of logarithms over many values: one logarithm per block of them, which may all be equal.
 #pragma once
 
 #include "base/view.hpp"

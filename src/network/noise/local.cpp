@@ -2,21 +2,41 @@
 // each weight once per example, in dense layers; in convolutions the noise of positions is independent.
 #include <cmath>
 
+#include "linalg/blas/vector_kernels.hpp"
 #include "network/noise/examples.hpp"
 #include "network/noise/noisy_layer.hpp"
 
 namespace bdl {
 namespace {
 
-/// visit(numbers of a map of Q, numbers of an output's map): of each output, with the map that it belongs to.
-template <class T, class Visit>
-void for_each_map(Index maps, Index outputs, Index run, Index cols, Visit&& visit) {
-  parallel_blocks(cols, task_grain(outputs * run), [&](Index first, Index count) noexcept {
-    with_simd([&](auto) BDL_INLINE_LAMBDA {
-      for (Index j = first; j < first + count; ++j)
-        for (Index o = 0; o < outputs; ++o) visit(j, o * maps / outputs, o);
+/// Outputs of a column, of `outputs` maps of `run` numbers, and maps of Q: that many outputs share one.
+struct VarianceMaps {
+  Index maps, outputs, run;
+  /// Outputs with a map each are one long map; those of dense layers with a common s are one run.
+  static VarianceMaps of(Index maps, Index outputs, Index run) {
+    return maps == outputs ? VarianceMaps{1, 1, outputs * run} : VarianceMaps{maps, outputs, run};
+  }
+  bool is_one_number() const { return maps == 1 && run == 1; }
+};
+
+/// visit(column): of each.
+template <class Visit>
+void for_each_output_column(const VarianceMaps& of, Index cols, Visit&& visit) {
+  parallel_blocks(cols, task_grain(of.outputs * of.run), [&](Index first, Index count) noexcept {
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      for (Index j = first; j < first + count; ++j) visit(width, j);
     });
   });
+}
+
+/// out += xi sqrt(q), and xi becomes xi / (2 sqrt(q)); `step`: of q, 0 where all have one.
+template <Index step, class T>
+BDL_ALWAYS_INLINE void add_noise(const T* q, Index count, T* xi, T* out) {
+  for (Index i = 0; i < count; ++i) {
+    const T root = std::sqrt(q[step * i]);
+    out[i] += xi[i] * root;
+    xi[i] = root > 0 ? xi[i] / (2 * root) : T(0);
+  }
 }
 
 template <class T>
@@ -82,20 +102,19 @@ void NoisyLayer<T>::pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const 
 /// z += xi sqrt(Q), and xi / (2 sqrt(Q)) is kept.
 template <class T>
 void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch) {
-  const Index maps = variance_maps(), run = out_run();
+  const auto of = VarianceMaps::of(variance_maps(), output().channels, out_run());
   const MatrixView<T> squares = scratch.inputs.matrix(a.rows, a.cols), xi = kept(s),
-                      q = scratch.outputs.matrix(maps * run, z.cols);
+                      q = scratch.outputs.matrix(of.maps * of.run, z.cols);
   square(a, squares);
   apply_variance(squares, q);
   source_->outputs(number_, s, xi);
-  for_each_map<T>(maps, output().channels, run, z.cols, [=](Index j, Index map, Index o) BDL_INLINE_LAMBDA {
-    const T* const variance = q.column_data(j) + map * run;
-    T *const noise = xi.column_data(j) + o * run, *const out = z.column_data(j) + o * run;
-    for (Index i = 0; i < run; ++i) {
-      const T root = std::sqrt(variance[i]);
-      out[i] += noise[i] * root;
-      noise[i] = root > 0 ? noise[i] / (2 * root) : T(0);
-    }
+  for_each_output_column(of, z.cols, [=](auto, Index j) BDL_INLINE_LAMBDA {
+    const T* const variance = q.column_data(j);
+    T *const noise = xi.column_data(j), *const out = z.column_data(j);
+    if (of.is_one_number()) return add_noise<0>(variance, of.outputs, noise, out);
+    for (Index o = 0; o < of.outputs; ++o)
+      add_noise<1>(variance + o * of.maps / of.outputs * of.run, of.run, noise + o * of.run,
+                   out + o * of.run);
   });
 }
 
@@ -103,14 +122,22 @@ void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, No
 template <class T>
 MatrixView<T> NoisyLayer<T>::sensitivities_of_variance(Index s, ConstMatrixView<T> e,
                                                        NoiseScratch<T>& scratch) const {
-  const Index maps = variance_maps(), run = out_run(), outputs = output().channels;
+  const auto of = VarianceMaps::of(variance_maps(), output().channels, out_run());
   const ConstMatrixView<T> noise = kept(s);
-  const MatrixView<T> h = scratch.outputs.matrix(maps * run, e.cols);
-  for_each_map<T>(maps, outputs, run, e.cols, [=](Index j, Index map, Index o) BDL_INLINE_LAMBDA {
-    const bool is_first = o % (outputs / maps) == 0;
-    const T *const from = e.column_data(j) + o * run, *const of_noise = noise.column_data(j) + o * run;
-    T* const to = h.column_data(j) + map * run;
-    for (Index i = 0; i < run; ++i) to[i] = (is_first ? T(0) : to[i]) + from[i] * of_noise[i];
+  const MatrixView<T> h = scratch.outputs.matrix(of.maps * of.run, e.cols);
+  for_each_output_column(of, e.cols, [=](auto width, Index j) BDL_INLINE_LAMBDA {
+    const T *const from = e.column_data(j), *const of_noise = noise.column_data(j);
+    T* const to = h.column_data(j);
+    if (of.is_one_number()) {
+      *to = dot<width()>(from, of_noise, of.outputs);
+      return;
+    }
+    for (Index o = 0; o < of.outputs; ++o) {
+      const bool is_first = o % (of.outputs / of.maps) == 0;
+      const T *const in = from + o * of.run, *const xi = of_noise + o * of.run;
+      T* const sum = to + o * of.maps / of.outputs * of.run;
+      for (Index i = 0; i < of.run; ++i) sum[i] = (is_first ? T(0) : sum[i]) + in[i] * xi[i];
+    }
   });
   return h;
 }

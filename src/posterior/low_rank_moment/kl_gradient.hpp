@@ -26,4 +26,10 @@ template <class T>
 void kl_gradient(const LowRankMomentPosterior<T>& q, ConstSpan<T> prior_mean, ConstSpan<T> prior_precision,
                  const LowRankMomentGradient<T>& out, TallScratch& scratch);
 
+/// By parameters `first` and following, as many as there are prior precisions: the same bits.
+template <class T>
+void kl_gradient_from(const LowRankMomentPosterior<T>& q, Index first, ConstSpan<T> prior_mean,
+                      ConstSpan<T> prior_precision, const LowRankMomentGradient<T>& out,
+                      TallScratch& scratch);
+
 }  // namespace bdl
