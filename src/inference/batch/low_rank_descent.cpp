@@ -23,8 +23,8 @@ Index block_count(const auto& q) {
   return count;
 }
 
-/// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a). SGD on
-/// V is SGD with the rate a r on W.
+/// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a). SGD
+/// on V is SGD with the rate a r on W.
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
