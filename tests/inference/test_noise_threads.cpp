@@ -19,7 +19,8 @@ struct Setting {
 template <class T>
 Dense results_of(const Setting& setting, Index threads) {
   const auto network = described_network<T>(
-      "input 6 12 12; conv 32 3 pad 1; batchnorm; relu; maxpool 2; conv 34 3 groups 2; tanh; dense 60; relu; dense 4",
+      "input 6 12 12; conv 32 3 pad 1; batchnorm; relu; maxpool 2; conv 34 3 groups 2; tanh; dense 60; relu; "
+      "dense 4",
       BDL_CATEGORICAL);
   const std::shared_ptr<Posterior<T>> q = layerwise_moment_posterior<T>(*network, setting.rank);
   Optimizer<T> optimizer(network, q, find_method(setting.method), 1000);
@@ -46,8 +47,8 @@ Dense results_of(const Setting& setting, Index threads) {
 template <class T>
 void several_threads_have_the_bits_of_one(void**) {
   using enum NoiseEstimator;
-  const Setting settings[] = {{"elrg", 2, local},     {"elrg-d", 2, weights}, {"elrg-d", 1, flipout},
-                              {"mf-vi", 0, local},    {"k-tied", 0, shared},  {"low-rank-vi", 2, shared},
+  const Setting settings[] = {{"elrg", 2, local},      {"elrg-d", 2, weights}, {"elrg-d", 1, flipout},
+                              {"mf-vi", 0, local},     {"k-tied", 0, shared},  {"low-rank-vi", 2, shared},
                               {"elrg-d", 1, automatic}};
   for (const Setting& setting : settings) {
     const Dense expected = results_of<T>(setting, 1);

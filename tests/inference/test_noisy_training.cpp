@@ -344,7 +344,8 @@ void assert_step(const Course& course, double kl_weight, double of_log_sigma = 1
   const double rate = course.optimizer->options().learning_rate / data_size;
   assert_close("mean", after.mean, before.mean - rate * gradient.mean, 1e-12);
   assert_close("W", after.w, before.w - 0.5 * rate * gradient.w, 1e-12);
-  assert_close("log sigma", after.log_sigma, before.log_sigma - of_log_sigma * rate * gradient.log_sigma, 1e-12);
+  assert_close("log sigma", after.log_sigma, before.log_sigma - of_log_sigma * rate * gradient.log_sigma,
+               1e-12);
 }
 
 /// 0: the likelihood alone.
@@ -471,7 +472,8 @@ void tied_deviations_have_rank_k(void**) {
 void points_have_no_noise(void**) {
   const auto network =
       described_network<double>("input 2 4 4; conv 3 3 pad 1 nobias; batchnorm; relu; dense 2", BDL_GAUSSIAN);
-  for (const DiagonalPart part : {DiagonalPart::free, DiagonalPart::block, DiagonalPart::tied, DiagonalPart::fixed}) {
+  for (const DiagonalPart part :
+       {DiagonalPart::free, DiagonalPart::block, DiagonalPart::tied, DiagonalPart::fixed}) {
     const std::shared_ptr<Posterior<double>> q = layerwise_moment_posterior<double>(*network, 2);
     Optimizer<double> optimizer(network, q, find_method("elrg-d"), 100);
     Options options = optimizer.options();
@@ -504,7 +506,8 @@ void priors_are_scaled_as_published(void**) {
   const double expected[] = {3, 3, 4, 4, 5, 5};
   for (std::size_t b = 0; b < graph.blocks().size(); ++b)
     for (Index i = 0; i < graph.blocks()[b].size(); ++i)
-      assert_near("precision", prior.precision()[at(graph.blocks()[b].offset + i)], 0.25 * expected[b], 1e-15);
+      assert_near("precision", prior.precision()[at(graph.blocks()[b].offset + i)], 0.25 * expected[b],
+                  1e-15);
 }
 
 // What a factor is worth ---------------------------------------------------------------------------------
@@ -528,12 +531,12 @@ double elbo_after_training(Index rank, const Dense& x, const Dense& y) {
   const auto estimate = estimator.estimate(*q, {x.values.data(), 2, x.cols}, {y.values.data(), 1, x.cols},
                                            options, 1, 1 << 20, {{}, {}});
   const Index dimension = q->dimension();
-  return estimate.expected_log_likelihood -
-         kl_of(column_of(std::as_const(*q).mean()), covariance_of(*q), Dense(dimension, 1), identity(dimension));
+  return estimate.expected_log_likelihood - kl_of(column_of(std::as_const(*q).mean()), covariance_of(*q),
+                                                  Dense(dimension, 1), identity(dimension));
 }
 
-/// A factor that lies where the data say nothing turns to the prior: (log(gamma / s) - 1 + s / gamma) / 2 nats
-/// in each of two blocks, 5.0 together.
+/// A factor that lies where the data say nothing turns to the prior: (log(gamma / s) - 1 + s / gamma) / 2
+/// nats in each of two blocks, 5.0 together.
 void each_factor_is_worth_five_nats(void**) {
   Random random(16);
   Dense x(2, 100), y(1, 100);

@@ -42,23 +42,23 @@ class ChosenNoise final : public NoiseSource<double> {
     if (!is_random_) return has_one_ && place == one_ ? 1 : 0;
     const auto [purpose, number, sample, i] = place;
     const Index of = is_antithetic ? sample / 2 : sample;
-    const double normal =
-        Random(static_cast<std::uint64_t>(((static_cast<Index>(purpose) * 31 + number) * 17 + of) * 100003 + i))
-            .normal();
+    const double normal = Random(static_cast<std::uint64_t>(
+                                     ((static_cast<Index>(purpose) * 31 + number) * 17 + of) * 100003 + i))
+                              .normal();
     return is_antithetic && sample % 2 == 1 ? -normal : normal;
   }
   /// All that were asked for.
   std::vector<Place> places() const {
     std::vector<Place> all;
     for (const auto& [of, count] : counts_)
-      for (Index i = 0; i < count; ++i) all.emplace_back(std::get<0>(of), std::get<1>(of), std::get<2>(of), i);
+      for (Index i = 0; i < count; ++i)
+        all.emplace_back(std::get<0>(of), std::get<1>(of), std::get<2>(of), i);
     return all;
   }
 
   void factors(Index block, Index sample, MatrixView<double> eps) const override {
-    fill(Purpose::factors, block, sample, {eps.rows * eps.cols}, [&](Index i) -> double& {
-      return eps(i % eps.rows, i / eps.rows);
-    });
+    fill(Purpose::factors, block, sample, eps.rows * eps.cols,
+         [&](Index i) -> double& { return eps(i % eps.rows, i / eps.rows); });
   }
   void outputs(Index layer, Index sample, MatrixView<double> xi) const override {
     fill(Purpose::outputs, layer, sample, xi.size(), [&](Index i) -> double& { return xi.data[i]; });
@@ -74,8 +74,7 @@ class ChosenNoise final : public NoiseSource<double> {
                        (packet * parameters_[at(layer)] + first) * packet_size + i});
   }
   void check_own_parameters(Index layer, Index packets) const override {
-    counts_[{Purpose::own_parameters, layer, first_sample}] =
-        packets * packet_size * parameters_[at(layer)];
+    counts_[{Purpose::own_parameters, layer, first_sample}] = packets * packet_size * parameters_[at(layer)];
   }
   void signs(Index layer, Index, MatrixView<double> in, MatrixView<double> out) const override {
     Random random(static_cast<std::uint64_t>(900 + layer));
@@ -144,7 +143,8 @@ class Pass {
     blocks_.clear();
     Index offset = 0;
     for (std::size_t b = 0; b < sizes_.size(); ++b) {
-      blocks_.push_back({offset, sizes_[b], {w[b].values.data(), sizes_[b], rank_}, s_.data() + offset, common});
+      blocks_.push_back(
+          {offset, sizes_[b], {w[b].values.data(), sizes_[b], rank_}, s_.data() + offset, common});
       offset += sizes_[b];
     }
     Dense f = poison(outputs(), examples_ * samples);
@@ -310,7 +310,8 @@ void examples_are_independent_or_share_a_draw(void**) {
       const Dense got = across(), first = pass.jacobian(0), second = pass.jacobian(1);
       const double scale = max_abs(diagonal_part(pass, first, first));
       if (noise == shared) {
-        assert_close(text, got, diagonal_part(pass, first, second) + low_rank_part(pass, first, second), 1e-12);
+        assert_close(text, got, diagonal_part(pass, first, second) + low_rank_part(pass, first, second),
+                     1e-12);
       } else if (noise == flipout) {
         assert_true(max_abs(got) > 1e-3 * scale);
         pass.source.turned = 1;
@@ -412,8 +413,7 @@ void samples_are_passes_of_their_own(void**) {
       Pass together(text, 2, 17, 3), alone(text, 2, 17, 1);
       for (Pass* pass : {&together, &alone}) pass->choose(noise);
       const Dense f = together.forward();
-      for (Index s = 0; s < 3; ++s)
-        assert_close(text, alone.forward(s), columns_of(f, s * 17, 17), 1e-14);
+      for (Index s = 0; s < 3; ++s) assert_close(text, alone.forward(s), columns_of(f, s * 17, 17), 1e-14);
       assert_true(max_abs(columns_of(f, 0, 17) - columns_of(f, 17, 17)) > 0.01);
     }
 }
@@ -438,8 +438,7 @@ const char* const differentiable[] = {
     "input 4; dense 5; tanh; dense 3",
     "input 3; dense 4; residual; dense 4 nobias; tanh; dense 4; end; tanh; dense 2",
     "input 2 5 5; conv 4 3 pad 1 groups 2; tanh; conv 3 3 stride 2; tanh; dense 2",
-    "input 2 4 4; residual; conv 4 3 pad 1 nobias; batchnorm; shortcut; conv 4 1 nobias; batchnorm noaffine; "
-    "end; tanh; dense 2",
+    "input 2 4 4; residual; conv 4 3 pad 1 nobias; batchnorm; shortcut; conv 4 1 nobias; end; tanh; dense 2",
     "input 3; dense 4; batchnorm; tanh; dropout 0.3; dense 2",
 };
 
@@ -447,8 +446,7 @@ const char* const differentiable[] = {
 double loss_of(Pass& pass, const Dense& seeds, const std::vector<double>& c) {
   const Dense f = pass.forward();
   double sum = 0;
-  for (Index r = 0; r < f.cols; ++r)
-    sum += c[at(r)] * dot(columns_of(f, r, 1), columns_of(seeds, r, 1));
+  for (Index r = 0; r < f.cols; ++r) sum += c[at(r)] * dot(columns_of(f, r, 1), columns_of(seeds, r, 1));
   return sum;
 }
 
@@ -503,8 +501,8 @@ void the_estimator_says_what_it_does(void**) {
     return network.text();
   };
   const auto expected = [](const char* first, const char* second, const char* third, const char* fourth) {
-    return std::string("conv 2 3 pad 1: ") + first + "\nconv 3 4 stride 4: " + second + "\nconv 4 2: " + third +
-           "\ndense 2: " + fourth + "\n";
+    return std::string("conv 2 3 pad 1: ") + first + "\nconv 3 4 stride 4: " + second +
+           "\nconv 4 2: " + third + "\ndense 2: " + fourth + "\n";
   };
   assert_text(text_of(NoiseEstimator::local).c_str(),
               expected("local, approximate", "local, approximate", "local, exact", "local, exact").c_str());

@@ -22,7 +22,8 @@ struct Setting {
 };
 
 const char* const dense_text = "input 30; dense 20; tanh; dense 12; relu; dense 3";
-const char* const image_text = "input 2 9 9; conv 6 3 pad 1; relu; maxpool 2; conv 4 3 groups 2; tanh; dense 3";
+const char* const image_text =
+    "input 2 9 9; conv 6 3 pad 1; relu; maxpool 2; conv 4 3 groups 2; tanh; dense 3";
 const char* const normed_text =
     "input 2 6 6; conv 4 3 pad 1 nobias; batchnorm; relu; residual; conv 4 3 pad 1; tanh; batchnorm; end; "
     "dropout 0.2; dense 3";
@@ -85,7 +86,8 @@ Problem<T> problem_of(const Setting& setting) {
   Random random(61);
   Problem<T> out{network, layerwise_moment_posterior<T>(*network, setting.rank), {}};
   out.data = {random.normal(network->inputs(), examples), Dense(1, 0)};
-  for (Index i = 0; i < examples; ++i) out.data.y = beside(out.data.y, random_targets(network->likelihood, random));
+  for (Index i = 0; i < examples; ++i)
+    out.data.y = beside(out.data.y, random_targets(network->likelihood, random));
   return out;
 }
 
