@@ -468,6 +468,50 @@ void tied_deviations_have_rank_k(void**) {
   assert_true(max_abs(numbers_of(*q).log_sigma - first) > 0.1);
 }
 
+/// log sigma of every parameter by u and t, factor by factor, and rho, block by block.
+Dense tied_log_sigma(const std::vector<ParameterBlock>& blocks, Index rank, const Dense& values) {
+  Dense out(0, 1);
+  Index first = 0;
+  for (const ParameterBlock& block : blocks) {
+    const Index rows = block.is_bias ? block.size() : block.rows;
+    for (Index o = 0; o < rows; ++o)
+      for (Index j = 0; j < (block.is_bias ? 1 : block.cols); ++j) {
+        double sigma = 0;
+        for (Index l = 0; l < rank && !block.is_bias; ++l)
+          sigma +=
+              std::exp(values(first + l * rows + o, 0) + values(first + rank * rows + l * block.cols + j, 0));
+        out.values.push_back(block.is_bias ? values(first + o, 0) : std::log(sigma));
+      }
+    first += block.is_bias ? rows : (rows + block.cols) * rank;
+  }
+  out.rows = std::ssize(out.values);
+  return out;
+}
+
+/// Their gradient against differences of the standard deviations' logarithms.
+void tied_factors_go_down_their_gradient(void**) {
+  const Course course = course_of("k-tied", 0, [](Options& o) { o.tied_rank = 2; });
+  const auto& blocks = course.network->graph()->blocks();
+  const TiedScales<double>& tied = course.optimizer->first_order().tied();
+  step_on(*course.optimizer, course.x, course.y);  // from then on s is that of the factors
+  for (int step = 0; step < 3; ++step) {
+    const Dense before = column_of(tied.values());
+    assert_close("log sigma", numbers_of(*course.q).log_sigma, tied_log_sigma(blocks, 2, before), 1e-13);
+    const Dense by_log_sigma = gradient_of(course, 1).log_sigma;
+    step_on(*course.optimizer, course.x, course.y);
+    Dense gradient(before.rows, 1);
+    for (Index i = 0; i < before.rows; ++i) {
+      Dense up = before, down = before;
+      up(i, 0) += 1e-5;
+      down(i, 0) -= 1e-5;
+      gradient(i, 0) =
+          dot(by_log_sigma, tied_log_sigma(blocks, 2, up) - tied_log_sigma(blocks, 2, down)) / 2e-5;
+    }
+    const double rate = course.optimizer->options().learning_rate / data_size;
+    assert_close("moved", column_of(tied.values()) - before, -rate * gradient, 1e-7);
+  }
+}
+
 /// Points are learned by their mean alone.
 void points_have_no_noise(void**) {
   const auto network =
@@ -568,6 +612,7 @@ int test_noisy_training() {
       cmocka_unit_test(a_common_s_moves_as_one),
       cmocka_unit_test(a_fixed_s_stays),
       cmocka_unit_test(tied_deviations_have_rank_k),
+      cmocka_unit_test(tied_factors_go_down_their_gradient),
       cmocka_unit_test(points_have_no_noise),
       cmocka_unit_test(priors_are_scaled_as_published),
       cmocka_unit_test(each_factor_is_worth_five_nats),

@@ -76,8 +76,9 @@ class ChosenNoise final : public NoiseSource<double> {
   void check_own_parameters(Index layer, Index packets) const override {
     counts_[{Purpose::own_parameters, layer, first_sample}] = packets * packet_size * parameters_[at(layer)];
   }
-  void signs(Index layer, Index, MatrixView<double> in, MatrixView<double> out) const override {
-    Random random(static_cast<std::uint64_t>(900 + layer));
+  void signs(Index layer, Index sample, MatrixView<double> in, MatrixView<double> out) const override {
+    const Index of = is_antithetic ? (first_sample + sample) / 2 : first_sample + sample;
+    Random random(static_cast<std::uint64_t>(900 + 10 * of + layer));
     for (MatrixView<double> m : {in, out})
       for (Index i = 0; i < m.size(); ++i) m.data[i] = random.uniform() < 0.5 ? -1 : 1;
     for (Index i = 0; turned >= 0 && i < out.rows; ++i) {
