@@ -100,15 +100,15 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
-  if (is_low_rank_moment(posterior_->family()) && !prior.belief()->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED,
-         "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
-         family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
 template <class T>
 void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> belief) {
+  if (is_low_rank_moment(posterior_->family()) && !belief->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
+         family_word(belief->family()));
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(belief), posterior_->kind());
   check_prior(prior, options_);

@@ -14,7 +14,8 @@ namespace {
 /// Rows of W whose gradient is made and used while it is in the cache.
 constexpr Index rows_together = 1 << 15;
 
-/// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a).
+/// Root of a: Adam with a rate r on V is Adam with the rate sqrt(a) r on W, and with epsilon / sqrt(a). SGD
+/// on V is SGD with the rate a r on W.
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
@@ -76,7 +77,7 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
   const Index dimension = step.from.dimension(), rank = moment_rank(step.from);
   const T root = static_cast<T>(low_rank_root(options, rank));
   Averages of_w = averages;
-  of_w.length *= root;
+  of_w.length *= adam ? root : root * root;
   of_w.epsilon /= root;
   std::vector<LowRankMomentPosterior<T>*>& targets = targets_;
   targets.clear();
