@@ -24,7 +24,7 @@ bdl_status bdl_predictor_create(const bdl_model* model, const bdl_posterior* pos
                                 bdl_predictor** predictor) {
   return bdl::guard("bdl_predictor_create", [&] {
     bdl::not_null(predictor, "predictor");
-    bdl::check_enum(method, BDL_MONTE_CARLO, BDL_LINEARIZED, "method");
+    bdl::check_enum(method, BDL_MONTE_CARLO, BDL_LOCAL_MONTE_CARLO, "method");
     bdl::with_both(model, posterior, [&](const auto& m, const auto& q) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       *predictor = new bdl_predictor{

@@ -128,12 +128,13 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
   // Where a posterior is the prior, its mean was learned, and may be right.
   const bool mean_moved = mean_shift >= moved || optimizer.prior().belief();
-  // The mode has no precision to move, that of a fixed small variance stays, and plain gradients keep no share of the initial one.
+  // The mode has no precision to move, that of a fixed small variance stays, and plain gradients keep no
+  // share of the initial one.
   const auto rule = optimizer.options().rule;
   const bool has_fixed_variance =
       is_low_rank_moment(q.family()) && optimizer.options().diagonal_part == DiagonalPart::fixed;
   const bool precision_moved = rule == Rule::map || has_fixed_variance ? true
-                               : rule == Rule::bbb ? precision_shift >= moved
+                               : rule == Rule::bbb                     ? precision_shift >= moved
                                                    : optimizer.state.start_weight < old_weight;
   return {mean_shift, precision_shift,
           advice<T>(optimizer, precision.first(q.dimension()), mean_moved, precision_moved)};

@@ -109,7 +109,7 @@ static void test_methods(void** state) {
   const bdl_posterior* q = gaussian.posterior;
   (void)state;
   all_refuse(WITH_METHOD, INVALID, "method is 0", m, q, x, 0, 3);
-  all_refuse(WITH_METHOD, INVALID, "method is 6", m, q, x, 6, 3);
+  all_refuse(WITH_METHOD, INVALID, "method is 7", m, q, x, 7, 3);
   all_refuse(WITH_SAMPLES, INVALID, "samples is 0", m, q, x, BDL_MONTE_CARLO, 0);
   all_refuse(WITH_SAMPLES, INVALID, "samples is -1", m, q, x, BDL_MONTE_CARLO, -1);
   all_refuse(WITH_SAMPLES, INVALID, "samples is 9223372036854775807", m, q, x, BDL_MONTE_CARLO, INT64_MAX);

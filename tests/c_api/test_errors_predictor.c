@@ -51,8 +51,8 @@ static void test_creation(void** state) {
   REFUSES_TO_CREATE(INVALID, "posterior is NULL", m, NULL, BDL_MONTE_CARLO, S);
   REFUSES_TO_CREATE(BDL_ERROR_SHAPE, "posterior is f32, the model f64", m, single, BDL_MONTE_CARLO, S);
   REFUSES_TO_CREATE(BDL_ERROR_SHAPE, "posterior has 16 parameters, the model 17", m, small, BDL_PLUG_IN, S);
-  REFUSES_TO_CREATE(INVALID, "method is 0, expected 1 to 5", m, q, 0, S);
-  REFUSES_TO_CREATE(INVALID, "method is 6, expected 1 to 5", m, q, 6, S);
+  REFUSES_TO_CREATE(INVALID, "method is 0, expected 1 to 6", m, q, 0, S);
+  REFUSES_TO_CREATE(INVALID, "method is 7, expected 1 to 6", m, q, 7, S);
   REFUSES_TO_CREATE(INVALID, "samples is 0", m, q, BDL_MONTE_CARLO, 0);
   REFUSES_TO_CREATE(INVALID, "samples is -1", m, q, BDL_LINEARIZED_MONTE_CARLO, -1);
   REFUSES_TO_CREATE(BDL_ERROR_UNSUPPORTED, "quadrature needs", m, q, BDL_QUADRATURE, 0);

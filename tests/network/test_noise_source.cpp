@@ -16,7 +16,7 @@ constexpr Index sizes[] = {24, 40, 16}, count = 32;
 
 template <class T>
 StreamNoise<T> noise_of_step(Index step, std::uint64_t seed = 7, bool antithetic = false) {
-  return {seed, step, {2, 3, sizes}, antithetic};
+  return {seed, bdl::Stream::weight_noise, step, {2, 3, sizes}, antithetic};
 }
 
 template <class T>

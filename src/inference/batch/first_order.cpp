@@ -54,6 +54,7 @@ typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentS
                                                       const Options& options) {
   const bool adam = is_adam(options),
              goes_on = now_.steps > 0 && now_.size == size && now_.has_second == adam;
+  tied_.set_moved(false);  // whatever a failed step has left
   next_.size = size;
   next_.has_second = adam;
   next_.steps = goes_on ? now_.steps + 1 : 1;

@@ -182,7 +182,7 @@ void FirstOrder<T>::step_tied(const DescentStep<T>& step, const Averages& averag
   const std::span<T> next = tied_.next();
   for (std::size_t i = 0; i < next.size(); ++i)
     next[i] = now[i] - averages.template shift<adam>(first + static_cast<Index>(i), gradient[i]);
-  tied_.set_moved();
+  tied_.set_moved(true);
   tied_.spread_next(s);
   for_each_low_rank_moment(to, [&](LowRankMomentPosterior<T>& member, Index offset) {
     std::copy_n(s.data() + offset, member.dimension(), member.s().data());

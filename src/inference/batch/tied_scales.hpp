@@ -35,7 +35,7 @@ class TiedScales {
     if (is_moved_) now_.swap(next_);
     is_moved_ = false;
   }
-  void set_moved() { is_moved_ = true; }
+  void set_moved(bool moved) { is_moved_ = moved; }
 
  private:
   struct Part {

@@ -76,8 +76,8 @@ void first_order(Options& options, const MethodContext&) {
   options.learn_prior = 0;
 }
 
-/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is learned
-/// collapses, and the network with it (docs/training.md).
+/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is
+/// learned collapses, and the network with it (docs/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext&) {
   set(options, Rule::bbb, EstimateKind::mc_reparam);
