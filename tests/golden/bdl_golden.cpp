@@ -9,6 +9,16 @@
 
 namespace golden {
 
+Vector flatten_all(const Json& array) {
+  if (!array.is_array()) return {array.get<double>()};
+  Vector all;
+  for (const Json& part : array) {
+    const Vector values = flatten_all(part);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
 Vector flatten(const Json& matrix) {
   Vector flat;
   for (const Json& line : matrix) {

@@ -21,16 +21,6 @@ namespace {
 using bdl::Index;
 using bdl::MatrixView;
 
-Vector flatten_all(const Json& json) {
-  if (!json.is_array()) return {json.get<double>()};
-  Vector all;
-  for (const Json& part : json) {
-    const Vector values = flatten_all(part);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
 /// Noise of the file: one list of layers a sample.
 class GivenNoise final : public bdl::NoiseSource<double> {
  public:

@@ -28,6 +28,8 @@ inline bdl_matrix_out row_out(Vector& v) {
 
 /// Row by row.
 Vector flatten(const Json& matrix);
+/// Of any depth; the last index runs first.
+Vector flatten_all(const Json& array);
 
 /// Largest difference relative to the expected vector's largest entry; infinite for what is not finite.
 double error(const Vector& got, const Vector& expected);

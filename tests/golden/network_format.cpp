@@ -79,15 +79,6 @@ class Problem {
     if (error > tolerance) std::printf("    %s: %.3g\n", name, error);
     worst_ = std::max(worst_, error);
   }
-  static Vector flatten_all(const Json& json) {
-    if (!json.is_array()) return {json.get<double>()};
-    Vector all;
-    for (const Json& part : json) {
-      const Vector values = flatten_all(part);
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    return all;
-  }
 
   /// Node by node, as the masks of dropout are given.
   void forward(bdl::ConstMatrixView<double> x) {
