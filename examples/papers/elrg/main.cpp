@@ -222,7 +222,7 @@ Run begin(const Experiment& experiment, const Method& method, const Images& trai
     check(bdl_optimizer_set_text(optimizer, experiment.options));
   }
   check(bdl_optimizer_set_text(optimizer, method.options));
-  check(bdl_optimizer_set_int(optimizer, "minibatch", experiment.minibatch));
+  check(bdl_optimizer_set_int(optimizer, "minibatch", std::min(experiment.minibatch, train.count())));
   check(bdl_optimizer_set_int(optimizer, "seed", seed));
   check(bdl_optimizer_set_int(optimizer, "threads", 1));
   return run;
