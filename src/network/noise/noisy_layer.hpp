@@ -76,10 +76,8 @@ class NoisyLayer {
                 const LayerGradient<T>& out, NoiseScratch<T>& scratch);
 
  private:
-  static constexpr Index together = 4;  // columns of W that share a pass over E
-  bool is_packed() const { return conv_.has_value(); }
-  Layout layout() const { return is_packed() ? Layout::packets : Layout::columns; }
-  Index lanes() const { return is_packed() ? packet_size : 1; }
+  Layout layout() const { return conv_ ? Layout::packets : Layout::columns; }
+  Index lanes() const { return conv_ ? packet_size : 1; }
   Index columns() const { return columns_of(layout(), size_.examples); }
   Shape input() const { return conv_ ? conv_->input : Shape{dense_->inputs}; }
   Shape output() const { return conv_ ? conv_->output : Shape{dense_->outputs}; }
