@@ -64,7 +64,7 @@ const Experiment experiments[] = {
      "mnist",
      "input 784\ndense 400\nrelu\ndense 400\nrelu\ndense 10",
      256,
-     30,
+     50,
      "prior_scaling=elrg prior_precision=0.01 final_rate=1",
      {"elrg K=1", "elrg K=2", "elrg K=5", "naive K=1", "naive K=2", "k-tied 2", "k-tied 3", "mf-vi", "map",
       "slang L=1", "slang L=8"}},
