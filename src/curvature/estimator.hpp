@@ -12,8 +12,9 @@
 namespace bdl {
 
 /// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
-/// Hessian (mc-ggn), of which the gradient is a combination.
-enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
+/// Hessian (mc-ggn), of which the gradient is a combination; or the gradient, and behind it as curvature those
+/// columns, or the gradient for one label drawn from the model.
+enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1, gradient_and_root = 2, gradient_and_label = 3 };
 
 struct BatchSize {
   Index examples = 0, samples = 0;
@@ -34,6 +35,8 @@ struct SeedSpec {
   bool apart = false;
   /// Of layers that normalise.
   Statistics statistics{};
+  /// Of labels that are drawn from the model.
+  StreamKey labels{};
 };
 
 /// What one minibatch under S parameter samples says.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "curvature/moment_seeds.hpp"
 
@@ -65,6 +66,72 @@ void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, Const
   }
 }
 
+/// Columns of the root of each output's Hessian, the first of all outputs first.
+template <class T>
+void fill_roots(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e) {
+  double unused = 0;
+  for (Index k = 0; k < likelihood.outputs(); ++k)
+    for (Index j = 0; j < f.cols; ++j)
+      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(k * f.cols + j),
+                              &unused);
+}
+
+/// The first class up to which the probabilities are more than `share` together.
+template <class T>
+Index drawn_class(const Likelihood& likelihood, const T* f, double share, std::vector<double>& p) {
+  likelihood.moments(f, p.data(), p.data() + likelihood.outputs());
+  Index k = 0;
+  for (double sum = p[0]; sum <= share && k + 1 < likelihood.outputs();) sum += p[static_cast<std::size_t>(++k)];
+  return k;
+}
+
+/// Gradients for one label of each output, drawn from the model: of a class; else a random combination of the
+/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood.
+template <class T>
+void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
+                          ConstMatrixView<T> y, MatrixView<T> e) {
+  const Index outputs = likelihood.outputs();
+  std::vector<double> numbers(static_cast<std::size_t>(2 * outputs));
+  std::vector<T> root(static_cast<std::size_t>(outputs));
+  StreamKey stream = key;
+  for (Index j = 0; j < f.cols; ++j) {
+    stream.sample = key.sample + static_cast<std::uint32_t>(j);
+    const T* const from = f.column_data(j);
+    const std::span<T> seed = e.column(j);
+    if (likelihood.kind() == BDL_CATEGORICAL) {
+      double share = 0;
+      fill_uniform<double>(stream, 0, {&share, 1}, 0, 1);
+      const T label = static_cast<T>(drawn_class(likelihood, from, share, numbers));
+      likelihood.gradient(from, &label, seed.data());
+      continue;
+    }
+    fill_normal<double>(stream, 0, {numbers.data(), static_cast<std::size_t>(outputs)});
+    std::ranges::fill(seed, T(0));
+    for (Index k = 0; k < outputs; ++k) {
+      double unused = 0;
+      likelihood.hessian_root(from, y.column_data(j % y.cols), k, root.data(), &unused);
+      for (std::size_t c = 0; c < seed.size(); ++c)
+        seed[c] += static_cast<T>(numbers[static_cast<std::size_t>(k)]) * root[c];
+    }
+  }
+}
+
+/// The gradient counts in sums only, what stands behind it in the curvature only.
+template <class T>
+void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
+  const auto gradients = static_cast<std::size_t>(f.cols);
+  std::ranges::fill(c, T(0));
+  std::ranges::fill(c.first(gradients), static_cast<T>(spec.scale));
+  std::ranges::fill(w.first(gradients), T(0));
+  fill_gradients(likelihood, spec, f, y, e.columns(0, f.cols));
+  const MatrixView<T> behind = e.columns(f.cols, e.cols - f.cols);
+  if (spec.kind == CurvatureKind::gradient_and_root)
+    fill_roots(likelihood, f, y, behind);
+  else
+    fill_label_gradients(likelihood, spec.labels, f, y, behind);
+}
+
 }  // namespace
 
 template <class T>
@@ -76,6 +143,8 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
     fill_gradients(likelihood, spec, f, y, e);
     return fill_held_rows(likelihood, f, y, e, c, w);
   }
+  if (spec.kind != CurvatureKind::gauss_newton)
+    return fill_gradient_and_curvature(likelihood, spec, f, y, e, c, w);
   if (spec.moment_jitter > 0 && is_classification(likelihood))
     return fill_moment_roots(likelihood, spec, f, y, e, c);
   for (Index k = 0; k < likelihood.outputs(); ++k)

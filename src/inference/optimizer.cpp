@@ -11,6 +11,7 @@
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -62,6 +63,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   method.set_defaults(options_, context_);
   check_options(options_);
   if (model_) check_masks_fit(*model_, *posterior_);
+  if (model_) check_matrices_fit(*model_, *posterior_);
   check_adopts<T>(*posterior_, model_.get());
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});

@@ -34,6 +34,10 @@ enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 
+/// Labels that Kronecker factors are made with, and what stands along the pairs of their eigenvectors.
+enum class FisherLabels { exact, empirical, sampled };
+enum class KroneckerEigenvalues { products, corrected };
+
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
 enum class EigenMethod { automatic, gram, outer, randomized };
 

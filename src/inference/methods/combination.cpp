@@ -139,6 +139,16 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
+/// Kronecker-factored posteriors let their mean be moved, and become Laplace's approximation of a data set.
+void check_kronecker(const Combination& c, Use use) {
+  if (use == Use::stream || use == Use::rows)
+    fail(Status::ERROR_UNSUPPORTED,
+         "a Kronecker-factored posterior is learned from a network's data set: by bdl_optimizer_fit() and "
+         "bdl_optimizer_step()");
+  if (c.options.rule != Rule::map)
+    fail(Status::ERROR_UNSUPPORTED, "a Kronecker-factored posterior has steps by rule \"map\" only");
+}
+
 /// Natural gradients know of no other weight than 1.
 void check_tempering(const Combination& c) {
   const Options& options = c.options;
@@ -203,6 +213,7 @@ void check_combination(const Combination& c, Use use) {
   if (c.method.is_exact) return check_exact(c);
   check_tempering(c);
   if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
+  if (c.family == Family::kronecker) check_kronecker(c, use);
   if (use == Use::rows) {
     if (c.family == Family::dropout)
       fail(Status::ERROR_UNSUPPORTED,
@@ -225,9 +236,10 @@ void check_combination(const Combination& c, Use use) {
 }
 
 void check_laplace_family(Family family) {
-  if (!contains(Families::precisions, family_of(family, 0)))
+  if (!contains(Families::laplaces, family_of(family, 0)))
     fail(Status::ERROR_UNSUPPORTED,
-         "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors");
+         "Laplace's approximation is for low-rank, diagonal (rank 0), full, layerwise-full and "
+         "Kronecker-factored posteriors");
 }
 
 }  // namespace bdl

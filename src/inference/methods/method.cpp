@@ -140,7 +140,8 @@ std::vector<std::string> all_set_words() {
   std::vector<std::string> sets(std::size_t{1} << words.size());
   std::vector<std::size_t> order(words.size());
   std::iota(order.begin(), order.end(), 0);
-  std::swap(order[order.size() - 2], order.back());  // of low-rank moments the layerwise one first
+  const auto moments = order.begin() + static_cast<int>(Family::low_rank_moment);
+  std::swap(moments[0], moments[1]);  // of low-rank moments the layerwise one first
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const std::size_t i : order)
       if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);
