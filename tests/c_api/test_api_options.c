@@ -99,11 +99,12 @@ static void test_round_trip(void** state) {
   }
 }
 
-enum { D = 17, FAMILIES = 9 };
+enum { D = 17, FAMILIES = 10 };
 static const char* const families[FAMILIES] = {
     "low_rank",       "diagonal",        "full",
     "full_moment",    "diagonal_moment", "dropout",
-    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
+    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment",
+    "kronecker"};
 
 /* A linear model, which suits every method, and a posterior of each family. */
 static bdl_model* create_all(bdl_posterior** q) {
@@ -119,6 +120,7 @@ static bdl_model* create_all(bdl_posterior** q) {
   OK(bdl_posterior_create_layerwise_full(linear, &q[6]));
   OK(bdl_posterior_create_low_rank_moment(BDL_F64, D, 1, &q[7]));
   OK(bdl_posterior_create_layerwise_low_rank_moment(linear, 1, &q[8]));
+  OK(bdl_posterior_create_kronecker(linear, &q[9]));
   return linear;
 }
 
@@ -164,7 +166,7 @@ static void test_methods(void** state) {
                  {"k-tied", "bbb", "mc-reparam", MOMENTS},
                  {"map", "map", "lin-ef", GAUSSIAN},
                  {"mc-dropout", "map", "mc-reparam", "dropout"},
-                 {"laplace", "map", "lin-ef", "low_rank | diagonal | full | layerwise_full"},
+                 {"laplace", "map", "lin-ef", "low_rank | diagonal | full | layerwise_full | kronecker"},
                  {"bong", "bong", "lin-hess", GAUSSIAN},
                  {"blr", "blr", "lin-hess", GAUSSIAN},
                  {"bog", "bog", "lin-hess", GAUSSIAN},

@@ -31,6 +31,7 @@ enum class Kind {
   dropout,
   low_rank_moment,    // rank D - 1: as full
   mean_field_moment,  // the same of rank 0: as diagonal
+  kronecker,          // as full: one layer with Gaussian noise
 };
 
 /// Whose squared residuals the curvature sees: then the outer products of gradients are, on average, the
@@ -95,7 +96,12 @@ const Row rows[] = {
     {"k-tied", {Kind::mean_field_moment}, Residuals::none, Course::descent, 0.1, 0.1},
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
-    {"laplace", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::descent, 1e-3, 1e-12},
+    {"laplace",
+     {Kind::full, Kind::diagonal, Kind::low_rank, Kind::kronecker},
+     Residuals::none,
+     Course::descent,
+     1e-3,
+     1e-12},
     {"bong", {Kind::full, Kind::low_rank}, Residuals::none, Course::filter, 1e-9, 1e-9},
     {"blr", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"bog", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
@@ -178,6 +184,10 @@ Posterior posterior_for(const Model& model, Kind kind) {
     OK(bdl_posterior_create_layerwise_full(model.get(), &q));
     return Posterior(q);
   }
+  if (kind == Kind::kronecker) {
+    OK(bdl_posterior_create_kronecker(model.get(), &q));
+    return Posterior(q);
+  }
   if (is_noisy(kind)) {
     const int64_t rank = kind == Kind::low_rank_moment ? inputs - 1 : 0;
     OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), rank, &q));
@@ -220,7 +230,11 @@ void start_from_prior(Kind kind, Learner& l, const Vector& at) {
   const bdl_matrix mean = bdl_f64(at.data(), 1, inputs);
   const bdl_matrix values[] = {mean, bdl_f64(precision.values.data(), inputs, inputs)};
   const char* const names[] = {"mean", kind == Kind::full ? "precision" : "block0.precision"};
-  if (kind == Kind::full || kind == Kind::layerwise)
+  const bdl_matrix of_diagonal[] = {mean, bdl_f64(diagonal.values.data(), inputs, 1)};
+  const char* const of_matrix[] = {"mean", "block0.precision"};
+  if (kind == Kind::kronecker)
+    OK(bdl_posterior_set_tensors(l.posterior.get(), of_matrix, of_diagonal, 2));
+  else if (kind == Kind::full || kind == Kind::layerwise)
     OK(bdl_posterior_set_tensors(l.posterior.get(), names, values, 2));
   else
     OK(bdl_posterior_set_low_rank(l.posterior.get(), mean, bdl_none(),
