@@ -111,6 +111,12 @@ void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& opt
   if (kind == EstimateKind::mc_hess) reserve_hessian(q, options, examples);
 }
 
+template <class T>
+void EvidenceEstimator<T>::point_squares(std::span<T> out) const {
+  if (!groups_.are_last) return rows_->point_squares(estimate_.w, out);
+  std::copy_n(groups_.point_squares.data(), out.size(), out.begin());
+}
+
 /// A diagonal posterior asks of the rows no more than their sum and their squares.
 template <class T>
 bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
@@ -173,6 +179,7 @@ Evidence<T> EvidenceEstimator<T>::see(const Posterior<T>& q, ConstMatrixView<T> 
                                       DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   reserve_own(q, options, x.cols, scratch);
+  groups_.are_last = false;
   center_ = q.mean();
   if (is_noisy(q.family(), kind)) return noisy(q, x, y, options, weight, place);
   choose_thetas(q, options, draws, place, scratch);
@@ -212,7 +219,8 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
   const EstimateKind kind = options.curvature;
   if (!is_exact(kind)) {
     const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
-                          static_cast<std::uint64_t>(place.step), 0};
+                          static_cast<std::uint64_t>(place.step),
+                          static_cast<std::uint32_t>(place.iteration)};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());

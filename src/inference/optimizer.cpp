@@ -190,6 +190,19 @@ void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean) {
   posterior_->swap(*belief);
 }
 
+/// Where initial_curvature says what the first step draws by, at its temperature.
+template <class T>
+void Optimizer<T>::start_newton() {
+  if (!is_newton() || !state.is_fresh || options_.initial_curvature == 0) return;
+  const double weight = static_cast<double>(data_size_) / kl_weight(options_, state.plan, state.step + 1);
+  const double damping = options_.damping_in == DampingIn::both ? options_.damping : 0;
+  const T least = static_cast<T>(weight * (options_.initial_curvature + damping));
+  const auto start = initial_precision_.first(posterior_->dimension());
+  std::ranges::transform(prior_.precision(), start.begin(), [=](T lambda) { return least + lambda; });
+  fill_points(posterior_->points(), T(1), start);
+  posterior_->set_diagonal(start, {});
+}
+
 /// Of a belief that somebody else has started.
 template <class T>
 void Optimizer<T>::start_tied() {
@@ -230,6 +243,7 @@ void Optimizer<T>::initialize() {
   forget_good_state();
   state = {};
   state.plan = {0, options_.total_steps};
+  state.is_fresh = true;
 }
 
 /// Where the parameters do.

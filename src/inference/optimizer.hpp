@@ -65,6 +65,7 @@ struct TrainingState {
   Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
+  bool is_fresh = false;      ///< initialised, and no step taken since
   PrequentialSums prequential;
 };
 
@@ -184,19 +185,21 @@ class Optimizer {
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
     DenseRows<T> rows;  // the caller's
-    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments;
+    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
   [[noreturn]] static void fail_points_changed();
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior, ConstSpan<T> mean);
+  void start_newton();
   void start_low_rank(double variance, ConstSpan<T> mean);
   void start_tied();
   ConstMatrixView<T> moments();
   Rule rule() const { return options_.rule; }
   bool is_first_order() const;
   bool is_noisy() const;
+  bool is_newton() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;
@@ -206,7 +209,9 @@ class Optimizer {
   PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
   void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
-  double kl_weight() const;
+  void descend_newton(const Evidence<T>& evidence);
+  Evidence<T> assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
+  double mean_rate() const;
   ConstSpan<T> penalized(ConstSpan<T> gradient, double weight);
   void check_prior(const Prior<T>& prior, const Options& options) const;
   ConstSpan<T> slope(ConstSpan<T> gradient);

@@ -116,6 +116,7 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
   state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
+  state.is_fresh = record.has("state.is_fresh") && record.integer("state.is_fresh", 0, 1) == 1;
   if (record.has("state.guarded_steps")) {  // files of 0.1 have none
     state.guarded_steps = record.integer("state.guarded_steps", 0, count_limit);
     state.rate_cuts = record.integer("state.rate_cuts", 0, most_rate_cuts);
@@ -144,8 +145,20 @@ template <class T>
 void write_moments(RecordWriter& record, const Moments<T>& moments) {
   if (moments.steps == 0) return;
   record.integer("state.moment_steps", moments.steps);
+  record.text("state.moment_kind",
+              choice_word(find_option("descent"), static_cast<std::int32_t>(moments.kind)));
   record.vector("optimizer.first_moments", moments.first.first(moments.size));
-  if (moments.has_second) record.vector("optimizer.second_moments", moments.second.first(moments.size));
+  if (moments.has_second()) record.vector("optimizer.second_moments", moments.second.first(moments.size));
+}
+
+/// Files of before 0.2 do not name it.
+DescentOption moment_kind(const RecordReader& record) {
+  if (record.has("state.moment_kind")) {
+    Options named;
+    set_option(named, find_option("descent"), record.text("state.moment_kind").c_str());
+    return named.descent;
+  }
+  return record.archive().contains("optimizer.second_moments") ? DescentOption::adam : DescentOption::sgd;
 }
 
 template <class T>
@@ -158,14 +171,15 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
   const bool has_more = is_low_rank_moment(optimizer.posterior()->family());
   if (moments.size != dimension && moments.size != 2 * dimension && !(has_more && moments.size > dimension))
     fail(Status::ERROR_FORMAT, "tensor optimizer.first_moments does not fit the mean");
-  moments.has_second = record.archive().contains("optimizer.second_moments");
+  moments.kind = moment_kind(record);
   moments.first.reserve(moments.size);
   record.vector<T>("optimizer.first_moments", moments.first.first(moments.size));
-  if (moments.has_second) {
+  if (moments.has_second()) {
     moments.second.reserve(moments.size);
     const auto second = moments.second.first(moments.size);
     record.vector<T>("optimizer.second_moments", second);
-    if (std::ranges::any_of(second, [](T value) { return value < 0; }))
+    const bool has_squares = moments.kind != DescentOption::ivon;
+    if (has_squares && std::ranges::any_of(second, [](T value) { return value < 0; }))
       fail(Status::ERROR_FORMAT, "tensor optimizer.second_moments has a negative value");
   }
   optimizer.first_order().restore(std::move(moments));
@@ -213,6 +227,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.real("state.arrival_first", optimizer.state.arrival.first);
   record.real("state.arrival_average", optimizer.state.arrival.average);
   record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
+  record.integer("state.is_fresh", optimizer.state.is_fresh ? 1 : 0);
   record.real("state.scored_log_density", optimizer.state.prequential.log_density);
   record.real("state.scored_error", optimizer.state.prequential.error);
   record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);

@@ -3,7 +3,7 @@
 
 namespace bdl {
 
-enum class ScheduleKind { cosine, power };
+enum class ScheduleKind { cosine, power, steps };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
@@ -13,7 +13,10 @@ enum class Rule { bong, blr, bog, bbb, map };
 /// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
-enum class DescentOption { sgd, adam };
+enum class DescentOption { sgd, adam, vogn, ivon };
+enum class MomentumForm { corrected, average, heavy_ball };
+enum class DampingIn { both, step };
+enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
 /// Noise by which gradients of low-rank-moment posteriors go through draws (docs/mathematics/noise.md).
