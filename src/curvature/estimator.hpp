@@ -49,9 +49,14 @@ struct Estimate {
 };
 
 template <class T>
+class BlockedRows;
+
+template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
+  /// Its rows by layers; null for a user's model.
+  virtual const BlockedRows<T>* blocks() const { return nullptr; }
   /// Memory for estimates of such batches, and for what is made of their rows.
   virtual void reserve(const BatchSize& size, const RowsUse& use) = 0;
   /// The same for gradients() of the rows.

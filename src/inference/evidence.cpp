@@ -9,20 +9,27 @@
 namespace bdl {
 namespace {
 
-CurvatureKind seeds_of(EstimateKind kind) {
+bool has_factors(const Options& options) {
+  return options.descent == DescentOption::kfac && options.rule == Rule::blr;
+}
+
+CurvatureKind seeds_of(const Options& options) {
+  const EstimateKind kind = options.curvature;
+  if (has_factors(options) && options.fisher == FisherLabels::exact) return CurvatureKind::gradient_and_root;
+  if (has_factors(options) && options.fisher == FisherLabels::sampled) return CurvatureKind::gradient_and_label;
   return kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess ? CurvatureKind::gauss_newton
                                                                         : CurvatureKind::empirical_fisher;
 }
 
-bool is_apart(EstimateKind kind) {
-  return kind == EstimateKind::mc_reparam;
+bool is_apart(const Options& options) {
+  return options.curvature == EstimateKind::mc_reparam || has_factors(options);
 }
 
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
   const EstimateKind kind = options.curvature;
-  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind), is_apart(kind)};
+  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(options), is_apart(options)};
 }
 
 template <class T>
@@ -111,6 +118,12 @@ void EvidenceEstimator<T>::reserve_own(const Posterior<T>& q, const Options& opt
   if (kind == EstimateKind::mc_hess) reserve_hessian(q, options, examples);
 }
 
+template <class T>
+void EvidenceEstimator<T>::point_squares(std::span<T> out) const {
+  if (!groups_.are_last) return rows_->point_squares(estimate_.w, out);
+  std::copy_n(groups_.point_squares.data(), out.size(), out.begin());
+}
+
 /// A diagonal posterior asks of the rows no more than their sum and their squares.
 template <class T>
 bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
@@ -173,6 +186,7 @@ Evidence<T> EvidenceEstimator<T>::see(const Posterior<T>& q, ConstMatrixView<T> 
                                       DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   reserve_own(q, options, x.cols, scratch);
+  groups_.are_last = false;
   center_ = q.mean();
   if (is_noisy(q.family(), kind)) return noisy(q, x, y, options, weight, place);
   choose_thetas(q, options, draws, place, scratch);
@@ -212,18 +226,21 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
   const EstimateKind kind = options.curvature;
   if (!is_exact(kind)) {
     const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
-                          static_cast<std::uint64_t>(place.step), 0};
+                          static_cast<std::uint64_t>(place.step),
+                          static_cast<std::uint32_t>(place.iteration)};
+    const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());
     std::ranges::copy(q.statistics(), statistics_.data());
     const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
-                                                 {seeds_of(kind),
+                                                 {seeds_of(options),
                                                   scale,
                                                   jitter,
                                                   &noise,
-                                                  is_apart(kind),
-                                                  {q.statistics(), statistics_.first(statistics_size_)}});
+                                                  is_apart(options),
+                                                  {q.statistics(), statistics_.first(statistics_size_)},
+                                                  labels});
     outputs_ = rows_->outputs();
     return estimate;
   }

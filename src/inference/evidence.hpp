@@ -73,6 +73,13 @@ class EvidenceEstimator {
   Evidence<T> prepare(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                       const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                       PosteriorScratch<T>& scratch);
+  /// prepare() of each of options.sample_groups parts of the minibatch, which has draws of its own: those of
+  /// iteration 0, 1, ... of the place. The curvature is a diagonal.
+  Evidence<T> prepare_groups(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                             const Options& options, double weight, DrawSource<T>& draws, Index step,
+                             PosteriorScratch<T>& scratch);
+  /// Memory for it.
+  void reserve_groups(const Posterior<T>& q, const Options& options, Index examples);
   /// Of what prepare() saw.
   ConstSpan<T> gradient();
   /// The same for a step of the mean by the covariance of `metric`: the gradient as the guard
@@ -90,8 +97,10 @@ class EvidenceEstimator {
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
   /// What the last evidence has made of the belief's running statistics.
   ConstSpan<double> statistics() const { return statistics_.first(statistics_size_); }
+  /// The rows of the last evidence by layers, of a network.
+  const BlockedRows<T>& blocks() const { return *rows_->blocks(); }
   /// sum_r w_r b_r^2 over the rows of the last evidence, of the point parameters.
-  void point_squares(std::span<T> out) const { rows_->point_squares(estimate_.w, out); }
+  void point_squares(std::span<T> out) const;
   /// At thetas(): C x M S, column s M + i.
   ConstMatrixView<T> outputs() const { return outputs_; }
   /// Of the last evidence; the belief that it was about must still be there.
@@ -134,6 +143,13 @@ class EvidenceEstimator {
   ConstSpan<T> center_;  // mean of the belief that was assessed last
   Buffer<double> matrix_, statistics_;
   NoiseGradient<T> noise_gradient_;
+  struct Groups {
+    bool are_last = false;  // of the last evidence
+    Buffer<T> gradient, diagonal, part, outputs, point_squares, point_part;
+    Buffer<double> statistics;
+  };
+  void add_group(const Evidence<T>& part, const Posterior<T>& q, Index first, Index count, Index examples);
+  Groups groups_;
   // Of the last prepare().
   Estimate<T> estimate_;
   ConstMatrixView<T> y_;

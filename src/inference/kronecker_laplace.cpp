@@ -63,7 +63,7 @@ class KroneckerLaplace {
     std::ranges::fill(factors_.values(), 0.0);
     chunks_.for_each([&](const Estimate<T>& estimate, Index) {
       const double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
-      add_factors(blocks_of(estimate), share, estimate.w, factors_, scratch_);
+      add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_);
     });
   }
 
@@ -113,7 +113,7 @@ class KroneckerLaplace {
       to.diagonal_in_basis(as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))), delta);
     else
       to.diagonal_in_basis(step.prior_precision.subspan(first, static_cast<std::size_t>(to.dimension())),
-                           delta);
+                           delta, of_posterior_);
     T* const lambda = to.precision().data;
     for (Index i = 0; i < to.dimension(); ++i) lambda[i] += delta.data[i];
     to.finish();
@@ -125,6 +125,7 @@ class KroneckerLaplace {
   DataChunks<T> chunks_;
   KroneckerFactors factors_;
   FactorScratch<T> scratch_;
+  PosteriorScratch<T> of_posterior_;
   FactorEigen eigen_;
 };
 

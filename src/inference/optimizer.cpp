@@ -102,6 +102,9 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
+  if (options.descent == DescentOption::kfac && !prior.belief()->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" takes diagonal priors: the posterior given as prior is %s",
+         family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
@@ -192,6 +195,19 @@ void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean) {
   posterior_->swap(*belief);
 }
 
+/// Where initial_curvature says what the first step draws by, at its temperature.
+template <class T>
+void Optimizer<T>::start_newton() {
+  if (!is_newton() || !state.is_fresh || options_.initial_curvature == 0) return;
+  const double weight = static_cast<double>(data_size_) / kl_weight(options_, state.plan, state.step + 1);
+  const double damping = options_.damping_in == DampingIn::both ? options_.damping : 0;
+  const T least = static_cast<T>(weight * (options_.initial_curvature + damping));
+  const auto start = initial_precision_.first(posterior_->dimension());
+  std::ranges::transform(prior_.precision(), start.begin(), [=](T lambda) { return least + lambda; });
+  fill_points(posterior_->points(), T(1), start);
+  posterior_->set_diagonal(start, {});
+}
+
 /// Of a belief that somebody else has started.
 template <class T>
 void Optimizer<T>::start_tied() {
@@ -228,10 +244,12 @@ void Optimizer<T>::initialize() {
   if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  work_.kronecker.forget();
   work_.point_steps.forget();
   forget_good_state();
   state = {};
   state.plan = {0, options_.total_steps};
+  state.is_fresh = true;
 }
 
 /// Where the parameters do.

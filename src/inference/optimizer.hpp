@@ -8,6 +8,7 @@
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
 #include "inference/batch/first_order.hpp"
+#include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/evidence.hpp"
@@ -65,6 +66,7 @@ struct TrainingState {
   Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
+  bool is_fresh = false;      ///< initialised, and no step taken since
   PrequentialSums prequential;
 };
 
@@ -156,6 +158,8 @@ class Optimizer {
   ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
   FirstOrder<T>& first_order() { return work_.first_order; }
   const FirstOrder<T>& first_order() const { return work_.first_order; }
+  KroneckerDescent<T>& kronecker_descent() { return work_.kronecker; }
+  const KroneckerDescent<T>& kronecker_descent() const { return work_.kronecker; }
   PointSteps<T>& point_steps() { return work_.point_steps; }
   const PointSteps<T>& point_steps() const { return work_.point_steps; }
 
@@ -179,24 +183,28 @@ class Optimizer {
     std::unique_ptr<StreamGuard<T>> stream_guard;
     Filter<T> filter;
     FirstOrder<T> first_order;
+    KroneckerDescent<T> kronecker;
     PointSteps<T> point_steps;
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
     DenseRows<T> rows;  // the caller's
-    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments;
+    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
   [[noreturn]] static void fail_points_changed();
   void remember_start();
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior, ConstSpan<T> mean);
+  void start_newton();
   void start_low_rank(double variance, ConstSpan<T> mean);
   void start_tied();
   ConstMatrixView<T> moments();
   Rule rule() const { return options_.rule; }
   bool is_first_order() const;
   bool is_noisy() const;
+  bool is_newton() const;
+  bool is_kronecker() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;
@@ -206,7 +214,12 @@ class Optimizer {
   PosteriorStep<T> begin_batch_step(const Evidence<T>& evidence);
   void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
-  double kl_weight() const;
+  void descend_newton(const Evidence<T>& evidence);
+  void descend_kronecker(const Evidence<T>& evidence);
+  ConstSpan<T> prior_pull(const Evidence<T>& evidence);
+  ConstSpan<T> point_squares();
+  Evidence<T> assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
+  double mean_rate() const;
   ConstSpan<T> penalized(ConstSpan<T> gradient, double weight);
   void check_prior(const Prior<T>& prior, const Options& options) const;
   ConstSpan<T> slope(ConstSpan<T> gradient);

@@ -67,7 +67,9 @@ void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& 
   else
     use =
         reserve_step(gives_rows(options_.curvature), work.evidence->cost(options_, examples), work, of_prior);
-  work.evidence->reserve(q, options_, examples, use, work.scratch);
+  work.evidence->reserve(q, options_, (examples + options_.sample_groups - 1) / options_.sample_groups, use,
+                         work.scratch);
+  if (is_newton()) work.evidence->reserve_groups(q, options_, examples);
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
   if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
@@ -76,10 +78,16 @@ void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& 
 
 template <class T>
 void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) const {
-  const bool moves_scales = rule() == Rule::bbb;
+  const bool moves_scales = rule() != Rule::map;
   work.slope.reserve(posterior_->dimension());
   prior_.reserve(of_prior);
-  if (is_noisy()) {
+  if (is_newton()) {
+    work.point_squares.reserve(posterior_->points().parameters());
+    work.first_order.reserve_newton(posterior_->dimension(), options_);
+  } else if (is_kronecker()) {
+    work.point_squares.reserve(posterior_->points().parameters());
+    work.kronecker.reserve(*posterior_, work.evidence->blocks());
+  } else if (is_noisy()) {
     if (options_.diagonal_part == DiagonalPart::tied)
       work.first_order.tied().reserve(blocks(), options_.tied_rank);
     work.first_order.reserve_low_rank(*posterior_, options_);

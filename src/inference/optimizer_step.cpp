@@ -13,7 +13,20 @@ namespace bdl {
 /// By SGD or Adam in place of the family's own steps.
 template <class T>
 bool Optimizer<T>::is_first_order() const {
-  return rule() == Rule::map || (rule() == Rule::bbb && (posterior_->is_diagonal() || is_noisy()));
+  return rule() == Rule::map || is_newton() || is_kronecker() ||
+         (rule() == Rule::bbb && (posterior_->is_diagonal() || is_noisy()));
+}
+
+/// By VOGN's or IVON's steps in place of the diagonal family's own.
+template <class T>
+bool Optimizer<T>::is_newton() const {
+  return rule() == Rule::blr && bdl::is_newton(options_.descent);
+}
+
+/// By Kronecker factors.
+template <class T>
+bool Optimizer<T>::is_kronecker() const {
+  return rule() == Rule::blr && options_.descent == DescentOption::kfac;
 }
 
 /// Low-rank-moment posteriors, by draws of each example's own.
@@ -61,14 +74,14 @@ void Optimizer<T>::step(Index examples) {
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
   reserve(Use::step, examples);
   start_tied();
+  start_newton();
   const auto kept = caller_draws_;  // the caller's callback may replace them
   if (kept && is_noisy())
     fail(Status::ERROR_UNSUPPORTED,
          "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
   if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
-  Evidence<T> evidence =
-      work_.evidence->prepare(*posterior_, x, y, options_, 1 / part, draws(), {state.step, 0}, work_.scratch);
+  Evidence<T> evidence = assess(x, y, 1 / part);
   if (!guarded && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
   watch(y, epoch_steps);
   if (guarded)
@@ -86,6 +99,20 @@ void Optimizer<T>::step(Index examples) {
   if (begins_anew || (state.learning_step != learning_step && learns_noise())) state.arrival = {};
   state.arrival.add(state.running_log_likelihood);
   keep_good_state(epoch_steps);
+}
+
+template <class T>
+Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
+  EvidenceEstimator<T>& evidence = *work_.evidence;
+  const bool is_unknown =
+      state.is_fresh && (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
+  if (!is_unknown && options_.sample_groups == 1)
+    return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
+  Options options = options_;
+  if (is_unknown) options.curvature = EstimateKind::lin_ef;  // there is no curvature yet to draw by
+  if (is_kronecker())
+    return evidence.prepare(*posterior_, x, y, options, weight, draws(), {state.step, 0}, work_.scratch);
+  return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), state.step, work_.scratch);
 }
 
 template <class T>
@@ -143,12 +170,11 @@ void Optimizer<T>::take_guarded(const Evidence<T>& evidence) {
 /// All but m.
 template <class T>
 PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
-  const double factor = rate_factor(options_, state.plan, state.step + 1);
   const StreamKey random{static_cast<std::uint64_t>(options_.seed), Stream::range_finder,
                          static_cast<std::uint64_t>(state.step), 0};
   PosteriorStep<T> step = begin_step<T>(*posterior_, options_, false, random);
   step.curvature = evidence.curvature;
-  step.mean_rate = std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts));
+  step.mean_rate = mean_rate();
   step.curvature_rate = curvature_rate();
   prior_.enter(step);
   return step;
@@ -162,16 +188,18 @@ double Optimizer<T>::curvature_rate() const {
 
 template <class T>
 void Optimizer<T>::descend(const Evidence<T>& evidence) {
-  const double factor = rate_factor(options_, state.plan, state.step + 1), weight = kl_weight();
+  part_ = 1;
+  if (is_newton()) return descend_newton(evidence);
+  if (is_kronecker()) return descend_kronecker(evidence);
+  const double weight = kl_weight(options_, state.plan, state.step + 1);
   const DescentStep<T> step{*posterior_,
                             penalized(evidence.gradient, weight),
                             prior_.precision(),
                             static_cast<double>(data_size_),
-                            std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts)),
+                            mean_rate(),
                             state.step + 1,
                             weight,
                             weight > 0 ? weight : 1};
-  part_ = 1;
   if (rule() == Rule::map)
     work_.first_order.move_mean(step, options_);
   else if (evidence.noise)
@@ -180,11 +208,54 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
     work_.first_order.move_diagonal(step, evidence.curvature, options_, *work_.next);
 }
 
-/// Of the next step.
+/// The prior's slope alone.
 template <class T>
-double Optimizer<T>::kl_weight() const {
-  if (options_.kl_warmup == 0 || state.plan.end <= state.plan.begin) return options_.kl_weight;
-  return options_.kl_weight * std::min(1.0, plan_fraction(state.plan, state.step + 1) / options_.kl_warmup);
+ConstSpan<T> Optimizer<T>::prior_pull(const Evidence<T>& evidence) {
+  const auto pull = work_.slope.first(posterior_->dimension());
+  prior_.slope(std::as_const(*posterior_).mean(), T(0), evidence.gradient, pull);
+  return pull;
+}
+
+/// Of the points' gradients, summed.
+template <class T>
+ConstSpan<T> Optimizer<T>::point_squares() {
+  const auto squares = work_.point_squares.first(posterior_->points().parameters());
+  if (!squares.empty()) work_.evidence->point_squares(squares);
+  return squares;
+}
+
+template <class T>
+void Optimizer<T>::descend_kronecker(const Evidence<T>& evidence) {
+  const DescentStep<T> step{*posterior_,        evidence.gradient,
+                            prior_.precision(), static_cast<double>(data_size_),
+                            mean_rate(),        state.step + 1};
+  work_.kronecker.move(step,
+                       {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
+                        kl_weight(options_, state.plan, state.step + 1),
+                        kl_weight(options_, state.plan, state.step + 2)},
+                       options_, *work_.next);
+}
+
+template <class T>
+void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
+  const NewtonStep<T> newton{prior_pull(evidence),
+                       point_squares(),
+                       options_.curvature_rate,
+                       kl_weight(options_, state.plan, state.step + 1),
+                       kl_weight(options_, state.plan, state.step + 2),
+                       state.is_fresh};
+  const DescentStep<T> step{*posterior_,        evidence.gradient,
+                            prior_.precision(), static_cast<double>(data_size_),
+                            mean_rate(),        state.step + 1};
+  work_.first_order.move_newton(step, newton, evidence.curvature, options_, *work_.next);
+}
+
+/// The length of the next step.
+template <class T>
+double Optimizer<T>::mean_rate() const {
+  const double factor =
+      rate_factor(options_, state.plan, state.step + 1) * warmup_factor(options_, state.plan, state.step + 1);
+  return std::ldexp(factor * options_.learning_rate, -static_cast<int>(state.rate_cuts));
 }
 
 /// gradient / weight, with that of minus the expected log prior; without one where that has no weight.
@@ -201,22 +272,26 @@ ConstSpan<T> Optimizer<T>::penalized(ConstSpan<T> gradient, double weight) {
   } else {
     prior_.slope(mean, gradient, prior_.precision(), slope);
   }
+  if (rule() == Rule::map && options_.point_decay > 0) {
+    const T decay = static_cast<T>(options_.point_decay * static_cast<double>(data_size_) / weight);
+    for (const auto& [offset, size] : posterior_->points().ranges)
+      for (Index i = offset; i < offset + size; ++i) slope[at(i)] += decay * mean[at(i)];
+  }
   return slope;
 }
 
-/// m = gamma m + (1 - gamma) gradient, its bias corrected, plus the prior's share; for points what their
-/// variance of 1 makes a step of the right length.
+/// The gradient with momentum, plus the prior's share; for points what their variance of 1 makes a step of
+/// the right length.
 template <class T>
 ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
   const Index dimension = posterior_->dimension();
-  const double gamma = options_.momentum,
-               unbias = 1 / (1 - std::pow(gamma, static_cast<double>(state.momentum_steps + 1)));
-  const double kept = state.momentum_steps > 0 ? gamma : 0;
+  const MomentumTerms momentum = momentum_terms(options_, state.momentum_steps + 1);
+  const double kept = state.momentum_steps > 0 ? momentum.keep : 0;
   const T *old = momentum_.data(), *from = gradient.data();
   T* const next = work_.next_momentum.data();
-  const T keep = static_cast<T>(kept), add = static_cast<T>(1 - gamma);
+  const T keep = static_cast<T>(kept), add = static_cast<T>(momentum.add);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { next[i] = keep * old[i] + add * from[i]; });
-  prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(unbias),
+  prior_.slope(std::as_const(*posterior_).mean(), static_cast<T>(momentum.factor),
                work_.next_momentum.first(dimension), work_.slope.first(dimension));
   if (scales_points()) {
     const PointLayout& points = posterior_->points();
@@ -286,14 +361,16 @@ void Optimizer<T>::commit() {
   if (held_) ++state.guarded_steps;
   state.has_diverged = false;
   state.watch = next_watch_;
+  state.is_fresh = false;
   ++state.step;
 }
 
 /// Of the kinds of averages only the last step's go on.
 template <class T>
 void Optimizer<T>::commit_averages() {
+  is_kronecker() ? work_.kronecker.commit() : work_.kronecker.forget();
   if (is_first_order()) {
-    work_.first_order.commit();
+    is_kronecker() ? work_.first_order.forget() : work_.first_order.commit();
     work_.point_steps.forget();
     state.momentum_steps = 0;
     return;

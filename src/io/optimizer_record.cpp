@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "posterior/families.hpp"
 #include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
@@ -116,6 +117,7 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   for_state(state, [&](const char* key, Index& value) { value = record.integer(key, 0, count_limit); });
   state.is_ahead = record.integer("state.is_ahead", 0, 1) == 1;
+  state.is_fresh = record.has("state.is_fresh") && record.integer("state.is_fresh", 0, 1) == 1;
   if (record.has("state.guarded_steps")) {  // files of 0.1 have none
     state.guarded_steps = record.integer("state.guarded_steps", 0, count_limit);
     state.rate_cuts = record.integer("state.rate_cuts", 0, most_rate_cuts);
@@ -144,8 +146,20 @@ template <class T>
 void write_moments(RecordWriter& record, const Moments<T>& moments) {
   if (moments.steps == 0) return;
   record.integer("state.moment_steps", moments.steps);
+  record.text("state.moment_kind",
+              choice_word(find_option("descent"), static_cast<std::int32_t>(moments.kind)));
   record.vector("optimizer.first_moments", moments.first.first(moments.size));
-  if (moments.has_second) record.vector("optimizer.second_moments", moments.second.first(moments.size));
+  if (moments.has_second()) record.vector("optimizer.second_moments", moments.second.first(moments.size));
+}
+
+/// Files of before 0.2 do not name it.
+DescentOption moment_kind(const RecordReader& record) {
+  if (record.has("state.moment_kind")) {
+    Options named;
+    set_option(named, find_option("descent"), record.text("state.moment_kind").c_str());
+    return named.descent;
+  }
+  return record.archive().contains("optimizer.second_moments") ? DescentOption::adam : DescentOption::sgd;
 }
 
 template <class T>
@@ -158,17 +172,59 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
   const bool has_more = is_low_rank_moment(optimizer.posterior()->family());
   if (moments.size != dimension && moments.size != 2 * dimension && !(has_more && moments.size > dimension))
     fail(Status::ERROR_FORMAT, "tensor optimizer.first_moments does not fit the mean");
-  moments.has_second = record.archive().contains("optimizer.second_moments");
+  moments.kind = moment_kind(record);
   moments.first.reserve(moments.size);
   record.vector<T>("optimizer.first_moments", moments.first.first(moments.size));
-  if (moments.has_second) {
+  if (moments.has_second()) {
     moments.second.reserve(moments.size);
     const auto second = moments.second.first(moments.size);
     record.vector<T>("optimizer.second_moments", second);
-    if (std::ranges::any_of(second, [](T value) { return value < 0; }))
+    const bool has_squares = moments.kind != DescentOption::ivon;
+    if (has_squares && std::ranges::any_of(second, [](T value) { return value < 0; }))
       fail(Status::ERROR_FORMAT, "tensor optimizer.second_moments has a negative value");
   }
   optimizer.first_order().restore(std::move(moments));
+}
+
+/// Of K-FAC's steps.
+template <class T>
+void write_kronecker(RecordWriter& record, const Optimizer<T>& optimizer) {
+  const KroneckerAverages<T>& averages = optimizer.kronecker_descent().averages();
+  if (averages.steps == 0) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  record.integer("state.kronecker_steps", averages.steps);
+  record.vector("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
+  record.vector("optimizer.kronecker_factors", averages.factors.values());
+  record.vector("optimizer.kronecker_eigenvalues",
+                averages.eigenvalues.first(eigenvalue_count(averages.factors.shapes())));
+  if (const Index points = q.points().parameters(); points > 0)
+    record.vector("optimizer.kronecker_point_squares", averages.point_squares.first(points));
+}
+
+template <class T>
+void read_kronecker(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.has("state.kronecker_steps")) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  if (q.family() != Family::kronecker)
+    fail(Status::ERROR_FORMAT, "the file has Kronecker factors of a %s posterior", family_word(q.family()));
+  const std::vector<MatrixShape> shapes = q.kind().matrices;
+  const Index values = eigenvalue_count(shapes), points = q.points().parameters();
+  KroneckerAverages<T> averages;
+  averages.steps = record.integer("state.kronecker_steps", 1, count_limit);
+  averages.momentum.reserve(q.dimension());
+  averages.factors.reserve(shapes);
+  averages.eigenvalues.reserve(values);
+  averages.point_squares.reserve(points);
+  record.vector<T>("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
+  record.vector<double>("optimizer.kronecker_factors", averages.factors.values());
+  record.vector<double>("optimizer.kronecker_eigenvalues", averages.eigenvalues.first(values));
+  if (points > 0) record.vector<T>("optimizer.kronecker_point_squares", averages.point_squares.first(points));
+  const auto is_negative = [](auto value) { return value < 0; };
+  if (std::ranges::any_of(averages.eigenvalues.first(values), is_negative) ||
+      std::ranges::any_of(averages.point_squares.first(points), is_negative))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.kronecker_%s has a negative value",
+         points > 0 ? "eigenvalues or _point_squares" : "eigenvalues");
+  optimizer.kronecker_descent().restore(std::move(averages));
 }
 
 /// What stands for s where it is tied.
@@ -213,6 +269,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.real("state.arrival_first", optimizer.state.arrival.first);
   record.real("state.arrival_average", optimizer.state.arrival.average);
   record.integer("state.is_ahead", optimizer.state.is_ahead ? 1 : 0);
+  record.integer("state.is_fresh", optimizer.state.is_fresh ? 1 : 0);
   record.real("state.scored_log_density", optimizer.state.prequential.log_density);
   record.real("state.scored_error", optimizer.state.prequential.error);
   record.real("state.running_log_likelihood", optimizer.state.running_log_likelihood);
@@ -222,6 +279,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
   write_moments(record, optimizer.first_order().moments());
+  write_kronecker(record, optimizer);
   if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
     record.vector("optimizer.tied_scales", tied.values());
   if (const auto squares = optimizer.point_steps().average(optimizer.posterior()->points().parameters());
@@ -246,6 +304,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     read_moments(record, *optimizer);
+    read_kronecker(record, *optimizer);
     read_tied(record, *optimizer);
     read_point_steps(record, *optimizer);
     return optimizer;

@@ -3,7 +3,7 @@
 
 namespace bdl {
 
-enum class ScheduleKind { cosine, power };
+enum class ScheduleKind { cosine, power, steps };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
@@ -13,7 +13,10 @@ enum class Rule { bong, blr, bog, bbb, map };
 /// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
-enum class DescentOption { sgd, adam };
+enum class DescentOption { sgd, adam, vogn, ivon, kfac };
+enum class MomentumForm { corrected, average, heavy_ball };
+enum class DampingIn { both, step };
+enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
 /// Noise by which gradients of low-rank-moment posteriors go through draws (docs/mathematics/noise.md).
@@ -37,6 +40,7 @@ enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier
 /// Labels that Kronecker factors are made with, and what stands along the pairs of their eigenvectors.
 enum class FisherLabels { exact, empirical, sampled };
 enum class KroneckerEigenvalues { products, corrected };
+enum class DampingForm { split, exact };
 
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
 enum class EigenMethod { automatic, gram, outer, randomized };

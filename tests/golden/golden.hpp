@@ -40,5 +40,6 @@ bool replay_slang(const Json& file);
 bool replay_bong(const Json& file);
 bool replay_network(const Json& file);
 bool replay_elrg(const Json& file);
+bool replay_vogn(const Json& file);
 
 }  // namespace golden

@@ -23,7 +23,7 @@ Moments<T> moments_of(Index size, bool has_second, double lowest) {
     out.second.data()[i] = static_cast<T>(lowest + static_cast<double>(i));
   }
   out.size = size;
-  out.has_second = has_second;
+  out.kind = has_second ? DescentOption::adam : DescentOption::sgd;
   out.steps = 12;
   return out;
 }
@@ -49,7 +49,7 @@ void averages_survive_a_file(void**) {
       const Moments<T> expected = moments_of<T>(size, has_second, 0);
       const auto loaded = through_a_file(moments_of<T>(size, has_second, 0));
       const Moments<T>& got = loaded->first_order().moments();
-      assert_true(got.size == size && got.has_second == has_second && got.steps == 12);
+      assert_true(got.size == size && got.has_second() == has_second && got.steps == 12);
       assert_same("first", column_of(got.first.first(size)), column_of(expected.first.first(size)));
       if (has_second)
         assert_same("second", column_of(got.second.first(size)), column_of(expected.second.first(size)));

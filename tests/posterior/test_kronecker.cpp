@@ -95,7 +95,8 @@ void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
       return out;
     };
     Padded<T> got(poison(columns, shape.outputs));
-    q->diagonal_in_basis(Padded<T>(numbers).column(), MatrixView<T>(got.view().data, columns, shape.outputs));
+    PosteriorScratch<T> scratch;
+    q->diagonal_in_basis(Padded<T>(numbers).column(), got.view(), scratch);
     assert_close("of a diagonal", got.dense(), along(matrix), tolerance<T>);
     q->diagonal_in_basis(*other, got.view());
     assert_close("of another one", got.dense(), along(own), tolerance<T>);

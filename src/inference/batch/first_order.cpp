@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "inference/batch/averages.hpp"
+#include "inference/methods/schedule.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/points.hpp"
@@ -34,7 +35,7 @@ void FirstOrder<T>::reserve_moments(Index size, const Options& options) {
   for (Moments<T>* moments : {&now_, &next_}) {
     const bool holds = moments == &now_ && moments->steps > 0;  // which a larger one would lose
     if (!holds) moments->first.reserve(size);
-    if (!holds && is_adam(options)) moments->second.reserve(size);
+    if (!holds && options.descent != DescentOption::sgd) moments->second.reserve(size);
   }
 }
 
@@ -52,21 +53,21 @@ void FirstOrder<T>::reserve(Index dimension, bool moves_scales, const Options& o
 template <class T>
 typename FirstOrder<T>::Averages FirstOrder<T>::begin(Index size, const DescentStep<T>& step,
                                                       const Options& options) {
-  const bool adam = is_adam(options),
-             goes_on = now_.steps > 0 && now_.size == size && now_.has_second == adam;
+  const bool goes_on = now_.steps > 0 && now_.size == size && now_.kind == options.descent;
   tied_.set_moved(false);  // whatever a failed step has left
   next_.size = size;
-  next_.has_second = adam;
+  next_.kind = options.descent;
   next_.steps = goes_on ? now_.steps + 1 : 1;
   const auto t = static_cast<double>(next_.steps);
-  const double beta = options.momentum, beta2 = options.adam_beta2;
+  const MomentumTerms momentum = momentum_terms(options, next_.steps);
+  const double beta2 = options.adam_beta2;
   return {goes_on ? now_.first.data() : nullptr,
           goes_on ? now_.second.data() : nullptr,
           next_.first.data(),
           next_.second.data(),
-          static_cast<T>(step.rate / (1 - std::pow(beta, t))),
-          static_cast<T>(beta),
-          static_cast<T>(1 - beta),
+          static_cast<T>(step.rate * momentum.factor),
+          static_cast<T>(momentum.keep),
+          static_cast<T>(momentum.add),
           static_cast<T>(beta2),
           static_cast<T>(1 - beta2),
           static_cast<T>(1 / (1 - std::pow(beta2, t))),
@@ -157,7 +158,10 @@ void FirstOrder<T>::check(const char* what, ConstSpan<T> values, T lowest, Index
   };
   check_range(what, values, lowest);
   check_range("gradient's average", next_.first.first(next_.size), std::numeric_limits<T>::lowest());
-  if (next_.has_second) check_range("squared gradient's average", next_.second.first(next_.size), T(0));
+  const bool is_square = next_.kind == DescentOption::adam || next_.kind == DescentOption::vogn;
+  if (next_.has_second())
+    check_range(next_.kind == DescentOption::adam ? "squared gradient's average" : "curvature's average",
+                next_.second.first(next_.size), is_square ? T(0) : std::numeric_limits<T>::lowest());
 }
 
 template class FirstOrder<float>;

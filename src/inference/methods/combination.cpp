@@ -10,6 +10,14 @@
 namespace bdl {
 namespace {
 
+bool descends_newton(const Combination& c) {
+  return c.options.descent == DescentOption::vogn || c.options.descent == DescentOption::ivon;
+}
+
+bool descends_kronecker(const Combination& c) {
+  return c.options.descent == DescentOption::kfac;
+}
+
 void check_family(const Combination& c) {
   const Families family = family_of(c.family, c.rank);
   if (!contains(c.method.families, family))
@@ -82,7 +90,9 @@ void check_layers(const Combination& c, Use use) {
   };
   if (kind == EstimateKind::mc_hess) need(c.model.without_second_derivatives, "exact second derivatives");
   const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
-  if (use == Use::stream || (at_mean && c.options.rule != Rule::map) || kind == EstimateKind::exact_hess)
+  const bool of_its_own = c.options.rule == Rule::map || descends_newton(c) ||
+                          descends_kronecker(c);  // whatever the outputs depend on
+  if (use == Use::stream || (at_mean && !of_its_own) || kind == EstimateKind::exact_hess)
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
   // The gradient of an example is no combination of its rows where each row is of all examples.
   if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
@@ -139,26 +149,72 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
-/// Kronecker-factored posteriors let their mean be moved, and become Laplace's approximation of a data set.
+/// Kronecker-factored posteriors have steps of their own, or let their mean be moved and become Laplace's
+/// approximation of a data set.
 void check_kronecker(const Combination& c, Use use) {
+  const Options& options = c.options;
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
          "a Kronecker-factored posterior is learned from a network's data set: by bdl_optimizer_fit() and "
          "bdl_optimizer_step()");
-  if (c.options.rule != Rule::map)
-    fail(Status::ERROR_UNSUPPORTED, "a Kronecker-factored posterior has steps by rule \"map\" only");
+  if (options.rule != Rule::map && !descends_kronecker(c))
+    fail(Status::ERROR_UNSUPPORTED,
+         "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent \"kfac\"");
 }
 
-/// Natural gradients know of no other weight than 1.
+/// The noise's, which divides.
+void check_temperature(const Options& options, const char* descent) {
+  const double least =
+      options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;
+  if (!(least > 0))
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"%s\" is 0, expected more: with descent \"%s\" it is the temperature that the noise has",
+         options.kl_weight > 0 ? "kl_start" : "kl_weight", descent);
+}
+
+/// Steps by Kronecker factors.
+void check_kfac(const Combination& c) {
+  const Options& options = c.options;
+  if (options.rule != Rule::blr || c.family != Family::kronecker)
+    fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" is for Kronecker-factored posteriors and rule \"blr\"");
+  if (options.curvature != EstimateKind::mc_ef && options.curvature != EstimateKind::lin_ef)
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"kfac\" sees gradients at samples or at the mean: curvature \"mc-ef\" or \"lin-ef\"; option "
+         "\"fisher\" says what its factors are made of");
+  check_temperature(options, "kfac");
+}
+
+/// The family's own natural gradients know of no other weight than 1.
 void check_tempering(const Combination& c) {
   const Options& options = c.options;
-  const bool first_order = options.rule == Rule::map ||
-                           (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
-  if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!first_order || c.family == Family::dropout))
+  const bool weighs = options.rule == Rule::map || descends_newton(c) || descends_kronecker(c) ||
+                      (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
+  if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!weighs || c.family == Family::dropout))
     fail(Status::ERROR_UNSUPPORTED,
-         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", and for rule \"bbb\" with diagonal "
-         "and "
-         "low-rank-moment posteriors");
+         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", for rule \"bbb\" with diagonal and "
+         "low-rank-moment posteriors, and for descents \"vogn\", \"ivon\" and \"kfac\"");
+}
+
+/// Steps that have a curvature per example of their own.
+void check_newton(const Combination& c) {
+  const Options& options = c.options;
+  const bool is_vogn = options.descent == DescentOption::vogn;
+  const char* const name = is_vogn ? "vogn" : "ivon";
+  const auto refuse = [&](const char* why) {
+    fail(Status::ERROR_UNSUPPORTED, "descent \"%s\" %s", name, why);
+  };
+  if (options.rule != Rule::blr || !c.is_diagonal())
+    refuse("is for diagonal posteriors, of rank 0 or diagonal-moment ones, and rule \"blr\"");
+  if (options.mean_update == MeanUpdateOption::unprojected) refuse("has no mean_update \"unprojected\"");
+  if (options.curvature == EstimateKind::exact_hess) refuse("has no use for curvature \"exact-hess\"");
+  const bool is_indefinite =
+      options.curvature == EstimateKind::mc_hess || options.curvature == EstimateKind::mc_reparam;
+  if (is_vogn && is_indefinite)
+    refuse("needs curvature that is never negative: \"mc-hess\" and \"mc-reparam\" are for \"ivon\"");
+  if (!is_vogn && options.initial_curvature == 0)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"initial_curvature\" is 0, expected more: descent \"ivon\" draws by it in its first step");
+  check_temperature(options, name);
 }
 
 /// Without a fixed prior in its loss, a data set seen again would count again.
@@ -212,6 +268,12 @@ void check_combination(const Combination& c, Use use) {
   if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
   if (c.method.is_exact) return check_exact(c);
   check_tempering(c);
+  if (descends_newton(c) && use != Use::stream) check_newton(c);
+  if (descends_kronecker(c) && use != Use::stream) check_kfac(c);
+  if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"sample_groups\" is %lld, but only descents \"vogn\" and \"ivon\" have them",
+         static_cast<long long>(c.options.sample_groups));
   if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
   if (c.family == Family::kronecker) check_kronecker(c, use);
   if (use == Use::rows) {

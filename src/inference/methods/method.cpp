@@ -112,6 +112,47 @@ void one_sample(Options& options, const MethodContext& context) {
   options.momentum = 0;
 }
 
+/// The step of deep networks: momentum, damping, a course that begins colder than it ends.
+void newton(Options& options, DescentOption descent, EstimateKind kind) {
+  set(options, Rule::blr, kind);
+  options.descent = descent;
+  options.learning_rate = 0.001;
+  options.momentum_form = MomentumForm::heavy_ball;
+  options.curvature_rate = 0.05;
+  options.damping = 1e-3;
+  options.kl_start = 0.1;
+  options.kl_warmup = 0.15;
+}
+
+template <EstimateKind kind>
+void vogn(Options& options, const MethodContext&) {
+  newton(options, DescentOption::vogn, kind);
+}
+
+void ivon(Options& options, const MethodContext&) {
+  newton(options, DescentOption::ivon, EstimateKind::mc_reparam);
+  options.learning_rate = 0.1;
+  options.momentum_form = MomentumForm::corrected;
+  options.curvature_rate = 1e-3;
+  options.initial_curvature = 0.1;
+  options.damping = 0;
+}
+
+/// K-FAC's own guard is the length of a step; the sampler's noise has its own.
+template <EstimateKind kind>
+void kfac(Options& options, const MethodContext&) {
+  newton(options, DescentOption::kfac, kind);
+  options.samples = 1;
+  options.learn_prior = 0;
+  if (kind == EstimateKind::lin_ef) options.kl_clip = 1e-3;
+}
+
+void sgd(Options& options, const MethodContext& context) {
+  first_order<Rule::map, EstimateKind::lin_ef>(options, context);
+  options.descent = DescentOption::sgd;
+  options.momentum_form = MomentumForm::heavy_ball;
+}
+
 constexpr Method all_methods[] = {
 #define BDL_METHOD(name, families, kind, defaults, forecast, doc, source) \
   {name,                                                                  \

@@ -18,6 +18,19 @@ double plan_fraction(const Plan& plan, Index t);
 /// momentum").
 double rate_factor(const Options& options, const Plan& plan, Index t);
 
+/// Factor on learning_rate while it rises to its first value.
+double warmup_factor(const Options& options, const Plan& plan, Index t);
+
+/// Of step t: the temperature.
+double kl_weight(const Options& options, const Plan& plan, Index t);
+
+/// Momentum m = keep m + add g, of which factor m is used.
+struct MomentumTerms {
+  double keep, add, factor;
+};
+/// After so many gradients.
+MomentumTerms momentum_terms(const Options& options, Index gradients);
+
 /// curvature_rate, or the lower one by which the product of all 1 - beta_t of the plan is start_share.
 double planned_curvature_rate(const Options& options, const Plan& plan);
 

@@ -43,17 +43,28 @@ void KroneckerFactors::swap(KroneckerFactors& other) noexcept {
 }
 
 template <class T>
-void add_factors(const BlockedRows<T>& rows, double weight, ConstSpan<T> w, KroneckerFactors& out,
-                 FactorScratch<T>& scratch) {
+void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
+                 KroneckerFactors& out, FactorScratch<T>& scratch) {
   for_each_matrix(rows, out.shapes(), [&](const BlockRows<T>& block, std::size_t k) {
-    block.add_input_factor(weight, out.omega(k), scratch);
-    block.add_output_factor(1 / static_cast<double>(block.positions()), w, out.gamma(k), scratch);
+    block.add_input_factor(input_weight, out.omega(k), scratch);
+    block.add_output_factor(output_weight / static_cast<double>(block.positions()), w, out.gamma(k), scratch);
   });
 }
 
 template <class T>
 void reserve_factors(const BlockedRows<T>& rows, FactorScratch<T>& scratch) {
   for (const auto& block : rows.blocks()) block.rows->reserve_factors(scratch);
+}
+
+SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gamma_values, double damping) {
+  const auto mean = [](ConstSpan<double> values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  };
+  const double omega = mean(omega_values), gamma = mean(gamma_values), root = std::sqrt(damping),
+               pi = omega > 0 && gamma > 0 ? std::sqrt(omega / gamma) : 1;
+  return {pi * root, root / pi};
 }
 
 void FactorEigen::reserve(Index size) {
@@ -78,7 +89,7 @@ void FactorEigen::compute(ConstMatrixView<double> a) {
 }
 
 #define BDL_INSTANTIATE(T)                                                                               \
-  template void add_factors(const BlockedRows<T>&, double, ConstSpan<T>, KroneckerFactors&, FactorScratch<T>&); \
+  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, FactorScratch<T>&); \
   template void reserve_factors(const BlockedRows<T>&, FactorScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

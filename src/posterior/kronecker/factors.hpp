@@ -30,11 +30,11 @@ class KroneckerFactors {
   Buffer<double> values_;
 };
 
-/// out += weight Omega and w-weighted sums of e e^T over positions, their mean over positions; only lower
-/// triangles. The weights w_r are to sum up to `weight` over the examples and samples.
+/// Adds input_weight times Omega and output_weight times sum_r w_r times the mean of e e^T over positions;
+/// only lower triangles.
 template <class T>
-void add_factors(const BlockedRows<T>& rows, double weight, ConstSpan<T> w, KroneckerFactors& out,
-                 FactorScratch<T>& scratch);
+void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
+                 KroneckerFactors& out, FactorScratch<T>& scratch);
 /// Memory for that.
 template <class T>
 void reserve_factors(const BlockedRows<T>& rows, FactorScratch<T>& scratch);
@@ -46,6 +46,14 @@ void for_each_matrix(const BlockedRows<T>& rows, const std::vector<MatrixShape>&
   for (std::size_t k = 0; k < shapes.size(); ++k)
     if (shapes[k].is_matrix()) visit(*(block++)->rows, k);
 }
+
+/// Shares of a damping of Omega (x) Gamma that are added to each of the two.
+struct SplitDamping {
+  double omega, gamma;
+};
+/// pi sqrt(damping) and sqrt(damping) / pi, pi^2 the ratio of the mean eigenvalues (Martens and Grosse 2015,
+/// section 6.3); 1 where a factor is 0.
+SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gamma_values, double damping);
 
 /// Eigenvalues, none below 0, and eigenvectors of a symmetric matrix, of which the lower triangle counts.
 class FactorEigen {

@@ -289,11 +289,12 @@ void KroneckerPosterior<T>::precision_diagonal(std::span<T> out) const {
 }
 
 template <class T>
-void KroneckerPosterior<T>::diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out) const {
+void KroneckerPosterior<T>::diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out,
+                                              PosteriorScratch<T>& scratch) const {
   const Index q = columns(), o = outputs();
-  Buffer<T> squares(q * q + o * o), work(2 * this->dimension_);
-  const MatrixView<T> inputs(squares.data(), q, q), outputs(inputs.data + q * q, o, o),
-      numbers(work.data(), q, o), half(numbers.data + numbers.size(), q, o);
+  reserve_marginals(scratch);
+  const MatrixView<T> inputs(scratch.matrices.data(), q, q), outputs(inputs.data + q * q, o, o),
+      numbers(outputs.data + o * o, q, o), half(numbers.data + numbers.size(), q, o);
   square(input_vectors(), inputs);
   square(output_vectors(), outputs);
   gather_matrix(shape_, diagonal.data(), numbers);
