@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "curvature/moment_seeds.hpp"
 
@@ -78,40 +77,38 @@ void fill_roots(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixV
 
 /// The first class up to which the probabilities are more than `share` together.
 template <class T>
-Index drawn_class(const Likelihood& likelihood, const T* f, double share, std::vector<double>& p) {
-  likelihood.moments(f, p.data(), p.data() + likelihood.outputs());
+Index drawn_class(const T* f, Index classes, double share) {
+  const auto top = static_cast<double>(*std::max_element(f, f + classes));
+  const auto mass = [&](Index k) { return std::exp(static_cast<double>(f[k]) - top); };
+  double all = 0;
+  for (Index k = 0; k < classes; ++k) all += mass(k);
   Index k = 0;
-  for (double sum = p[0]; sum <= share && k + 1 < likelihood.outputs();) sum += p[static_cast<std::size_t>(++k)];
+  for (double sum = mass(0); sum <= share * all && k + 1 < classes;) sum += mass(++k);
   return k;
 }
 
 /// Gradients for one label of each output, drawn from the model: of a class; else a random combination of the
-/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood.
+/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood. `columns`
+/// are overwritten.
 template <class T>
 void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
-                          ConstMatrixView<T> y, MatrixView<T> e) {
-  const Index outputs = likelihood.outputs();
-  std::vector<double> numbers(static_cast<std::size_t>(2 * outputs));
-  std::vector<T> root(static_cast<std::size_t>(outputs));
+                          ConstMatrixView<T> y, MatrixView<T> columns, MatrixView<T> e) {
   StreamKey stream = key;
   for (Index j = 0; j < f.cols; ++j) {
     stream.sample = key.sample + static_cast<std::uint32_t>(j);
-    const T* const from = f.column_data(j);
-    const std::span<T> seed = e.column(j);
+    const std::span<T> seed = e.column(j), column = columns.column(j);
+    double number = 0, unused = 0;
     if (likelihood.kind() == BDL_CATEGORICAL) {
-      double share = 0;
-      fill_uniform<double>(stream, 0, {&share, 1}, 0, 1);
-      const T label = static_cast<T>(drawn_class(likelihood, from, share, numbers));
-      likelihood.gradient(from, &label, seed.data());
+      fill_uniform<double>(stream, 0, {&number, 1}, 0, 1);
+      const T label = static_cast<T>(drawn_class(f.column_data(j), f.rows, number));
+      likelihood.gradient(f.column_data(j), &label, seed.data());
       continue;
     }
-    fill_normal<double>(stream, 0, {numbers.data(), static_cast<std::size_t>(outputs)});
     std::ranges::fill(seed, T(0));
-    for (Index k = 0; k < outputs; ++k) {
-      double unused = 0;
-      likelihood.hessian_root(from, y.column_data(j % y.cols), k, root.data(), &unused);
-      for (std::size_t c = 0; c < seed.size(); ++c)
-        seed[c] += static_cast<T>(numbers[static_cast<std::size_t>(k)]) * root[c];
+    for (Index k = 0; k < f.rows; ++k) {
+      fill_normal<double>(stream, k, {&number, 1});
+      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, column.data(), &unused);
+      for (std::size_t c = 0; c < seed.size(); ++c) seed[c] += static_cast<T>(number) * column[c];
     }
   }
 }
@@ -124,12 +121,12 @@ void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& s
   std::ranges::fill(c, T(0));
   std::ranges::fill(c.first(gradients), static_cast<T>(spec.scale));
   std::ranges::fill(w.first(gradients), T(0));
-  fill_gradients(likelihood, spec, f, y, e.columns(0, f.cols));
-  const MatrixView<T> behind = e.columns(f.cols, e.cols - f.cols);
+  const MatrixView<T> first = e.columns(0, f.cols), behind = e.columns(f.cols, e.cols - f.cols);
   if (spec.kind == CurvatureKind::gradient_and_root)
     fill_roots(likelihood, f, y, behind);
   else
-    fill_label_gradients(likelihood, spec.labels, f, y, behind);
+    fill_label_gradients(likelihood, spec.labels, f, y, first, behind);
+  fill_gradients(likelihood, spec, f, y, first);
 }
 
 }  // namespace

@@ -152,6 +152,8 @@ static void test_methods(void** state) {
                  {"slang-online-eig", "blr", "mc-ef", "low_rank"},
                  {"von", "blr", "mc-hess", "diagonal"},
                  {"vogn", "blr", "mc-ef", "diagonal"},
+                 {"kfac", "blr", "lin-ef", "kronecker"},
+                 {"noisy-kfac", "blr", "mc-ef", "kronecker"},
                  {"von-full", "blr", "mc-hess", DENSE},
                  {"vogn-full", "blr", "mc-ef", DENSE},
                  {"slang-exact-hess", "blr", "exact-hess", GAUSSIAN},

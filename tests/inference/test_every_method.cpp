@@ -83,6 +83,8 @@ const Row rows[] = {
     {"slang-online-eig", {Kind::low_rank}, Residuals::at_samples, Course::none, 0, 0},
     {"von", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 1e-6},
     {"vogn", {Kind::diagonal}, Residuals::at_samples, Course::descent, 0.1, 0.1},
+    {"kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.05, 0.05},
+    {"noisy-kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.1, 0.05},
     {"von-full", {Kind::full}, Residuals::none, Course::descent, 0.1, 1e-6},
     {"vogn-full", {Kind::full}, Residuals::at_samples, Course::descent, 0.1, 0.1},
     {"exact-full", {Kind::full}, Residuals::none, Course::solution, 1e-8, 1e-8},
