@@ -34,7 +34,8 @@ int64_t Arguments::number(const std::string& option, int64_t otherwise) const {
   int64_t value = 0;
   const char* const end = word.data() + word.size();
   const auto read = std::from_chars(word.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end || value < 1) stop(option + " is a positive number, not " + word);
+  if (read.ec != std::errc() || read.ptr != end || value < 1)
+    stop(option + " is a positive number, not " + word);
   return value;
 }
 

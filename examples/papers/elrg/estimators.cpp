@@ -73,7 +73,8 @@ Predictions predict(const Learner& learner, const Images& test, bdl_predict_meth
   return out;
 }
 
-/// By local noise, and by draws of the parameters with two seeds: as far from each other as chance makes them.
+/// By local noise, and by draws of the parameters with two seeds: as far from each other as chance makes
+/// them.
 std::vector<support::Row> compare_predictions(const Learner& learner, const Images& test, bool is_quick) {
   const int64_t draws = is_quick ? 2 : 200;
   const Predictions exact = predict(learner, test, BDL_MONTE_CARLO, draws, 1);
@@ -98,19 +99,19 @@ support::Row joined(support::Row head, const support::Row& tail) {
 }  // namespace
 
 void compare_estimators(const Settings& settings) {
-  const support::Split data =
-      settings.quick ? support::stand_in_split("mnist", 100, 50) : support::read_split("mnist", settings.data);
-  support::Table bounds(settings.results + "/estimators.csv",
-                        {"posterior", "estimator", "expected_log_likelihood", "error", "kl", "seconds_per_image"},
-                        2),
+  const support::Split data = settings.quick ? support::stand_in_split("mnist", 100, 50)
+                                             : support::read_split("mnist", settings.data);
+  support::Table bounds(
+      settings.results + "/estimators.csv",
+      {"posterior", "estimator", "expected_log_likelihood", "error", "kl", "seconds_per_image"}, 2),
       predictions(settings.results + "/predictions.csv",
                   {"posterior", "estimator", "log_likelihood", "difference"}, 1);
   for (const char* label : {"elrg K=2", "mf-vi"}) {
-    const Learner learner =
-        resume(checkpoint(settings, find_experiment("table3-mnist"), find_method(label)));
+    const Learner learner = resume(checkpoint(settings, find_experiment("table3-mnist"), find_method(label)));
     for (const char* estimator : {"local", "weights", "flipout", "shared"})
       if (!bounds.done({label, estimator}))
-        bounds.add({joined({label, estimator}, compare_bounds(learner, estimator, data.train, settings.quick))});
+        bounds.add(
+            {joined({label, estimator}, compare_bounds(learner, estimator, data.train, settings.quick))});
     if (predictions.done({label})) continue;
     std::vector<support::Row> rows;
     for (const support::Row& row : compare_predictions(learner, data.test, settings.quick))

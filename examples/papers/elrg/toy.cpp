@@ -47,9 +47,10 @@ support::Row measure(const Case& of, int64_t seed, bool is_quick) {
   const support::Posterior owned_posterior(posterior);
   check(bdl_optimizer_create(model, posterior, of.method, train.rows(), &optimizer));
   const support::Optimizer owned_optimizer(optimizer);
-  check(bdl_optimizer_set_text(optimizer,
-                               "learning_rate=0.02 final_rate=0 samples=1 prior_scaling=unit prior_precision=1 "
-                               "threads=1"));
+  check(
+      bdl_optimizer_set_text(optimizer,
+                             "learning_rate=0.02 final_rate=0 samples=1 prior_scaling=unit prior_precision=1 "
+                             "threads=1"));
   check(bdl_optimizer_set_double(optimizer, "initial_precision", std::exp(6.0)));
   check(bdl_optimizer_set_int(optimizer, "minibatch", train.rows()));
   check(bdl_optimizer_set_int(optimizer, "seed", seed));
@@ -60,8 +61,7 @@ support::Row measure(const Case& of, int64_t seed, bool is_quick) {
   check(bdl_optimizer_elbo(optimizer, train.all_inputs(), train.all_targets(), draws, 1, &expected, &kl));
   std::vector<double> log_density(static_cast<std::size_t>(test.rows()));
   check(bdl_predict_log_density(model, posterior, test.all_inputs(), test.all_targets(), BDL_MONTE_CARLO,
-                                is_quick ? 10 : 2000, 1,
-                                bdl_f64_out(log_density.data(), test.rows(), 1)));
+                                is_quick ? 10 : 2000, 1, bdl_f64_out(log_density.data(), test.rows(), 1)));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density.data(), test.rows(), 1), &test_likelihood,
                                           nullptr));
   support::Row row{of.method, std::to_string(of.rank), std::to_string(seed)};
@@ -73,9 +73,9 @@ support::Row measure(const Case& of, int64_t seed, bool is_quick) {
 }  // namespace
 
 void toy(const Settings& settings) {
-  support::Table table(settings.results + "/figure1.csv",
-                       {"method", "rank", "seed", "elbo", "expected_log_likelihood", "kl", "test_log_likelihood"},
-                       3);
+  support::Table table(
+      settings.results + "/figure1.csv",
+      {"method", "rank", "seed", "elbo", "expected_log_likelihood", "kl", "test_log_likelihood"}, 3);
   for (int64_t seed = 1; seed <= (settings.quick ? 1 : 5); ++seed)
     for (const Case& of : cases)
       if (!table.done({of.method, std::to_string(of.rank), std::to_string(seed)}))

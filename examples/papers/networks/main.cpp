@@ -89,12 +89,12 @@ void run(const Experiment& experiment, const Method& method, const support::Spli
   const support::ClassScores scores =
       support::score_classes(model.get(), posterior.get(), data.test, method.draws, 20);
   const double each = seconds.count() / static_cast<double>(epochs);
-  table.add(
-      {{experiment.network, method.label, std::to_string(epochs), support::number(scores.error, 3),
-        support::number(-scores.log_likelihood, 4), support::number(scores.calibration, 3), support::number(each, 3)}});
+  table.add({{experiment.network, method.label, std::to_string(epochs), support::number(scores.error, 3),
+              support::number(-scores.log_likelihood, 4), support::number(scores.calibration, 3),
+              support::number(each, 3)}});
   std::printf("%-9s %-11s %3lld epochs: error %5.2f %%  NLL %.4f  ECE %.4f  %.1f s an epoch\n",
-              experiment.network, method.label, static_cast<long long>(epochs), scores.error, -scores.log_likelihood,
-              scores.calibration, each);
+              experiment.network, method.label, static_cast<long long>(epochs), scores.error,
+              -scores.log_likelihood, scores.calibration, each);
   std::fflush(stdout);
 }
 
