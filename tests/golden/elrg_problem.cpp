@@ -50,14 +50,7 @@ void ElrgProblem::restart() {
   q = bdl::create_posterior<double>(kind);
   next = bdl::create_posterior<double>(kind);
   prior.clear();
-  if (is_tied()) {
-    Vector values;
-    for (const Json& layer : json.at("parameters")) {
-      const Vector of_layer = tied_of(layer);
-      values.insert(values.end(), of_layer.begin(), of_layer.end());
-    }
-    first_order.tied().restore(values);
-  }
+  if (is_tied()) first_order.tied().restore(tied_of(json.at("parameters")));
   std::size_t layer = 0;
   bdl::for_each_low_rank_moment(*q, [&](bdl::LowRankMomentPosterior<double>& member, bdl::Index offset) {
     set_block(layer++, member, offset);
@@ -90,12 +83,13 @@ bdl::Index ElrgProblem::weights_of(std::size_t layer) const {
   return node.layer->dense() ? node.layer->dense()->weights() : node.layer->convolution()->weights();
 }
 
-Vector ElrgProblem::tied_of(const Json& layer) const {
+Vector ElrgProblem::tied_of(const Json& layers) const {
   Vector values;
-  for (const char* name : {"log_u", "log_v"})
-    for (bdl::Index l = 0; l < options.tied_rank; ++l)
-      for (const Json& row : layer.at(name)) values.push_back(row[size(l)].get<double>());
-  if (layer.contains("log_sigma_bias")) {
+  for (const Json& layer : layers) {
+    for (const char* name : {"log_u", "log_v"})
+      for (bdl::Index l = 0; l < options.tied_rank; ++l)
+        for (const Json& row : layer.at(name)) values.push_back(row[size(l)].get<double>());
+    if (!layer.contains("log_sigma_bias")) continue;
     const auto biases = layer.at("log_sigma_bias").get<Vector>();
     values.insert(values.end(), biases.begin(), biases.end());
   }

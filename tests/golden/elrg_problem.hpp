@@ -39,8 +39,8 @@ struct ElrgProblem {
   /// As the file begins.
   void restart();
 
-  /// u, t and rho of a layer: factor by factor, rows before columns, then biases.
-  Vector tied_of(const Json& layer) const;
+  /// u, t and rho layer by layer: factor by factor, rows before columns, then biases.
+  Vector tied_of(const Json& layers) const;
 
   std::unique_ptr<GivenNoise> noise(const Json& samples) const;
 

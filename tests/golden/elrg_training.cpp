@@ -35,7 +35,7 @@ class Training {
 
  private:
   using Estimate = bdl::NoisyEstimate<double>;
-  bdl::Statistics statistics() const { return {{}, {}}; }
+
   void compare(const std::string& name, const Vector& got, const Json& values) {
     const double error = golden::error(got, flatten_all(values));
     if (!(error <= tolerance)) std::printf("    %s: %.3g\n", name.c_str(), error);
@@ -44,7 +44,7 @@ class Training {
 
   void compare_forward() {
     const auto [f, made] = outputs_of(p_, Json::array({p_.json.at("noise")}));
-    Vector nll, layers;
+    Vector nll;
     for (Index i = 0; i < p_.examples; ++i)
       nll.push_back(
           -p_.model.likelihood.log_density(f.data() + i * p_.graph->outputs(), p_.y().column_data(i)));
@@ -65,7 +65,7 @@ class Training {
     if (!estimator_) estimator_ = std::make_unique<bdl::NoisyEstimator<double>>(p_.model);
     estimator_->choose(estimators_of(p_.json.at("noise")));
     source_ = p_.noise(Json::array({p_.json.at("noise")}));
-    return estimator_->estimate(*p_.q, p_.x(), p_.y(), p_.options, weight, *source_, {}, statistics());
+    return estimator_->estimate(*p_.q, p_.x(), p_.y(), p_.options, weight, *source_, {}, {{}, {}});
   }
   Estimate assess_mean(double weight) {
     if (!plain_) plain_ = bdl::make_estimator<double>(p_.model);
@@ -118,12 +118,7 @@ class Training {
     Vector s(size(p_.graph->parameters()));
     p_.first_order.tied().spread_now(s);
     const auto gradient = p_.first_order.tied().gradient(all_log_sigma_, s);
-    Vector values;
-    for (const Json& of : p_.expected().at("gradient")) {
-      const Vector of_layer = p_.tied_of(of);
-      values.insert(values.end(), of_layer.begin(), of_layer.end());
-    }
-    compare("gradient.tied", {gradient.begin(), gradient.end()}, values);
+    compare("gradient.tied", {gradient.begin(), gradient.end()}, p_.tied_of(p_.expected().at("gradient")));
   }
 
   /// Through the first layer, whose inputs are data that training asks no gradient of.
@@ -159,37 +154,32 @@ class Training {
     p_.first_order.commit();
   }
 
-  void compare_parameters(const char* name) {
-    const double root = p_.root();
+  void compare_parameters(const std::string& name) {
+    const Json& layers = p_.expected().at(name);
     std::size_t layer = 0;
     bdl::for_each_low_rank_moment(std::as_const(*p_.q),
                                   [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
-                                    const Json& of = p_.expected().at(name)[layer++];
-                                    Vector mean, v, log_sigma;
-                                    for (Index i = 0; i < member.dimension(); ++i) {
-                                      mean.push_back(std::as_const(*p_.q).mean()[size(offset + i)]);
-                                      for (Index k = 0; k < p_.rank; ++k)
-                                        v.push_back(member.w()(i, k) / root);
-                                      log_sigma.push_back(std::log(member.s()[size(i)]) / 2);
-                                    }
-                                    const std::string prefix = std::string(name) + ".";
-                                    compare(prefix + "mean", mean, of.at("mean"));
-                                    if (of.contains("V")) compare(prefix + "V", v, of.at("V"));
-                                    if (of.contains("log_sigma"))
-                                      compare(prefix + "log_sigma", log_sigma, of.at("log_sigma"));
+                                    compare_block(name + ".", member, offset, layers[layer++]);
                                   });
     if (!p_.is_tied()) return;
-    Vector values;
-    for (const Json& of : p_.expected().at(name)) {
-      const Vector of_layer = p_.tied_of(of);
-      values.insert(values.end(), of_layer.begin(), of_layer.end());
-    }
     const auto got = p_.first_order.tied().values();
-    compare(std::string(name) + ".tied", {got.begin(), got.end()}, values);
+    compare(name + ".tied", {got.begin(), got.end()}, p_.tied_of(layers));
+  }
+
+  void compare_block(const std::string& prefix, const bdl::LowRankMomentPosterior<double>& member,
+                     Index offset, const Json& of) {
+    Vector mean, v, log_sigma;
+    for (Index i = 0; i < member.dimension(); ++i) {
+      mean.push_back(std::as_const(*p_.q).mean()[size(offset + i)]);
+      for (Index k = 0; k < p_.rank; ++k) v.push_back(member.w()(i, k) / p_.root());
+      log_sigma.push_back(std::log(member.s()[size(i)]) / 2);
+    }
+    compare(prefix + "mean", mean, of.at("mean"));
+    if (of.contains("V")) compare(prefix + "V", v, of.at("V"));
+    if (of.contains("log_sigma")) compare(prefix + "log_sigma", log_sigma, of.at("log_sigma"));
   }
 
   /// With the parameters that the file began with.
-
   void compare_predictions() {
     p_.restart();
     const Vector f = outputs_of(p_, p_.json.at("draws")).outputs;

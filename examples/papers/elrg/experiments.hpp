@@ -42,7 +42,7 @@ void train(const Experiment& experiment, const Settings& settings);
 /// figure1.csv: ELBO and test likelihood of a small network by the rank.
 void toy(const Settings& settings);
 
-/// estimators.csv and predictions.csv: what each estimator of the noise makes of posteriors that
+/// estimators.csv and predictions.csv: what each estimator of the noise makes of the posteriors that
 /// "table3-mnist" has left.
 void compare_estimators(const Settings& settings);
 

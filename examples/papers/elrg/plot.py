@@ -33,7 +33,7 @@ def toy(folder, output):
                              (test, {k: [float(row["test_log_likelihood"]) for row in rows] for k, rows in of_rank.items()})):
             k, mean, error = averages(values)
             axes.errorbar(k, mean, error, color=colour, marker="o", ms=3, lw=1.2, label=method)
-    bound.plot([0, 5], [0, 25], "--", color="#7b818a", lw=0.8, label="5.0 K")
+    bound.plot([0, 5], [0, 25], "--", color="#7b818a", lw=0.8, zorder=5, label="5.0 K")
     bound.set(xlabel="K", ylabel="ELBO above K = 0")
     test.set(xlabel="K", ylabel="test log likelihood")
     bound.legend(fontsize=7)

@@ -2,8 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "experiments.hpp"
-#include "support/handles.hpp"
+#include "learner.hpp"
 #include "support/table.hpp"
 
 namespace elrg {
@@ -35,33 +34,40 @@ support::Data clouds(int64_t count, std::uint32_t seed) {
   return data;
 }
 
+/// Full batches, s from exp(-6), prior N(0, I).
+Learner fit(const Case& of, const support::Data& data, int64_t seed, bool is_quick) {
+  Learner learner;
+  bdl_model* model = nullptr;
+  check(bdl_model_create_network(BDL_F64, "input 2\ndense 10\nelu\ndense 1", BDL_BERNOULLI, &model));
+  learner.model.reset(model);
+  bdl_posterior* posterior = nullptr;
+  check(bdl_posterior_create_layerwise_low_rank_moment(model, of.rank, &posterior));
+  learner.posterior.reset(posterior);
+  bdl_optimizer* optimizer = nullptr;
+  check(bdl_optimizer_create(model, posterior, of.method, data.rows(), &optimizer));
+  learner.optimizer.reset(optimizer);
+  check(bdl_optimizer_set_text(
+      optimizer, "learning_rate=0.02 final_rate=0 prior_scaling=unit prior_precision=1 threads=1"));
+  check(bdl_optimizer_set_double(optimizer, "initial_precision", std::exp(6.0)));
+  check(bdl_optimizer_set_int(optimizer, "minibatch", data.rows()));
+  check(bdl_optimizer_set_int(optimizer, "seed", seed));
+  check(bdl_optimizer_fit(optimizer, data.all_inputs(), data.all_targets(), is_quick ? 50 : 3000, nullptr,
+                          nullptr));
+  return learner;
+}
+
 support::Row measure(const Case& of, int64_t seed, bool is_quick) {
   const support::Data train = clouds(200, static_cast<std::uint32_t>(seed)),
                       test = clouds(2000, static_cast<std::uint32_t>(seed + 1000));
-  bdl_model* model = nullptr;
-  bdl_posterior* posterior = nullptr;
-  bdl_optimizer* optimizer = nullptr;
-  check(bdl_model_create_network(BDL_F64, "input 2\ndense 10\nelu\ndense 1", BDL_BERNOULLI, &model));
-  const support::Model owned_model(model);
-  check(bdl_posterior_create_layerwise_low_rank_moment(model, of.rank, &posterior));
-  const support::Posterior owned_posterior(posterior);
-  check(bdl_optimizer_create(model, posterior, of.method, train.rows(), &optimizer));
-  const support::Optimizer owned_optimizer(optimizer);
-  check(
-      bdl_optimizer_set_text(optimizer,
-                             "learning_rate=0.02 final_rate=0 samples=1 prior_scaling=unit prior_precision=1 "
-                             "threads=1"));
-  check(bdl_optimizer_set_double(optimizer, "initial_precision", std::exp(6.0)));
-  check(bdl_optimizer_set_int(optimizer, "minibatch", train.rows()));
-  check(bdl_optimizer_set_int(optimizer, "seed", seed));
-  check(bdl_optimizer_fit(optimizer, train.all_inputs(), train.all_targets(), is_quick ? 50 : 3000, nullptr,
-                          nullptr));
+  const Learner learner = fit(of, train, seed, is_quick);
   const int64_t draws = is_quick ? 10 : 10000;
   double expected = 0, kl = 0, test_likelihood = 0;
-  check(bdl_optimizer_elbo(optimizer, train.all_inputs(), train.all_targets(), draws, 1, &expected, &kl));
+  check(bdl_optimizer_elbo(learner.optimizer.get(), train.all_inputs(), train.all_targets(), draws, 1,
+                           &expected, &kl));
   std::vector<double> log_density(static_cast<std::size_t>(test.rows()));
-  check(bdl_predict_log_density(model, posterior, test.all_inputs(), test.all_targets(), BDL_MONTE_CARLO,
-                                is_quick ? 10 : 2000, 1, bdl_f64_out(log_density.data(), test.rows(), 1)));
+  check(bdl_predict_log_density(learner.model.get(), learner.posterior.get(), test.all_inputs(),
+                                test.all_targets(), BDL_MONTE_CARLO, draws / 5, 1,
+                                bdl_f64_out(log_density.data(), test.rows(), 1)));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density.data(), test.rows(), 1), &test_likelihood,
                                           nullptr));
   support::Row row{of.method, std::to_string(of.rank), std::to_string(seed)};
