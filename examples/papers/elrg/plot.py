@@ -3,6 +3,7 @@
 
 Needs matplotlib: sh tests/packages.sh plot.
 """
+import math
 import pathlib
 import sys
 
@@ -16,8 +17,9 @@ COLOURS = {"elrg K=0": "#cf4a56", "elrg K=1": "#9cc4ef", "elrg K=2": "#2f81d8", 
 
 
 def averages(groups):
-    """K or epochs, mean and standard error over seeds."""
-    return list(zip(*((x, *mean_and_error(values)) for x, values in sorted(groups.items()))))
+    """K or epochs, mean and standard error over seeds (0 of one)."""
+    x, mean, error = zip(*((x, *mean_and_error(values)) for x, values in sorted(groups.items())))
+    return x, mean, [0 if math.isnan(e) else e for e in error]
 
 
 def toy(folder, output):

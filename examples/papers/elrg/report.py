@@ -82,7 +82,7 @@ def bound_lines(rows):
 
 def prediction_lines(rows):
     for row in rows:
-        yield [row["posterior"], row["estimator"], f"{float(row['log_likelihood']):.5f}", f"{float(row['difference']):.6f}"]
+        yield [row["posterior"], row["estimator"], f"{float(row['log_likelihood']):.5f}", f"{float(row['difference']):.6f}" if float(row["difference"]) else ""]
 
 
 if __name__ == "__main__":
