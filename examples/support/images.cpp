@@ -99,4 +99,19 @@ Images bright_rows(int64_t channels, int64_t side, int64_t count) {
   return images;
 }
 
+Split read_split(const std::string& set, const std::string& folder) {
+  const std::string files = folder + "/" + set + "/";
+  if (set == "cifar10")
+    return {read_cifar10({files + "train_00000_04999.bin.xz", files + "train_05000_09999.bin.xz"}),
+            read_cifar10({files + "test_0000_0999.bin.xz"})};
+  const std::string train = files + (set == "mnist" ? "train" : "train-first10000");
+  return {read_idx(train + "-images-idx3-ubyte.gz", train + "-labels-idx1-ubyte.gz"),
+          read_idx(files + "t10k-images-idx3-ubyte.gz", files + "t10k-labels-idx1-ubyte.gz")};
+}
+
+Split stand_in_split(const std::string& set, int64_t train, int64_t test) {
+  const int64_t channels = set == "cifar10" ? 3 : 1, side = set == "cifar10" ? 32 : 28;
+  return {bright_rows(channels, side, train), bright_rows(channels, side, test)};
+}
+
 }  // namespace support

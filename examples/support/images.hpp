@@ -33,6 +33,17 @@ Images bright_rows(int64_t channels, int64_t side, int64_t count);
 /// Files of CIFAR-10's binary format, one after the other.
 Images read_cifar10(const std::vector<std::string>& paths);
 
+struct Split {
+  Images train, test;
+};
+
+/// "mnist", "fashion-mnist" or "cifar10" in a folder of data: MNIST whole, of the others the first 10,000
+/// images (and 1,000 of CIFAR-10 to test).
+Split read_split(const std::string& set, const std::string& folder);
+
+/// Bright rows of the set's shape.
+Split stand_in_split(const std::string& set, int64_t train, int64_t test);
+
 }  // namespace support
 
 #endif

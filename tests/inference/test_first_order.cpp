@@ -177,8 +177,8 @@ void check_bbb(const FamilyKind& kind, DescentOption descent, ScaleParameter sca
   const Moments<double>& moments = optimizer->first_order().moments();
   assert_int_equal(moments.steps, steps);
   assert_close("first moments", column_of(moments.first.first(moments.size)), reference.m, 1e-6);
-  assert_true(moments.has_second == (descent == DescentOption::adam));
-  if (moments.has_second)
+  assert_true(moments.has_second() == (descent == DescentOption::adam));
+  if (moments.has_second())
     assert_close("second moments", column_of(moments.second.first(moments.size)), reference.v, 1e-6);
 }
 

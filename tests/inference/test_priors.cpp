@@ -194,6 +194,20 @@ void options_regroup_the_prior_when_they_change_it(void**) {
   check(without_model.prior(), 1, Dense(4, 1, 1));
 }
 
+/// precision x outputs of dense layers, x input channels of convolutions.
+void priors_are_scaled_as_published(void**) {
+  const Graph<double> graph("input 3 6 6; conv 4 3 groups 1; tanh; conv 2 3; tanh; dense 5");
+  Options options;
+  options.prior_precision = 0.25;
+  options.prior_scaling = PriorScaling::elrg;
+  const Prior<double> prior(graph.blocks(), options);
+  const double expected[] = {3, 3, 4, 4, 5, 5};
+  for (std::size_t b = 0; b < graph.blocks().size(); ++b)
+    for (Index i = 0; i < graph.blocks()[b].size(); ++i)
+      assert_near("precision", prior.precision()[at(graph.blocks()[b].offset + i)], 0.25 * expected[b],
+                  1e-15);
+}
+
 }  // namespace
 
 int test_priors() {
@@ -208,6 +222,7 @@ int test_priors() {
       cmocka_unit_test(precisions_may_count_in_inputs<double>),
       cmocka_unit_test(learned_precisions_count_in_inputs<float>),
       cmocka_unit_test(learned_precisions_count_in_inputs<double>),
+      cmocka_unit_test(priors_are_scaled_as_published),
       cmocka_unit_test(streams_of_networks_begin_with_fan_in),
       cmocka_unit_test(fixed_precisions_are_kept_as_given<float>),
       cmocka_unit_test(fixed_precisions_are_kept_as_given<double>),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tomczak, Swaroop and Turner (2020), tables 2 to 4 and the curves of figures 2 and 3: every method beside the others.
-# examples/papers/elrg/run.sh [RESULTS] fills RESULTS/elrg.csv (default build/elrg); what is there already is not done again,
+# Tomczak, Swaroop and Turner (2020), tables 2 to 4 and figures 1 to 3: every method beside the others.
+# examples/papers/elrg/run.sh [RESULTS] fills the tables of RESULTS (default build/elrg); what is there already is not done again,
 # and a run that was stopped goes on from its checkpoint. Data: BDL_DATA (default ../shared/data). Several hours of two cores.
 # run.sh --quick [RESULTS] does a little of everything with images made up.
 set -eu
@@ -19,8 +19,8 @@ if [ ! -x build/release/examples/elrg ]; then
   cmake --build --preset release --parallel "$(nproc)"
 fi
 mkdir -p "$results"
-experiments='table2 figure2 table3-mnist table3-fashion table3-cifar10 estimators table4'
-[ -z "$quick" ] || experiments='table2 estimators'
+experiments='figure1 table2 figure2 table3-mnist table3-fashion table3-cifar10 estimators estimators-compare table4'
+[ -z "$quick" ] || experiments='figure1 table2 table3-mnist estimators estimators-compare'
 for experiment in $experiments; do
   build/release/examples/elrg $experiment --data "$data" --results "$results" $quick
 done

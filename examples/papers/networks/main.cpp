@@ -4,12 +4,10 @@
 #include <bdl/bdl.h>
 
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <stdexcept>
 
+#include "support/arguments.hpp"
+#include "support/class_scores.hpp"
 #include "support/handles.hpp"
-#include "support/images.hpp"
 #include "support/table.hpp"
 
 namespace {
@@ -51,56 +49,6 @@ const Experiment& find_experiment(const std::string& network) {
   support::stop("unknown network " + network + ", expected lenet5, alexnet or resnet18");
 }
 
-struct Arguments {
-  std::string network, data, results;
-  int64_t epochs = 0;
-  bool quick = false;
-};
-
-Arguments read_arguments(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--quick")
-      arguments.quick = true;
-    else if (word == "--data" && has_value)
-      arguments.data = argv[++i];
-    else if (word == "--results" && has_value)
-      arguments.results = argv[++i];
-    else if (word == "--epochs" && has_value)
-      arguments.epochs = std::stoll(argv[++i]);
-    else if (arguments.network.empty() && word[0] != '-')
-      arguments.network = word;
-    else
-      support::stop("networks NETWORK --data DIR --results DIR [--epochs N] [--quick]");
-  }
-  if (arguments.network.empty() || arguments.results.empty())
-    support::stop("networks NETWORK --data DIR --results DIR [--epochs N] [--quick]");
-  return arguments;
-}
-
-struct Split {
-  Images train, test;
-};
-
-Split read_data(const Experiment& experiment, const std::string& data) {
-  if (std::strcmp(experiment.set, "mnist") == 0) {
-    const std::string mnist = data + "/mnist/";
-    return {support::read_idx(mnist + "train-images-idx3-ubyte.gz", mnist + "train-labels-idx1-ubyte.gz"),
-            support::read_idx(mnist + "t10k-images-idx3-ubyte.gz", mnist + "t10k-labels-idx1-ubyte.gz")};
-  }
-  const std::string cifar = data + "/cifar10/";
-  return {support::read_cifar10({cifar + "train_00000_04999.bin.xz", cifar + "train_05000_09999.bin.xz"}),
-          support::read_cifar10({cifar + "test_0000_0999.bin.xz"})};
-}
-
-/// In place of data.
-Images stand_in(const Experiment& experiment, int64_t count) {
-  const bool is_gray = std::strcmp(experiment.set, "mnist") == 0;
-  return is_gray ? support::bright_rows(1, 28, count) : support::bright_rows(3, 32, count);
-}
-
 support::Model make_model(const Experiment& experiment, const Images& train) {
   const char* text = nullptr;
   bdl_model* model = nullptr;
@@ -119,35 +67,13 @@ support::Posterior make_posterior(const Method& method, const support::Model& mo
   return support::Posterior(posterior);
 }
 
-struct Scores {
-  double error, nll, calibration;
-};
-
-Scores score(const support::Model& model, const support::Posterior& posterior, const Method& method,
-             const Images& test) {
-  const int64_t n = test.count();
-  std::vector<double> probabilities(static_cast<std::size_t>(n * 10)),
-      log_density(static_cast<std::size_t>(n));
-  const bdl_predict_method by = method.draws > 0 ? BDL_MONTE_CARLO : BDL_PLUG_IN;
-  check(bdl_predict_classes(model.get(), posterior.get(), test.x(0, n), by, method.draws, 1,
-                            bdl_f64_out(probabilities.data(), n, 10), bdl_none_out(), bdl_none_out()));
-  check(bdl_predict_log_density(model.get(), posterior.get(), test.x(0, n), test.y(0, n), by, method.draws, 1,
-                                bdl_f64_out(log_density.data(), n, 1)));
-  double accuracy = 0, log_likelihood = 0, ece = 0;
-  const bdl_matrix p = bdl_f64(probabilities.data(), n, 10);
-  check(bdl_metric_accuracy(p, test.y(0, n), &accuracy));
-  check(bdl_metric_ece(p, test.y(0, n), 20, &ece));
-  check(bdl_metric_log_predictive_density(bdl_f64(log_density.data(), n, 1), &log_likelihood, nullptr));
-  return {100 * (1 - accuracy), -log_likelihood, ece};
-}
-
 void set_options(bdl_optimizer* optimizer, const Experiment& experiment, const Method& method) {
   check(bdl_optimizer_set_text(optimizer, experiment.options));
   check(bdl_optimizer_set_text(optimizer, method.options));
   check(bdl_optimizer_set_int(optimizer, "minibatch", experiment.minibatch));
 }
 
-void run(const Experiment& experiment, const Method& method, const Split& data, int64_t epochs,
+void run(const Experiment& experiment, const Method& method, const support::Split& data, int64_t epochs,
          support::Table& table) {
   const support::Model model = make_model(experiment, data.train);
   const support::Posterior posterior = make_posterior(method, model);
@@ -160,26 +86,29 @@ void run(const Experiment& experiment, const Method& method, const Split& data, 
   check(bdl_optimizer_fit(created, data.train.x(0, data.train.count()), data.train.y(0, data.train.count()),
                           epochs, nullptr, nullptr));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const Scores scores = score(model, posterior, method, data.test);
+  const support::ClassScores scores =
+      support::score_classes(model.get(), posterior.get(), data.test, method.draws, 20);
   const double each = seconds.count() / static_cast<double>(epochs);
-  table.add(
-      {{experiment.network, method.label, std::to_string(epochs), support::number(scores.error, 3),
-        support::number(scores.nll, 4), support::number(scores.calibration, 3), support::number(each, 3)}});
+  table.add({{experiment.network, method.label, std::to_string(epochs), support::number(scores.error, 3),
+              support::number(-scores.log_likelihood, 4), support::number(scores.calibration, 3),
+              support::number(each, 3)}});
   std::printf("%-9s %-11s %3lld epochs: error %5.2f %%  NLL %.4f  ECE %.4f  %.1f s an epoch\n",
-              experiment.network, method.label, static_cast<long long>(epochs), scores.error, scores.nll,
-              scores.calibration, each);
+              experiment.network, method.label, static_cast<long long>(epochs), scores.error,
+              -scores.log_likelihood, scores.calibration, each);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Arguments arguments = read_arguments(argc, argv);
-  const Experiment& experiment = find_experiment(arguments.network);
-  const Split data = arguments.quick ? Split{stand_in(experiment, 200), stand_in(experiment, 100)}
-                                     : read_data(experiment, arguments.data);
-  const int64_t epochs = arguments.quick ? 1 : arguments.epochs > 0 ? arguments.epochs : experiment.epochs;
-  support::Table table(arguments.results + "/networks.csv",
+  const support::Arguments arguments(argc, argv,
+                                     "networks NETWORK --data DIR --results DIR [--epochs N] [--quick]");
+  const Experiment& experiment = find_experiment(arguments.task());
+  const bool is_quick = arguments.has("--quick");
+  const support::Split data = is_quick ? support::stand_in_split(experiment.set, 200, 100)
+                                       : support::read_split(experiment.set, arguments.text("--data"));
+  const int64_t epochs = is_quick ? 1 : arguments.number("--epochs", experiment.epochs);
+  support::Table table(arguments.text("--results") + "/networks.csv",
                        {"network", "method", "epochs", "error", "nll", "ece", "seconds_per_epoch"}, 3);
   for (std::size_t m = 0; m < experiment.methods_used; ++m)
     if (!table.done({experiment.network, methods[m].label, std::to_string(epochs)}))
