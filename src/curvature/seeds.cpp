@@ -65,14 +65,28 @@ void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, Const
   }
 }
 
-/// Columns of the root of each output's Hessian, the first of all outputs first.
+/// Columns of the root of each output's Hessian, the first of all outputs first. Of classes the gradients for
+/// each label, which count by their probabilities: where batch norm joins examples, each pass is one of a label.
 template <class T>
-void fill_roots(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e) {
-  double unused = 0;
+void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
   for (Index k = 0; k < likelihood.outputs(); ++k)
-    for (Index j = 0; j < f.cols; ++j)
-      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(k * f.cols + j),
-                              &unused);
+    for (Index j = 0; j < f.cols; ++j) {
+      const Index row = k * f.cols + j;
+      T* const seed = e.column_data(row);
+      double unused = 0;
+      if (likelihood.kind() != BDL_CATEGORICAL) {
+        likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, seed, &unused);
+        continue;
+      }
+      const T label = static_cast<T>(k);
+      likelihood.gradient(f.column_data(j), &label, seed);
+    }
+  if (likelihood.kind() != BDL_CATEGORICAL) return;
+  for (Index row = 0; row < e.cols; ++row) {  // p_k is what the gradients for other labels have there
+    const Index k = row / f.cols, other = (k == 0 ? 1 : 0) * f.cols + row % f.cols;
+    w[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * static_cast<double>(e(k, other)));
+  }
 }
 
 /// The first class up to which the probabilities are more than `share` together.
@@ -122,8 +136,8 @@ void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& s
   std::ranges::fill(c.first(gradients), static_cast<T>(spec.scale));
   std::ranges::fill(w.first(gradients), T(0));
   const MatrixView<T> first = e.columns(0, f.cols), behind = e.columns(f.cols, e.cols - f.cols);
-  if (spec.kind == CurvatureKind::gradient_and_root)
-    fill_roots(likelihood, f, y, behind);
+  if (spec.kind == CurvatureKind::gradient_and_all_labels)
+    fill_labels(likelihood, spec, f, y, behind, w.subspan(gradients));
   else
     fill_label_gradients(likelihood, spec.labels, f, y, first, behind);
   fill_gradients(likelihood, spec, f, y, first);

@@ -10,8 +10,8 @@ namespace bdl {
 /// sums over one sample are of gradients only.
 inline Index seed_count(const Likelihood& likelihood, const BatchSize& size) {
   if (size.kind == CurvatureKind::gauss_newton) return likelihood.outputs();
-  if (size.kind == CurvatureKind::gradient_and_root) return 1 + likelihood.outputs();
-  if (size.kind == CurvatureKind::gradient_and_label) return 2;
+  if (size.kind == CurvatureKind::gradient_and_all_labels) return 1 + likelihood.outputs();
+  if (size.kind == CurvatureKind::gradient_and_one_label) return 2;
   if (size.apart) return 1;
   return 1 + likelihood.outputs() - likelihood.means();
 }

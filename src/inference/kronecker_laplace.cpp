@@ -13,7 +13,7 @@ namespace {
 CurvatureKind seeds_of(FisherLabels labels) {
   if (labels == FisherLabels::exact) return CurvatureKind::gauss_newton;
   if (labels == FisherLabels::empirical) return CurvatureKind::empirical_fisher;
-  return CurvatureKind::gradient_and_label;
+  return CurvatureKind::gradient_and_one_label;
 }
 
 template <class T>

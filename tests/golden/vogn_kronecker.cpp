@@ -28,14 +28,6 @@ Vector rows_of(bdl::ConstMatrixView<double> transposed) {
   return {transposed.data, transposed.data + transposed.size()};
 }
 
-/// W^T of the file's o x q.
-bdl::Buffer<double> matrix_of(const Json& json) {
-  const Vector values = flatten_all(json);
-  bdl::Buffer<double> out(std::ssize(values));
-  std::ranges::copy(values, out.data());
-  return out;
-}
-
 /// Both triangles, by the lower one.
 Vector symmetric(MatrixView<double> a) {
   for (Index j = 0; j < a.cols; ++j)
@@ -108,8 +100,9 @@ class Layer {
       std::printf("    layer %s, %s: %.3g\n", json_.at("layer").get<std::string>().c_str(), name, error);
     worst_ = std::max(worst_, error);
   }
-  KroneckerPosterior<double> posterior(double scale, const bdl::SplitDamping& split, double added) const {
-    KroneckerPosterior<double> q(shape_);
+  /// Along the pairs of eigenvectors: scale (lo + a) (lg + b) + added.
+  void set_posterior(double scale, const bdl::SplitDamping& split, double added,
+                     KroneckerPosterior<double>& q) const {
     std::copy_n(omega_.vectors().data, q_ * q_, q.input_vectors().data);
     std::copy_n(gamma_.vectors().data, o_ * o_, q.output_vectors().data);
     for (Index o = 0; o < o_; ++o)
@@ -118,8 +111,8 @@ class Layer {
                                   (gamma_.values()[bdl::at(o)] + split.gamma) +
                               added;
     q.finish();
-    std::copy_n(problem_.json.at("mean").get<Vector>().begin() + offset_, q.dimension(), q.mean().begin());
-    return q;
+    const auto mean = problem_.json.at("mean").get<Vector>();
+    std::copy_n(mean.begin() + offset_, q.dimension(), q.mean().begin());
   }
   /// As the file has matrices: the parameters' part as o x q, row by row.
   Vector as_rows(bdl::ConstSpan<double> parameters) const {
@@ -135,10 +128,11 @@ class Layer {
 
   void compare_posterior(const char* name, double scale, const bdl::SplitDamping& split, double added) {
     const Json& expected = json_.at(name);
-    const KroneckerPosterior<double> q = posterior(scale, split, added);
+    KroneckerPosterior<double> q(shape_);
+    set_posterior(scale, split, added, q);
     bdl::PosteriorScratch<double> scratch;
     Vector draw = eps(), variance(draw.size()), prior(draw.size(), number_of(json_, "prior"));
-    q.color(q.mean(), {draw.data(), std::ssize(draw), 1}, {}, scratch);
+    q.color(std::as_const(q).mean(), {draw.data(), std::ssize(draw), 1}, {}, scratch);
     q.marginal_variance(variance, scratch);
     check("sample_sym", as_rows(draw), expected.at("sample_sym"));
     check("variances", as_rows(variance), expected.at("variances"));
@@ -146,7 +140,8 @@ class Layer {
     check("kl", {bdl::kl_to_prior<double>(q, prior, scratch)}, expected.at("kl"));
   }
   void compare_preconditioned(const bdl::SplitDamping& split) {
-    const KroneckerPosterior<double> q = posterior(1, split, 0);
+    KroneckerPosterior<double> q(shape_);
+    set_posterior(1, split, 0, q);
     bdl::PosteriorScratch<double> scratch;
     const auto gradient = problem_.json.at("at_mean").at("gradient").get<Vector>();
     Vector step(gradient.begin() + offset_, gradient.begin() + offset_ + shape_.parameters());
@@ -186,7 +181,7 @@ class AtMean {
     bdl::KroneckerFactors of_data, exact, sampled;
     const auto y = problem_.targets(0);
     add(bdl::CurvatureKind::empirical_fisher, y, 1, of_data);
-    add(bdl::CurvatureKind::gradient_and_root, y, 1, exact);
+    add(bdl::CurvatureKind::gradient_and_all_labels, y, 1, exact);
     const Json labels = problem_.json.value("labels", Json::array());  // of classes
     for (const Json& drawn : labels) {
       const Vector values = flatten_all(drawn);
@@ -249,7 +244,8 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
         offset += shape.parameters();
       }
     }
-    last_ = {thetas.column_data(thetas.cols - 1), thetas.column_data(thetas.cols - 1) + thetas.rows};
+    bdl::place_points(q, thetas);
+    if (first_.empty()) first_ = {thetas.column_data(0), thetas.column_data(0) + thetas.rows};
   }
   void probes(const bdl::Posterior<double>&, bdl::DrawPlace, MatrixView<double>) override {
     throw std::runtime_error("no case has probes");
@@ -282,7 +278,7 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
   double damping_;
 
  public:
-  Vector last_;
+  Vector first_;
 };
 
 double compare_case(const Json& file, const VognProblem& problem, const std::string& name) {
@@ -330,6 +326,7 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
     nu.push_back(optimizer.kronecker_descent().shortening());
   }
   check("mean", {q->mean().begin(), q->mean().end()}, json.at("after_3").at("mean"));
+  if (json.contains("draw")) check("draw", draws->first_, json.at("draw"));
   if (json.contains("nu")) check("nu", nu, json.at("nu"));
   return worst;
 }
