@@ -3,6 +3,9 @@
 
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
+#include "support/posteriors.hpp"
+
+// Last: it includes cmocka.h.
 #include "support/full_steps.hpp"
 
 namespace {

@@ -105,7 +105,6 @@ void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
 
 template <class T>
 void other_families_have_its_covariance(void**) {
-  Random random(7);
   for (const Belief<T>& belief : beliefs<T>(12, 5)) {
     if (belief.q->family() != Family::kronecker) continue;
     assert_close("full", dense_of(full_covariance_of(*belief.q)->covariance()), belief.covariance,

@@ -202,9 +202,13 @@ std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   add_moment("moment, zero factor", Dense(dimension, 2));
   add_moment("moment, equal columns", beside(column, column));
   add_moment("moment, rank D + 3", random.normal(dimension, dimension + 3));
+  for (const MatrixShape& shape : {matrix_of(dimension), MatrixShape{dimension, 1, false}}) {
+    std::vector<std::unique_ptr<Posterior<T>>> members;
+    members.push_back(kronecker_of<T>(shape, random));
+    auto q = std::make_unique<BlocksPosterior<T>>(Family::kronecker, std::move(members));
+    out.push_back(belief_of<T>("Kronecker", std::move(q), mean()));
+  }
   out.push_back(belief_of<T>("blocks", blocks_of<T>(dimension, random), mean()));
-  out.push_back(belief_of<T>("Kronecker", kronecker_of<T>(matrix_of(dimension), random), mean()));
-  out.push_back(belief_of<T>("Kronecker, one input", kronecker_of<T>({dimension, 1, false}, random), mean()));
   return out;
 }
 
