@@ -98,7 +98,8 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
-  const bool is_unknown = is_newton() && state.is_fresh && options_.initial_curvature == 0;
+  const bool is_unknown =
+      is_newton() && state.is_fresh && options_.initial_curvature == 0 && options_.initial_precision == 0;
   if (!is_unknown && options_.sample_groups == 1)
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
   Options options = options_;
@@ -204,10 +205,10 @@ void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
   prior_.slope(std::as_const(*posterior_).mean(), T(0), evidence.gradient, pull);
   NewtonStep<T> newton{pull,
                        {},
-                       options_.curvature_rate,
+                       options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
                        kl_weight(options_, state.plan, state.step + 1),
                        kl_weight(options_, state.plan, state.step + 2),
-                       state.is_fresh};
+                       state.is_fresh && options_.initial_precision == 0};
   if (const PointLayout& points = posterior_->points(); !points.ranges.empty()) {
     const auto squares = work_.point_squares.first(points.parameters());
     work_.evidence->point_squares(squares);
