@@ -105,7 +105,8 @@ template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
   const bool is_unknown =
-      state.is_fresh && (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
+      state.is_fresh && options_.initial_precision == 0 &&
+      (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
   if (!is_unknown && options_.sample_groups == 1)
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
   Options options = options_;
@@ -240,10 +241,10 @@ template <class T>
 void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
   const NewtonStep<T> newton{prior_pull(evidence),
                        point_squares(),
-                       options_.curvature_rate,
+                       options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
                        kl_weight(options_, state.plan, state.step + 1),
                        kl_weight(options_, state.plan, state.step + 2),
-                       state.is_fresh};
+                       state.is_fresh && options_.initial_precision == 0};
   const DescentStep<T> step{*posterior_,        evidence.gradient,
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};

@@ -40,7 +40,7 @@ enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier
 /// Labels that Kronecker factors are made with, and what stands along the pairs of their eigenvectors.
 enum class FisherLabels { exact, empirical, sampled };
 enum class KroneckerEigenvalues { products, corrected };
-enum class DampingForm { split, exact };
+enum class DampingForm { exact, split };
 
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
 enum class EigenMethod { automatic, gram, outer, randomized };

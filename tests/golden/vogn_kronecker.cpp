@@ -302,6 +302,9 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
   o.damping = o.point_damping = number_of(h, "gamma");
   o.kl_weight = number_of(h, "tau");
   o.kl_warmup = 0;
+  o.kl_clip = is_noisy ? 0 : 1e-3;
+  o.damping_form = bdl::DampingForm::split;
+  o.damping_in = bdl::DampingIn::both;
   o.samples = 2;
   o.fisher = bdl::FisherLabels::empirical;
   optimizer.set_options(o);

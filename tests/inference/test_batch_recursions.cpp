@@ -63,7 +63,11 @@ void check(const char* method, const FamilyKind& kind, double tolerance) {
   q->set_isotropic(10 * data_size);
   Optimizer<double> optimizer(model, q, find_method(method), data_size);
   Options options = optimizer.options();
-  assert_true(options.samples == 1 && options.momentum == 0);
+  options.samples = 1;
+  options.momentum = 0;
+  options.initial_precision = 10 * data_size;
+  options.start_share = options.damping = options.kl_warmup = 0;
+  options.kl_weight = 1;
   options.learning_rate = a;
   options.curvature_rate = b;
   options.prior_precision = lambda;

@@ -83,6 +83,8 @@ const Row rows[] = {
     {"slang-online-eig", {Kind::low_rank}, Residuals::at_samples, Course::none, 0, 0},
     {"von", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 1e-6},
     {"vogn", {Kind::diagonal}, Residuals::at_samples, Course::descent, 0.1, 0.1},
+    {"ogn", {Kind::diagonal}, Residuals::at_mean, Course::descent, 0.1, 0.1},
+    {"ivon", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 0.1},
     {"kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.05, 0.05},
     {"noisy-kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.1, 0.05},
     {"von-full", {Kind::full}, Residuals::none, Course::descent, 0.1, 1e-6},
@@ -97,6 +99,7 @@ const Row rows[] = {
     {"low-rank-vi", {Kind::low_rank_moment}, Residuals::none, Course::none, 0, 0},
     {"k-tied", {Kind::mean_field_moment}, Residuals::none, Course::descent, 0.1, 0.1},
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
+    {"sgd", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
     {"laplace",
      {Kind::full, Kind::diagonal, Kind::low_rank, Kind::kronecker},
@@ -119,6 +122,11 @@ bool is_online(const Row& row) {
   constexpr const char* online[] = {"bong",   "blr", "bog",    "online-bbb", "rvga",
                                     "cm-ekf", "ekf", "vd-ekf", "lo-fi"};
   return std::ranges::any_of(online, [&](const char* name) { return std::strcmp(name, row.method) == 0; });
+}
+
+bool is_newton(const Row& row) {
+  constexpr const char* newton[] = {"vogn", "ogn", "ivon", "kfac", "noisy-kfac"};
+  return std::ranges::any_of(newton, [&](const char* name) { return std::strcmp(name, row.method) == 0; });
 }
 
 /// Its draws are no parameters that a callback could give.
@@ -248,8 +256,7 @@ void set_course(const Row& row, Learner& l) {
   if (is_online(row)) return l.set("block", 0);
   l.set("minibatch", examples);
   if (row.course != Course::descent) return;
-  l.set("initial_precision", prior_precision);
-  l.set("momentum", 0.0);
+  if (!is_newton(row)) l.set("initial_precision", prior_precision);
   l.set("samples", 20);
   const bool adam =
       !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace") || is_noisy(*row.kinds.begin());
@@ -364,14 +371,19 @@ void gradients_are_finite_differences(void**) {
     start_from_prior(kind, l, mean);
     const bool online = is_online(row),
                natural = online || (std::strcmp(row.method, "bbb") && std::strcmp(row.method, "map") &&
-                                    std::strcmp(row.method, "laplace"));
+                                    std::strcmp(row.method, "sgd") && std::strcmp(row.method, "laplace"));
     OK(bdl_optimizer_set_draws(l.optimizer.get(), shifted, nullptr, nullptr));
     l.set("samples", samples);
     l.set("momentum", 0.0);
     l.set("learning_rate", 1.0);
     l.set("iterations", 1);
     l.set("block", 0);
-    l.set("descent", "sgd");
+    l.set("damping", 0.0);
+    l.set("kl_clip", 0.0);
+    if (is_newton(row))
+      l.set("rescale_rate", 0);
+    else
+      l.set("descent", "sgd");
     Dense scores(examples, 1);
     if (online)
       OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), examples, 1)));

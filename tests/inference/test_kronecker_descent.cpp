@@ -55,7 +55,7 @@ Options exact_options(const Options& defaults) {
   options.momentum = 0;
   options.damping = 0;
   options.kl_clip = options.kl_warmup = 0;
-  options.damping_form = DampingForm::exact;
+  options.damping_in = DampingIn::both;
   return options;
 }
 

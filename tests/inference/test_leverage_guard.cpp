@@ -170,7 +170,7 @@ void steps_are_those_of_the_formula(void**) {
 
 /// Where nothing is held back, steps are those without a guard, to rounding; and the guard can be turned off.
 void short_steps_pass(void**) {
-  for (const char* method : {"slang", "slang-ggn", "vogn", "von", "slang-online-eig"}) {
+  for (const char* method : {"slang", "slang-ggn", "von", "slang-online-eig"}) {
     Dense means[2];
     for (const double limit : {0.0, 1.0}) {
       const bool diagonal = method[0] == 'v';
@@ -224,7 +224,7 @@ struct Course {
 /// These rates are beyond what examples can be asked for one by one: where they run away together, training
 /// goes on more slowly from its last good state.
 void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
-  for (const char* method : {"slang-ggn", "vogn", "von"}) {
+  for (const char* method : {"slang-ggn", "von"}) {
     Course held(1, method);
     held.run(60);
     const TrainingState& state = held.optimizer->state;

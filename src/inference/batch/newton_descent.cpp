@@ -71,7 +71,8 @@ void FirstOrder<T>::move_newton(const DescentStep<T>& step, const NewtonStep<T>&
   terms.damping = static_cast<T>(options.damping);
   terms.of_damping = static_cast<T>(in_precision);
   terms.pull_each = static_cast<T>(tau / n);
-  terms.initial = static_cast<T>(options.initial_curvature);
+  terms.initial = static_cast<T>(options.initial_precision > 0 ? tau * options.initial_precision / n
+                                                               : options.initial_curvature);
   terms.clip = options.clip > 0 ? static_cast<T>(options.clip) : std::numeric_limits<T>::max();
   terms.at_start = newton.at_start;
   terms.rescales = options.rescale_rate != 0;

@@ -211,7 +211,7 @@ void check_newton(const Combination& c) {
       options.curvature == EstimateKind::mc_hess || options.curvature == EstimateKind::mc_reparam;
   if (is_vogn && is_indefinite)
     refuse("needs curvature that is never negative: \"mc-hess\" and \"mc-reparam\" are for \"ivon\"");
-  if (!is_vogn && options.initial_curvature == 0)
+  if (!is_vogn && options.initial_curvature == 0 && options.initial_precision == 0)
     fail(Status::ERROR_INVALID_ARGUMENT,
          "option \"initial_curvature\" is 0, expected more: descent \"ivon\" draws by it in its first step");
   check_temperature(options, name);

@@ -112,37 +112,46 @@ void one_sample(Options& options, const MethodContext& context) {
   options.momentum = 0;
 }
 
-/// The step of deep networks: momentum, damping, a course that begins colder than it ends.
-void newton(Options& options, DescentOption descent, EstimateKind kind) {
-  set(options, Rule::blr, kind);
+/// As batch(), but for momentum that sums up and a curvature that starts as it is per example. Networks are
+/// tempered: mean-field posteriors of all their weights say too little (docs/training.md).
+template <DescentOption descent, EstimateKind kind>
+void newton(Options& options, const MethodContext& context) {
+  constexpr bool is_vogn = descent == DescentOption::vogn;
+  batch<kind>(options, context);
   options.descent = descent;
-  options.learning_rate = 0.001;
   options.momentum_form = MomentumForm::heavy_ball;
-  options.curvature_rate = 0.05;
-  options.damping = 1e-3;
+  options.initial_curvature = 1;
+  options.learning_rate = is_vogn ? 0.02 : 0.005;
+  if (!context.has_hidden) return;
+  if (context.has_classes()) {
+    if (!is_vogn) return;
+    options.learning_rate = 0.002;
+    options.initial_curvature = 0.1;
+    options.kl_weight = 0.5;
+    return;
+  }
+  if (!is_vogn) options.learning_rate = 0.002;
+  options.curvature_rate = 0.005;
+  options.damping = 0.01;
+  options.damping_in = DampingIn::step;
+  options.kl_weight = 0.3;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
+  options.learn_prior = 0;
 }
 
+/// K-FAC is kept near by the length of its steps. Damping is the step's alone: the posterior's precision is that
+/// of the factors and the prior.
 template <EstimateKind kind>
-void vogn(Options& options, const MethodContext&) {
-  newton(options, DescentOption::vogn, kind);
-}
-
-void ivon(Options& options, const MethodContext&) {
-  newton(options, DescentOption::ivon, EstimateKind::mc_reparam);
-  options.learning_rate = 0.1;
-  options.momentum_form = MomentumForm::corrected;
-  options.curvature_rate = 1e-3;
-  options.initial_curvature = 0.1;
-  options.damping = 0;
-}
-
-/// K-FAC's own guard is the length of a step; the sampler's noise has its own.
-template <EstimateKind kind>
-void kfac(Options& options, const MethodContext&) {
-  newton(options, DescentOption::kfac, kind);
-  options.samples = 1;
+void kfac(Options& options, const MethodContext& context) {
+  batch<kind>(options, context);
+  options.descent = DescentOption::kfac;
+  options.momentum_form = MomentumForm::heavy_ball;
+  options.learning_rate = 0.01;
+  options.curvature_rate = 0.05;
+  options.damping = 1e-3;
+  options.damping_in = DampingIn::step;
+  options.start_share = 0;
   options.learn_prior = 0;
   if (kind == EstimateKind::lin_ef) options.kl_clip = 1e-3;
 }
