@@ -320,8 +320,8 @@ bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior*
     not_null(posterior, "posterior");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(create_posterior<T>(
-          {Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)}))};
+      *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(
+          create_posterior<T>({Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)}))};
     });
   });
 }

@@ -13,8 +13,8 @@ namespace bdl {
 
 /// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
 /// Hessian (mc-ggn), of which the gradient is a combination; or the gradient, and behind it as curvature the
-/// gradients for all labels by their probabilities (for other likelihoods than the categorical one that root's
-/// columns), or for one label drawn from the model.
+/// gradients for all labels by their probabilities (for other likelihoods than the categorical one that
+/// root's columns), or for one label drawn from the model.
 enum class CurvatureKind {
   empirical_fisher = 0,
   gauss_newton = 1,

@@ -66,7 +66,8 @@ void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, Const
 }
 
 /// Columns of the root of each output's Hessian, the first of all outputs first. Of classes the gradients for
-/// each label, which count by their probabilities: where batch norm joins examples, each pass is one of a label.
+/// each label, which count by their probabilities: where batch norm joins examples, each pass is one of a
+/// label.
 template <class T>
 void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                  ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
@@ -102,8 +103,8 @@ Index drawn_class(const T* f, Index classes, double share) {
 }
 
 /// Gradients for one label of each output, drawn from the model: of a class; else a random combination of the
-/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood. `columns`
-/// are overwritten.
+/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood.
+/// `columns` are overwritten.
 template <class T>
 void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
                           ConstMatrixView<T> y, MatrixView<T> columns, MatrixView<T> e) {

@@ -15,8 +15,10 @@ bool has_factors(const Options& options) {
 
 CurvatureKind seeds_of(const Options& options) {
   const EstimateKind kind = options.curvature;
-  if (has_factors(options) && options.fisher == FisherLabels::exact) return CurvatureKind::gradient_and_all_labels;
-  if (has_factors(options) && options.fisher == FisherLabels::sampled) return CurvatureKind::gradient_and_one_label;
+  if (has_factors(options) && options.fisher == FisherLabels::exact)
+    return CurvatureKind::gradient_and_all_labels;
+  if (has_factors(options) && options.fisher == FisherLabels::sampled)
+    return CurvatureKind::gradient_and_one_label;
   return kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess ? CurvatureKind::gauss_newton
                                                                         : CurvatureKind::empirical_fisher;
 }

@@ -103,7 +103,8 @@ template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
   if (options.descent == DescentOption::kfac && !prior.belief()->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" takes diagonal priors: the posterior given as prior is %s",
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"kfac\" takes diagonal priors: the posterior given as prior is %s",
          family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }

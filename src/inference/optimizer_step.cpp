@@ -104,9 +104,8 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
-  const bool is_unknown =
-      state.is_fresh && options_.initial_precision == 0 &&
-      (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
+  const bool is_unknown = state.is_fresh && options_.initial_precision == 0 &&
+                          (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
   if (!is_unknown && options_.sample_groups == 1)
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
   Options options = options_;
@@ -230,21 +229,21 @@ void Optimizer<T>::descend_kronecker(const Evidence<T>& evidence) {
   const DescentStep<T> step{*posterior_,        evidence.gradient,
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};
-  work_.kronecker.move(step,
-                       {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
-                        kl_weight(options_, state.plan, state.step + 1),
-                        kl_weight(options_, state.plan, state.step + 2)},
-                       options_, *work_.next);
+  work_.kronecker.move(
+      step,
+      {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
+       kl_weight(options_, state.plan, state.step + 1), kl_weight(options_, state.plan, state.step + 2)},
+      options_, *work_.next);
 }
 
 template <class T>
 void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
   const NewtonStep<T> newton{prior_pull(evidence),
-                       point_squares(),
-                       options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
-                       kl_weight(options_, state.plan, state.step + 1),
-                       kl_weight(options_, state.plan, state.step + 2),
-                       state.is_fresh && options_.initial_precision == 0};
+                             point_squares(),
+                             options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
+                             kl_weight(options_, state.plan, state.step + 1),
+                             kl_weight(options_, state.plan, state.step + 2),
+                             state.is_fresh && options_.initial_precision == 0};
   const DescentStep<T> step{*posterior_,        evidence.gradient,
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};

@@ -93,11 +93,12 @@ void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
   add_all(ConstMatrixView<T>(products), out);
 }
 
-#define BDL_INSTANTIATE(T)                                                                                  \
-  template void OuterRows<T>::reserve_factors(FactorScratch<T>&) const;                                     \
-  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;                \
-  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) const; \
-  template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,     \
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void OuterRows<T>::reserve_factors(FactorScratch<T>&) const;                                      \
+  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;         \
+  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) \
+      const;                                                                                                 \
+  template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
                                                   MatrixView<double>, FactorScratch<T>&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -14,10 +14,9 @@
 namespace bdl {
 namespace {
 
-constexpr const char* words[] = {
-    "low_rank", "full",           "full_moment",     "diagonal_moment",
-    "dropout",  "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment",
-    "kronecker"};
+constexpr const char* words[] = {"low_rank", "full",           "full_moment",     "diagonal_moment",
+                                 "dropout",  "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment",
+                                 "kronecker"};
 
 template <class T, class CreateMember>
 std::unique_ptr<Posterior<T>> create_blocks(const PosteriorKind& kind, CreateMember&& create) {

@@ -1,5 +1,5 @@
-// Kronecker factors of dense layers and convolutions, and the squares of rotated gradients, against plain sums
-// over examples and positions.
+// Kronecker factors of dense layers and convolutions, and the squares of rotated gradients, against plain
+// sums over examples and positions.
 #include "network/convolution/patch_rows.hpp"
 #include "network/outer_rows.hpp"
 #include "support/naive_convolution.hpp"
@@ -76,10 +76,13 @@ void dense_layers_have_the_sums_of_their_examples(void**) {
   Random random(3);
   for (const bool bias : {false, true})
     for (const auto& [inputs, outputs, examples, sections, repeats] :
-         {std::tuple<Index, Index, Index, Index, Index>{1, 1, 1, 1, 1}, {3, 2, 5, 4, 2}, {4, 7, 300, 1, 1},
+         {std::tuple<Index, Index, Index, Index, Index>{1, 1, 1, 1, 1},
+          {3, 2, 5, 4, 2},
+          {4, 7, 300, 1, 1},
           {9, 600, 500, 2, 1}}) {
       if (outputs > 100 && bias) continue;
-      const Dense a = random.normal(inputs, examples * repeats), e = random.normal(outputs, examples * sections);
+      const Dense a = random.normal(inputs, examples * repeats),
+                  e = random.normal(outputs, examples * sections);
       OuterRows<T> rows({inputs, outputs, 0, bias ? inputs * outputs : -1});
       const Padded<T> in(a), out(e);
       rows.view(in.get(), out.get(), examples);
@@ -127,8 +130,11 @@ void convolutions_have_the_sums_of_their_positions(void**) {
   Random random(4);
   for (const bool bias : {false, true})
     for (const auto& [input, filters, kernel, stride, pad] :
-         {std::tuple<Shape, Index, Index, Index, Index>{{2, 5, 4}, 3, 3, 1, 1}, {{1, 6, 5}, 4, 3, 2, 1},
-          {{3, 3, 3}, 2, 1, 2, 0}, {{2, 2, 2}, 5, 3, 1, 1}, {{1, 1, 1}, 1, 1, 1, 0}})
+         {std::tuple<Shape, Index, Index, Index, Index>{{2, 5, 4}, 3, 3, 1, 1},
+          {{1, 6, 5}, 4, 3, 2, 1},
+          {{3, 3, 3}, 2, 1, 2, 0},
+          {{2, 2, 2}, 5, 3, 1, 1},
+          {{1, 1, 1}, 1, 1, 1, 0}})
       for (const auto& [examples, sections, repeats] :
            {std::tuple<Index, Index, Index>{1, 1, 1}, {3, 4, 2}, {17, 2, 1}, {300, 1, 1}}) {
         ConvShape shape = window_of(input, filters, kernel, stride, pad);

@@ -175,7 +175,9 @@ class Layer {
 class AtMean {
  public:
   explicit AtMean(const VognProblem& problem)
-      : problem_(problem), shapes_(bdl::matrices_of(*problem.model)), mean_(problem.json.at("mean").get<Vector>()) {}
+      : problem_(problem),
+        shapes_(bdl::matrices_of(*problem.model)),
+        mean_(problem.json.at("mean").get<Vector>()) {}
 
   double largest_error() {
     bdl::KroneckerFactors of_data, exact, sampled;
@@ -203,7 +205,8 @@ class AtMean {
     while (first < offset) first += shapes_[k++].parameters();
     return k;
   }
-  void add(bdl::CurvatureKind kind, bdl::ConstMatrixView<double> y, double weight, bdl::KroneckerFactors& to) {
+  void add(bdl::CurvatureKind kind, bdl::ConstMatrixView<double> y, double weight,
+           bdl::KroneckerFactors& to) {
     const auto estimator = bdl::make_estimator<double>(*problem_.model);
     Vector statistics(bdl::at(problem_.model->graph()->statistics_size()), 1), learned = statistics;
     bdl::SeedSpec seeds{kind, weight / static_cast<double>(problem_.batch)};
@@ -263,7 +266,8 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
     bdl::FactorEigen omega_values, gamma_values;
     omega_values.compute(factors.omega(k));
     gamma_values.compute(factors.gamma(k));
-    const bdl::SplitDamping split = bdl::split_damping(omega_values.values(), gamma_values.values(), damping_);
+    const bdl::SplitDamping split =
+        bdl::split_damping(omega_values.values(), gamma_values.values(), damping_);
     for (Index i = 0; i < columns; ++i) omega.data()[i + i * columns] += split.omega;
     for (Index i = 0; i < outputs; ++i) gamma.data()[i + i * outputs] += split.gamma;
     const auto x = e.matrix(columns, outputs);
@@ -284,9 +288,14 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
 double compare_case(const Json& file, const VognProblem& problem, const std::string& name) {
   const Json &json = problem.json.at("cases").at(name), &h = file.at("hyperparameters").at(name);
   const bool is_noisy = name == "noisy-kfac";
-  std::shared_ptr<bdl::Posterior<double>> q = bdl::create_posterior<double>(
-      {bdl::Family::kronecker, problem.parameters(), 0, {}, {}, bdl::points_of(*problem.model),
-       bdl::matrices_of(*problem.model)});
+  std::shared_ptr<bdl::Posterior<double>> q =
+      bdl::create_posterior<double>({bdl::Family::kronecker,
+                                     problem.parameters(),
+                                     0,
+                                     {},
+                                     {},
+                                     bdl::points_of(*problem.model),
+                                     bdl::matrices_of(*problem.model)});
   const auto mean = problem.json.at("mean").get<Vector>();
   std::ranges::copy(mean, q->mean().begin());
   q->set_blank(false);

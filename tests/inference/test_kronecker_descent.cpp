@@ -1,5 +1,5 @@
-// K-FAC's steps: Newton's where the curvature is exact, the damping of both forms, clipping, intervals, points,
-// and the same bits after a checkpoint and for any number of threads. Steps against dense references:
+// K-FAC's steps: Newton's where the curvature is exact, the damping of both forms, clipping, intervals,
+// points, and the same bits after a checkpoint and for any number of threads. Steps against dense references:
 // tests/golden/vogn_kronecker.cpp.
 #include <unistd.h>
 
@@ -247,10 +247,12 @@ void priors_that_join_parameters_are_refused(void**) {
   Options options = optimizer.options();
   options.kl_weight = 0;
   options.kl_warmup = 0;
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "temperature", [&] { check_combination(optimizer.combination(options), Use::fit); });
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "temperature",
+               [&] { check_combination(optimizer.combination(options), Use::fit); });
   options.kl_weight = 1;
   options.curvature = EstimateKind::mc_ggn;
-  expect_error(Status::ERROR_UNSUPPORTED, "fisher", [&] { check_combination(optimizer.combination(options), Use::fit); });
+  expect_error(Status::ERROR_UNSUPPORTED, "fisher",
+               [&] { check_combination(optimizer.combination(options), Use::fit); });
 }
 
 }  // namespace

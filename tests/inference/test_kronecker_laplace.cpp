@@ -27,7 +27,8 @@ struct Data {
     const bool classes = network->likelihood.kind() == BDL_CATEGORICAL;
     for (Index k = 0; k < count * network->inputs(); ++k) x.push_back(random.normal());
     for (Index k = 0; k < count * network->likelihood.targets(); ++k)
-      y.push_back(classes ? std::floor(static_cast<double>(network->outputs()) * random.uniform()) : random.normal());
+      y.push_back(classes ? std::floor(static_cast<double>(network->outputs()) * random.uniform())
+                          : random.normal());
     theta = random.normal(network->parameters(), 1, 0.5);
   }
   Array x_array() const { return bdl_f64(x.data(), examples, network->inputs()); }
@@ -46,7 +47,8 @@ std::shared_ptr<Posterior<double>> laplace_of(const Data& data, Family family, c
   PosteriorKind kind{family, data.network->parameters(), 0, {}, {}, points_of<double>(*data.network)};
   if (family == Family::kronecker) kind.matrices = matrices_of<double>(*data.network);
   if (family == Family::layerwise_full)
-    for (const MatrixShape& shape : matrices_of<double>(*data.network)) kind.blocks.push_back(shape.parameters());
+    for (const MatrixShape& shape : matrices_of<double>(*data.network))
+      kind.blocks.push_back(shape.parameters());
   std::shared_ptr<Posterior<double>> q = create_posterior<double>(kind);
   std::ranges::copy(data.theta.values, q->mean().begin());
   q->set_blank(false);
@@ -69,9 +71,10 @@ void a_linear_gaussian_model_is_exact(void**) {
     const Dense lambda(data.network->parameters(), 1, 0.7);
     const Dense full = dense_precision(*laplace_of(data, Family::full, lambda));
     for (const auto eigenvalues : {KroneckerEigenvalues::products, KroneckerEigenvalues::corrected})
-      assert_close("precision",
-                   dense_precision(*laplace_of(data, Family::kronecker, lambda, {FisherLabels::exact, eigenvalues})),
-                   full, 1e-11);
+      assert_close(
+          "precision",
+          dense_precision(*laplace_of(data, Family::kronecker, lambda, {FisherLabels::exact, eigenvalues})),
+          full, 1e-11);
   }
 }
 
@@ -177,7 +180,8 @@ void a_small_network_is_near_the_full_one(void**) {
   const auto full = laplace_of(data, Family::full, lambda);
   PosteriorScratch<double> scratch;
   const auto distance = [&](KroneckerEigenvalues eigenvalues) {
-    return kl(*laplace_of(data, Family::kronecker, lambda, {FisherLabels::exact, eigenvalues}), *full, scratch);
+    return kl(*laplace_of(data, Family::kronecker, lambda, {FisherLabels::exact, eigenvalues}), *full,
+              scratch);
   };
   const auto diagonal = create_posterior<double>({Family::low_rank, data.network->parameters(), 0});
   diagonal->set_diagonal(diagonal_of(dense_precision(*full)).values, {});

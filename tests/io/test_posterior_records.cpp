@@ -115,8 +115,9 @@ void kronecker_factored_posteriors_survive_a_file(void**) {
 
 void matrices_that_do_not_fit_are_refused(void**) {
   const auto q = create_posterior<double>(kronecker_kind());
-  for (const char* const matrices : {"2 3 1 3 0 0 3 2", "2 3 1 3 0 0 3 3 0", "2 3 1 3 0 1 3 2 0", "0 3 1 3 0 0 3 2 0", "4 1 1 3 0 0 3 2 0",
-                                     "2 3 2 3 0 0 3 2 0", "17 0 0", "", "2 3 1 3 0 0 2 3 0", "x"}) {
+  for (const char* const matrices :
+       {"2 3 1 3 0 0 3 2", "2 3 1 3 0 0 3 3 0", "2 3 1 3 0 1 3 2 0", "0 3 1 3 0 0 3 2 0", "4 1 1 3 0 0 3 2 0",
+        "2 3 2 3 0 0 3 2 0", "17 0 0", "", "2 3 1 3 0 0 2 3 0", "x"}) {
     RecordWriter record;
     write_posterior<double>(record, *q);
     record.text("posterior.matrices", matrices);
@@ -153,8 +154,12 @@ void unsymmetric_covariances_are_not_saved(void**) {
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int test_posterior_records() {
-  const CMUnitTest tests[] = {
-      BOTH(posteriors_survive_a_file), BOTH(low_rank_covariances_survive_a_file), BOTH(kronecker_factored_posteriors_survive_a_file), cmocka_unit_test(matrices_that_do_not_fit_are_refused), BOTH(blocks_survive_a_file),
-      cmocka_unit_test(blocks_that_do_not_fit_are_refused), BOTH(unsymmetric_covariances_are_not_saved)};
+  const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file),
+                              BOTH(low_rank_covariances_survive_a_file),
+                              BOTH(kronecker_factored_posteriors_survive_a_file),
+                              cmocka_unit_test(matrices_that_do_not_fit_are_refused),
+                              BOTH(blocks_survive_a_file),
+                              cmocka_unit_test(blocks_that_do_not_fit_are_refused),
+                              BOTH(unsymmetric_covariances_are_not_saved)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -52,9 +52,8 @@ void blocks_are_the_layers(void**) {
   for (Index i = 54; i < 60; ++i) one(i, 0) = 0;
   assert_close("variance", variance.dense(), one, tolerance<T>);
   check_matrices_fit<T>(network, *q);
-  expect_error(Status::ERROR_SHAPE, "other layers", [&] {
-    check_matrices_fit<T>(network_of<T>("input 2 4 4; conv 3 3; flatten; dense 3"), *q);
-  });
+  expect_error(Status::ERROR_SHAPE, "other layers",
+               [&] { check_matrices_fit<T>(network_of<T>("input 2 4 4; conv 3 3; flatten; dense 3"), *q); });
 }
 
 void layers_without_a_matrix_are_named(void**) {
@@ -78,7 +77,8 @@ void draws_know_nothing_of_the_signs_of_eigenvectors(void**) {
 template <class T>
 void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
   Random random(6);
-  for (const MatrixShape& shape : {MatrixShape{3, 4, true}, MatrixShape{1, 1, false}, MatrixShape{5, 2, false}}) {
+  for (const MatrixShape& shape :
+       {MatrixShape{3, 4, true}, MatrixShape{1, 1, false}, MatrixShape{5, 2, false}}) {
     const auto q = kronecker_of<T>(shape, random), other = kronecker_of<T>(shape, random);
     const Index columns = shape.columns();
     const Dense numbers = random.uniform(shape.parameters(), 1, 0.5, 2), matrix = diagonal_matrix(numbers),
@@ -87,9 +87,10 @@ void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
       Dense out(columns, shape.outputs);
       for (Index o = 0; o < shape.outputs; ++o)
         for (Index j = 0; j < columns; ++j) {
-          const Dense pair = sum_over_pairs(shape, columns_of(dense_of(std::as_const(*q).output_vectors()), o, 1),
-                                            columns_of(dense_of(std::as_const(*q).input_vectors()), j, 1),
-                                            [](Index, Index) { return 1.0; });
+          const Dense pair =
+              sum_over_pairs(shape, columns_of(dense_of(std::as_const(*q).output_vectors()), o, 1),
+                             columns_of(dense_of(std::as_const(*q).input_vectors()), j, 1),
+                             [](Index, Index) { return 1.0; });
           out(j, o) = trace(pair * m);
         }
       return out;
@@ -131,7 +132,8 @@ void what_makes_no_posterior_is_refused(void**) {
   expect_error(Status::ERROR_INVALID_ARGUMENT, "input_vectors are not orthogonal",
                [&] { write("input_vectors", T(2)); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "precision", [&] { write("precision", T(0)); });
-  expect_error(Status::ERROR_NOT_FINITE, "precision", [&] { write("precision", std::numeric_limits<T>::infinity()); });
+  expect_error(Status::ERROR_NOT_FINITE, "precision",
+               [&] { write("precision", std::numeric_limits<T>::infinity()); });
   assert_same("precision", dense_precision(*q), before);
   UpdateWorkspace<T> workspace;
   const auto to = q->clone();
@@ -151,7 +153,8 @@ void diagonal_priors_are_held_exactly(void**) {
   for (Index i = 54; i < 60; ++i) precision(i, 0) = 1;
   auto belief = create_posterior<double>({Family::low_rank, 95, 0, {}, {}, points_of(network)});
   belief->set_diagonal(precision.values, {});
-  assert_close("precision", dense_precision(*in_family(*belief, q->kind())), diagonal_matrix(precision), 1e-15);
+  assert_close("precision", dense_precision(*in_family(*belief, q->kind())), diagonal_matrix(precision),
+               1e-15);
   const auto full = create_posterior<double>({Family::full, 95, 0, {}, {}, points_of(network)});
   expect_error(Status::ERROR_UNSUPPORTED, "kronecker", [&] { in_family(*full, q->kind()); });
 }

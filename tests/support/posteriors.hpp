@@ -133,7 +133,8 @@ template <class T>
 std::unique_ptr<KroneckerPosterior<T>> kronecker_of(const MatrixShape& shape, Random& random) {
   auto q = std::make_unique<KroneckerPosterior<T>>(shape);
   const auto fill = [](const Dense& from, MatrixView<T> to) {
-    std::transform(from.values.begin(), from.values.end(), to.data, [](double v) { return static_cast<T>(v); });
+    std::transform(from.values.begin(), from.values.end(), to.data,
+                   [](double v) { return static_cast<T>(v); });
   };
   const auto vectors = [&](Index size) {
     const Dense root = random.normal(size, size);

@@ -70,8 +70,8 @@ ConstSpan<double> KroneckerDescent<T>::output_values(std::size_t k) const {
 }
 
 template <class T>
-void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options,
-                               Posterior<T>& to) {
+void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                               const Options& options, Posterior<T>& to) {
   reserve(step.from, more.rows);
   const auto& from = dynamic_cast<const BlocksPosterior<T>&>(step.from);
   auto& out = dynamic_cast<BlocksPosterior<T>&>(to);
@@ -106,13 +106,13 @@ void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T
 /// Shortened where the step would change the model by more than kappa: its KL divergence is about half of
 /// length^2 <m, direction>.
 template <class T>
-void KroneckerDescent<T>::move_mean(const DescentStep<T>& step, double factor, double most,
-                                    std::span<T> to) {
+void KroneckerDescent<T>::move_mean(const DescentStep<T>& step, double factor, double most, std::span<T> to) {
   const Index dimension = step.from.dimension();
   const T *const m = next_.momentum.data(), *const direction = direction_.data(),
-          *const old = step.from.mean().data();
+                 *const old = step.from.mean().data();
   double product = 0;
-  for (Index i = 0; i < dimension; ++i) product += static_cast<double>(m[i]) * static_cast<double>(direction[i]);
+  for (Index i = 0; i < dimension; ++i)
+    product += static_cast<double>(m[i]) * static_cast<double>(direction[i]);
   const double change = std::pow(step.rate * factor, 2) * product;
   shortening_ = most > 0 && change > most ? std::sqrt(most / change) : 1;
   const T length = static_cast<T>(step.rate * factor * shortening_);
@@ -141,7 +141,7 @@ template <class T>
 void KroneckerDescent<T>::average_momentum(const DescentStep<T>& step, const KroneckerStep<T>& more,
                                            const MomentumTerms& terms) {
   const T *const g = step.gradient.data(), *const pull = more.prior_slope.data(),
-          *const old = now_.steps > 0 ? now_.momentum.data() : nullptr;
+                 *const old = now_.steps > 0 ? now_.momentum.data() : nullptr;
   const T keep = static_cast<T>(terms.keep), add = static_cast<T>(terms.add),
           each = static_cast<T>(1 / step.data_size), reg = static_cast<T>(more.temperature / step.data_size);
   T* const m = next_.momentum.data();
@@ -177,7 +177,8 @@ void KroneckerDescent<T>::write_curvature(std::size_t k, const KroneckerPosterio
     posterior.diagonal_in_basis(prior_precision, out, of_posterior_);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
-        out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping + added.reg * static_cast<double>(out(j, o)));
+        out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
+                                   added.reg * static_cast<double>(out(j, o)));
     return;
   }
   double mean = 0;

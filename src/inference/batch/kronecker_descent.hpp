@@ -1,7 +1,7 @@
-// K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019): the mean goes down the
-// gradient over a Kronecker-factored curvature per example, moving averages of Omega and Gamma, which is also
-// the posterior's: Lambda = N (curvature + reg + gamma) / tau, with the prior's share reg = tau Lambda_0 / N
-// (docs/mathematics/kronecker.md, "Steps").
+// K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019): the mean goes down
+// the gradient over a Kronecker-factored curvature per example, moving averages of Omega and Gamma, which is
+// also the posterior's: Lambda = N (curvature + reg + gamma) / tau, with the prior's share reg = tau Lambda_0
+// / N (docs/mathematics/kronecker.md, "Steps").
 #pragma once
 
 #include "inference/batch/first_order.hpp"
@@ -14,11 +14,11 @@ namespace bdl {
 /// What goes on from step to step.
 template <class T>
 struct KroneckerAverages {
-  Index steps = 0;              ///< 0: the rest has no meaning
-  Buffer<T> momentum;           ///< of the gradient per example, the prior's in it
-  Buffer<T> point_squares;      ///< mean squared gradients of points
-  KroneckerFactors factors;     ///< lower triangles
-  Buffer<double> eigenvalues;   ///< of each matrix Omega's, then Gamma's; their vectors are the posterior's
+  Index steps = 0;             ///< 0: the rest has no meaning
+  Buffer<T> momentum;          ///< of the gradient per example, the prior's in it
+  Buffer<T> point_squares;     ///< mean squared gradients of points
+  KroneckerFactors factors;    ///< lower triangles
+  Buffer<double> eigenvalues;  ///< of each matrix Omega's, then Gamma's; their vectors are the posterior's
 };
 
 /// Of all matrices' factors.
@@ -37,7 +37,8 @@ template <class T>
 class KroneckerDescent {
  public:
   /// `to` becomes the posterior after the step. Fails with ERROR_DIVERGED where something is not finite.
-  void move(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options, Posterior<T>& to);
+  void move(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options,
+            Posterior<T>& to);
   /// Memory for steps of posteriors like q.
   void reserve(const Posterior<T>& q, const BlockedRows<T>& rows);
   /// The averages become those of the last step.
@@ -55,7 +56,8 @@ class KroneckerDescent {
   void find_vectors(std::size_t k, const KroneckerPosterior<T>& from, bool is_due, KroneckerPosterior<T>& to);
   void find_direction(Index offset, const KroneckerPosterior<T>& at);
   void move_mean(const DescentStep<T>& step, double factor, double most, std::span<T> to);
-  void find_point_directions(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options);
+  void find_point_directions(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                             const Options& options);
   /// Curvature per example along the pairs of eigenvectors, with what is added to it.
   struct Added {
     double damping, reg;  ///< gamma, tau / N

@@ -159,7 +159,8 @@ void check_kronecker(const Combination& c, Use use) {
          "bdl_optimizer_step()");
   if (options.rule != Rule::map && !descends_kronecker(c))
     fail(Status::ERROR_UNSUPPORTED,
-         "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent \"kfac\"");
+         "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent "
+         "\"kfac\"");
 }
 
 /// The noise's, which divides.
@@ -179,7 +180,8 @@ void check_kfac(const Combination& c) {
     fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" is for Kronecker-factored posteriors and rule \"blr\"");
   if (options.curvature != EstimateKind::mc_ef && options.curvature != EstimateKind::lin_ef)
     fail(Status::ERROR_UNSUPPORTED,
-         "descent \"kfac\" sees gradients at samples or at the mean: curvature \"mc-ef\" or \"lin-ef\"; option "
+         "descent \"kfac\" sees gradients at samples or at the mean: curvature \"mc-ef\" or \"lin-ef\"; "
+         "option "
          "\"fisher\" says what its factors are made of");
   check_temperature(options, "kfac");
 }

@@ -140,8 +140,8 @@ void newton(Options& options, const MethodContext& context) {
   options.learn_prior = 0;
 }
 
-/// K-FAC is kept near by the length of its steps. Damping is the step's alone: the posterior's precision is that
-/// of the factors and the prior.
+/// K-FAC is kept near by the length of its steps. Damping is the step's alone: the posterior's precision is
+/// that of the factors and the prior.
 template <EstimateKind kind>
 void kfac(Options& options, const MethodContext& context) {
   batch<kind>(options, context);

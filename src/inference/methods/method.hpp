@@ -23,7 +23,7 @@ enum class Families : unsigned {
   dense = full | layerwise_full,
   low_rank_moments = low_rank_moment | layerwise_low_rank_moment,
   precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
-  laplaces = precisions | kronecker,         ///< that Laplace's approximation gives
+  laplaces = precisions | kronecker,                     ///< that Laplace's approximation gives
   gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
 };
 

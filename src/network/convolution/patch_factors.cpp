@@ -18,8 +18,7 @@ Index PatchRows<T>::examples_together(Index numbers) const {
 template <class T>
 void PatchRows<T>::reserve_factors(FactorScratch<T>& scratch) const {
   const Index q = columns(), o = shape_.output.channels, most = std::max(q, o);
-  scratch.columns.reserve(
-      shape_.positions() * std::max(q * examples_together(q), o * examples_together(o)));
+  scratch.columns.reserve(shape_.positions() * std::max(q * examples_together(q), o * examples_together(o)));
   scratch.products.reserve(most * most);
 }
 
@@ -38,13 +37,13 @@ void PatchRows<T>::gather_inputs(Index first, Index count, MatrixView<T> out) co
     const Range rows = shape_.output_rows(a), columns = shape_.output_columns(b);
     for (Index i = 0; i < count; ++i) {
       const Index section = (first + i) / examples, example = (first + i) % examples;
-      const T* const from =
-          rows_.maps.in.column_data(section * rows_.packets + example / packet_size) +
-          channel * map.channel_numbers() + example % packet_size;
+      const T* const from = rows_.maps.in.column_data(section * rows_.packets + example / packet_size) +
+                            channel * map.channel_numbers() + example % packet_size;
       T* const to = out.column_data(column) + i * positions;
       std::fill_n(to, positions, T(0));
       for (Index y = rows.first; y < rows.end; ++y) {
-        const T* const line = from + (y * shape_.stride + a - shape_.pad) * shape_.input.columns * packet_size;
+        const T* const line =
+            from + (y * shape_.stride + a - shape_.pad) * shape_.input.columns * packet_size;
         for (Index x = columns.first; x < columns.end; ++x)
           to[y * shape_.output.columns + x] = line[(x * shape_.stride + b - shape_.pad) * packet_size];
       }
@@ -72,7 +71,8 @@ void PatchRows<T>::gather_sensitivities(Index first, Index count, const T* w, Ma
 template <class T>
 void PatchRows<T>::add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const {
   reserve_factors(scratch);
-  const Index all = rows_.maps.in.cols / rows_.packets * rows_.examples, together = examples_together(columns());
+  const Index all = rows_.maps.in.cols / rows_.packets * rows_.examples,
+              together = examples_together(columns());
   const MatrixView<T> products = scratch.products.matrix(columns(), columns());
   for (Index first = 0; first < all; first += together) {
     const Index count = std::min(together, all - first);
@@ -119,11 +119,12 @@ void PatchRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                  \
-  template void PatchRows<T>::reserve_factors(FactorScratch<T>&) const;                                     \
-  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;                \
-  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) const; \
-  template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,     \
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void PatchRows<T>::reserve_factors(FactorScratch<T>&) const;                                      \
+  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;         \
+  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) \
+      const;                                                                                                 \
+  template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
                                                   MatrixView<double>, FactorScratch<T>&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

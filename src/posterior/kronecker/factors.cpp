@@ -88,8 +88,9 @@ void FactorEigen::compute(ConstMatrixView<double> a) {
   for (double& value : values_.first(size_)) value = std::max(value, 0.0);
 }
 
-#define BDL_INSTANTIATE(T)                                                                               \
-  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, FactorScratch<T>&); \
+#define BDL_INSTANTIATE(T)                                                                          \
+  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, \
+                            FactorScratch<T>&);                                                     \
   template void reserve_factors(const BlockedRows<T>&, FactorScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

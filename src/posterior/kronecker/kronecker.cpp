@@ -244,7 +244,8 @@ void KroneckerPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
     const T* const y = rotate(x.column(k), scratch).data;
     double sum = 0;
     for (Index i = 0; i < this->dimension_; ++i)
-      sum += static_cast<double>(y[i]) * static_cast<double>(y[i]) / static_cast<double>(precision_.data()[i]);
+      sum +=
+          static_cast<double>(y[i]) * static_cast<double>(y[i]) / static_cast<double>(precision_.data()[i]);
     out[static_cast<std::size_t>(k)] = sum;
   }
 }
@@ -355,10 +356,10 @@ double KroneckerPosterior<T>::take(const PosteriorStep<T>&, UpdateWorkspace<T>&)
   fail(Status::ERROR_UNSUPPORTED, "a Kronecker-factored posterior has no steps by curvature rows");
 }
 
-#define BDL_INSTANTIATE(T)                                                              \
-  template class KroneckerPosterior<T>;                                                 \
-  template void gather_matrix(const MatrixShape&, const T*, MatrixView<T>);             \
-  template void scatter_matrix(const MatrixShape&, ConstMatrixView<T>, T*);             \
+#define BDL_INSTANTIATE(T)                                                  \
+  template class KroneckerPosterior<T>;                                     \
+  template void gather_matrix(const MatrixShape&, const T*, MatrixView<T>); \
+  template void scatter_matrix(const MatrixShape&, ConstMatrixView<T>, T*); \
   template const KroneckerPosterior<T>& as_kronecker(const Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -26,8 +26,8 @@ class KroneckerPosterior final : public Posterior<T> {
   /// Fails with ERROR_DIVERGED unless Lambda is finite and positive.
   void finish();
 
-  /// out = (Uo o Uo)^T M (Ug o Ug) for M^T of numbers by parameters: the diagonal, in the eigenvectors' basis,
-  /// of the diagonal matrix of those numbers. With memory for marginal variances it allocates nothing.
+  /// out = (Uo o Uo)^T M (Ug o Ug) for M^T of numbers by parameters: the diagonal, in the eigenvectors'
+  /// basis, of the diagonal matrix of those numbers. With memory for marginal variances it allocates nothing.
   void diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out, PosteriorScratch<T>& scratch) const;
   /// The same of another one's precision. Allocates.
   void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out) const;

@@ -9,7 +9,8 @@ namespace {
 /// Without inputs where the layer has none.
 template <class T>
 MatrixShape matrix_of(const Layer<T>& layer) {
-  if (const DenseShape* const dense = layer.dense()) return {dense->outputs, dense->inputs, dense->has_bias()};
+  if (const DenseShape* const dense = layer.dense())
+    return {dense->outputs, dense->inputs, dense->has_bias()};
   const ConvShape* const conv = layer.convolution();
   if (conv && conv->groups == 1) return {conv->output.channels, conv->fan_in(), conv->has_bias()};
   return {layer.parameters()};
