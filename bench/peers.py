@@ -107,16 +107,15 @@ def our_step(bench, name, examples, method, quick):
 
 def compare(bench, quick):
     print("ms a step and MB at most, one thread; the ratio is ours over PyTorch's")
-    print(f"{'':16s}{'SGD':>18s}{'map':>18s}{'ratio':>8s}{'SGD, squares':>20s}{'vogn':>18s}{'ratio':>8s}{'unguarded':>11s}")
+    print(f"{'':16s}{'SGD':>18s}{'map':>18s}{'ratio':>8s}{'SGD, squares':>20s}{'vogn':>18s}{'ratio':>8s}")
     for name, examples in NETWORKS[:1] if quick else NETWORKS:
         sgd, squares = (torch_step(name, examples, kind, quick) for kind in ("sgd", "squares"))
-        plain, vogn, unguarded = (our_step(bench, name, examples, method, quick)
-                                  for method in ("map", "slang", "slang guard=0"))
+        plain, vogn = (our_step(bench, name, examples, method, quick) for method in ("map", "vogn"))
 
         def both(step):
             return f"{step[0]:8.1f} {step[1]:6.0f} MB"
         print(f"{name:16s}{both(sgd):>18s}{both(plain):>18s}{plain[0] / sgd[0]:8.2f}{both(squares):>20s}{both(vogn):>18s}"
-              f"{vogn[0] / squares[0]:8.2f}{unguarded[0] / squares[0]:11.2f}", flush=True)
+              f"{vogn[0] / squares[0]:8.2f}", flush=True)
 
 
 def main():

@@ -29,7 +29,7 @@ from datasets import Sets
 
 FIELDS = ["dataset", "method", "learning_rate", "curvature_rate", "depth", "guard", "status", "log_likelihood"]
 GUARDS = (0.0, 1.5)
-METHODS = ["slang", "slang-ggn", "vogn"]
+METHODS = ["slang", "slang-ggn"]
 LEARNING_RATES, CURVATURE_RATES, DEPTHS = [0.01, 0.03, 0.1, 0.3], [0.0005, 0.005, 0.02, 0.1], [1, 2, 3]
 
 

@@ -24,8 +24,8 @@ struct Method {
 };
 
 constexpr Method methods[] = {
-    {"map", "map", 0, "", false, 0}, {"vogn", "slang", 0, ""}, {"slang L=1", "slang", 1, ""},
-    {"slang L=10", "slang", 10, ""}, {"bbb", "bbb", 0, ""},    {"mc-dropout", "mc-dropout", 0, "", true},
+    {"map", "map", 0, "", false, 0}, {"vogn", "vogn", 0, ""}, {"slang L=1", "slang", 1, ""},
+    {"slang L=10", "slang", 10, ""}, {"bbb", "bbb", 0, ""},   {"mc-dropout", "mc-dropout", 0, "", true},
 };
 
 struct Experiment {

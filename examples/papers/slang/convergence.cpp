@@ -53,7 +53,7 @@ void add_logistic(const DataSet& set, int seeds, int64_t epochs, std::vector<Cou
     const auto add = [&](const Method& method, double rate) {
       courses.push_back({"logistic", &set, method, rate, seed, epochs});
     };
-    add({"mf-EF", "vogn", "low-rank", 0, 0, plain}, rates.mean_field);
+    add({"mf-EF", "slang", "low-rank", 0, 0, plain}, rates.mean_field);
     add({"mf-Hessian", "von", "low-rank", 0, 0, plain}, rates.mean_field);
     add({"SLANG", "slang", "low-rank", 1, 0, heavy}, rates.rank_1);
     add({"SLANG", "slang", "low-rank", 2, 0, heavy}, rates.rank_2);
@@ -73,7 +73,7 @@ void add_networks(const DataSet& set, int seeds, int64_t epochs, std::vector<Cou
       courses.push_back({"network", &set, method, rate, seed, epochs});
     };
     add({"BBB", "bbb", "low-rank", 0, 0, heavy}, adam_rate);
-    add({"mf-EF", "vogn", "low-rank", 0, 0, plain}, network_rate);
+    add({"mf-EF", "slang", "low-rank", 0, 0, plain}, network_rate);
     for (const int64_t rank : {8, 16, 32}) add({"SLANG", "slang", "low-rank", rank, 0, heavy}, network_rate);
   }
 }

@@ -187,7 +187,7 @@ def convergence(folder):
         text += table(["method", "seeds", "rate", "epochs to 1 %", "-ELBO / N at the end", "CPU s"], lines)
         slower = [label(*key) for key, (mean, _) in epochs.items()
                   if key[0] == "SLANG" and ("mf-EF", "0") in epochs and mean > epochs["mf-EF", "0"][0]]
-        text += "\nSLANG slower than vogn (mf-EF): " + (", ".join(slower) if slower else "never") + ".\n\n"
+        text += "\nSLANG slower than mf-EF: " + (", ".join(slower) if slower else "never") + ".\n\n"
     return text
 
 

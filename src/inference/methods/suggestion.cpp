@@ -63,8 +63,12 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
 /// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
 /// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
 /// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
-/// noise.
+/// noise; VOGN and IVON start tighter anyway.
 const char* options_for(const MethodContext& model, const Method& method) {
+  Options options;
+  method.set_defaults(options, model);
+  if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
+  if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
   if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
   if (!model.is_linear) return "";
   return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"

@@ -25,7 +25,8 @@ struct Case {
 constexpr Case cases[] = {
     {"slang", "low_rank", 2},     {"vogn", "low_rank", 0},  {"slang", "layerwise_full", 0},
     {"slang", "full_moment", 0},  {"bbb", "low_rank", 0},   {"map", "full", 0},
-    {"mc-dropout", "dropout", 0}, {"kfac", "kronecker", 0}, {"noisy-kfac", "kronecker", 0}};
+    {"mc-dropout", "dropout", 0}, {"kfac", "kronecker", 0}, {"noisy-kfac", "kronecker", 0},
+    {"ivon", "low_rank", 0}};
 
 /// Convolutions in groups have no matrix.
 bool suits(const char* text, const Case& item) {
@@ -63,8 +64,8 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method) {
   Options options = optimizer->options();
   options.guard = 1e-6;
   options.samples = 3;
-  options.damping_form = DampingForm::exact;
   options.eigen_method = eigen_method;
+  if (options.descent == DescentOption::ivon) options.sample_groups = 2;
   optimizer->set_options(options);
   const Index stated = optimizer->workspace_bytes(30);
   for (int step = 1; step <= 6; ++step) {
