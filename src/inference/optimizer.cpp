@@ -199,8 +199,8 @@ void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean) {
 /// Where initial_curvature says what the first step draws by, at its temperature.
 template <class T>
 void Optimizer<T>::start_newton() {
-  if (!is_newton() || !state.is_fresh || options_.initial_curvature == 0 || options_.initial_precision > 0)
-    return;
+  const bool begins = (is_newton() || is_kronecker()) && state.is_fresh;
+  if (!begins || options_.initial_curvature == 0 || options_.initial_precision > 0) return;
   const double weight = static_cast<double>(data_size_) / kl_weight(options_, state.plan, state.step + 1);
   const double damping = options_.damping_in == DampingIn::both ? options_.damping : 0;
   const T least = static_cast<T>(weight * (options_.initial_curvature + damping));

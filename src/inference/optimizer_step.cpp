@@ -104,8 +104,8 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
-  const bool is_unknown = state.is_fresh && options_.initial_precision == 0 &&
-                          (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
+  const bool is_unknown = (is_newton() || is_kronecker()) && state.is_fresh &&
+                          options_.initial_curvature == 0 && options_.initial_precision == 0;
   if (!is_unknown && options_.sample_groups == 1)
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
   Options options = options_;

@@ -312,6 +312,8 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
   o.kl_weight = number_of(h, "tau");
   o.kl_warmup = 0;
   o.kl_clip = is_noisy ? 0 : 1e-3;
+  o.initial_curvature = 0;
+  o.eigen_interval = 1;
   o.damping_form = bdl::DampingForm::split;
   o.damping_in = bdl::DampingIn::both;
   o.samples = 2;

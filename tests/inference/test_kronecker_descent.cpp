@@ -53,7 +53,7 @@ Options exact_options(const Options& defaults) {
   options.learn_noise = 0;
   options.learning_rate = 1;
   options.momentum = 0;
-  options.damping = 0;
+  options.damping = options.initial_curvature = 0;
   options.kl_clip = options.kl_warmup = 0;
   options.damping_in = DampingIn::both;
   return options;
@@ -117,6 +117,28 @@ void damping_enters_as_it_says(void**) {
   assert_true(max_abs(of_step.second - without.second) > 1e-3);
   cholesky_of(split.first - exact.first);  // positive definite
   assert_true(log_det(split.first) > log_det(exact.first));
+}
+
+/// c I, of which the first step keeps the part 1 - beta.
+void curvature_begins_as_it_is_given(void**) {
+  const Likelihood likelihood(BDL_CATEGORICAL, 3);
+  const Data data(2, likelihood);
+  const auto network = network_of<double>("input 2; dense 4; tanh; dense 3", likelihood);
+  const auto precision_after = [&](double initial, double rate) {
+    const auto q = posterior_for<double>(*network);
+    Optimizer<double> optimizer(network, q, find_method("noisy-kfac"), examples);
+    Options options = exact_options(optimizer.options());
+    options.initial_curvature = initial;
+    options.curvature_rate = rate;
+    options.prior_precision = 1e-3;
+    optimizer.set_options(options);
+    step_on(optimizer, data.x, data.y);
+    return dense_precision(*q);
+  };
+  const Dense start = precision_after(5, 0);
+  assert_close("the start alone", start, start(0, 0) * identity(start.rows), 1e-9);
+  assert_near("c", start(0, 0) / examples, 5, 1e-2);
+  assert_true(max_abs(precision_after(5, 0.1) - start) > 1e-3);
 }
 
 /// With kappa, alpha^2 <m, direction> is kappa: the step is shorter in its direction.
@@ -262,6 +284,7 @@ void priors_that_join_parameters_are_refused(void**) {
 int test_kronecker_descent() {
   const CMUnitTest tests[] = {cmocka_unit_test(one_step_of_a_linear_gaussian_model_is_its_posterior),
                               cmocka_unit_test(damping_enters_as_it_says),
+                              cmocka_unit_test(curvature_begins_as_it_is_given),
                               cmocka_unit_test(clipped_steps_are_shorter),
                               cmocka_unit_test(factors_and_vectors_wait_for_their_turn),
                               BOTH(bits_do_not_depend_on_threads_or_files),

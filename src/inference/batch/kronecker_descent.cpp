@@ -122,7 +122,7 @@ void KroneckerDescent<T>::move_mean(const DescentStep<T>& step, double factor, d
   check_finite<T>(next_.momentum.first(dimension), "gradient's average", step.number);
 }
 
-/// The first ones as they are.
+/// The first ones as they are, or as the first of averages that begin with initial_curvature.
 template <class T>
 void KroneckerDescent<T>::average_factors(const DescentStep<T>& step, const KroneckerStep<T>& more,
                                           const Options& options) {
@@ -133,7 +133,29 @@ void KroneckerDescent<T>::average_factors(const DescentStep<T>& step, const Kron
   for_each_index(next_.factors.size(),
                  [=](Index i) BDL_INLINE_LAMBDA { values[i] = is_first ? 0 : (1 - rate) * before[i]; });
   if (is_due) add_factors(more.rows, rate, rate / step.data_size, more.w, next_.factors, scratch_);
+  if (is_first && options.initial_curvature > 0)
+    join_start(options.initial_curvature, options.curvature_rate);
   std::copy_n(now_.eigenvalues.data(), is_first ? 0 : eigenvalue_count(shapes_), next_.eigenvalues.data());
+}
+
+/// The averages were a I and b I before, a b the initial curvature, a the mean eigenvalue of the first Omega.
+template <class T>
+void KroneckerDescent<T>::join_start(double initial, double rate) {
+  const auto join = [rate](MatrixView<double> factor, double diagonal) {
+    for (Index j = 0; j < factor.cols; ++j) {
+      for (Index i = j; i < factor.rows; ++i) factor(i, j) *= rate;
+      factor(j, j) += (1 - rate) * diagonal;
+    }
+  };
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    if (!shapes_[k].is_matrix()) continue;
+    const MatrixView<double> omega = next_.factors.omega(k);
+    double mean = 0;
+    for (Index i = 0; i < omega.rows; ++i) mean += omega(i, i) / static_cast<double>(omega.rows);
+    if (!(mean > 0)) mean = 1;
+    join(omega, mean);
+    join(next_.factors.gamma(k), initial / mean);
+  }
 }
 
 /// m = keep m + add (g + reg (mean - mu_0)), per example; points have no prior.
@@ -202,14 +224,15 @@ void KroneckerDescent<T>::find_direction(Index offset, const KroneckerPosterior<
 template <class T>
 void KroneckerDescent<T>::find_point_directions(const DescentStep<T>& step, const KroneckerStep<T>& more,
                                                 const Options& options) {
-  const double rate = now_.steps == 0 ? 1 : options.curvature_rate;
+  const bool is_first = now_.steps == 0, begins = is_first && options.initial_curvature > 0;
+  const double rate = is_first && !begins ? 1 : options.curvature_rate;
   const T damping = static_cast<T>(options.point_damping), keep = static_cast<T>(1 - rate),
-          add = static_cast<T>(rate / step.data_size);
+          add = static_cast<T>(rate / step.data_size), initial = static_cast<T>(options.initial_curvature);
   Index k = 0;
   for (const auto& [offset, size] : step.from.points().ranges)
     for (Index i = offset; i < offset + size; ++i, ++k) {
       T& s = next_.point_squares.data()[k];
-      s = (now_.steps == 0 ? T(0) : keep * now_.point_squares.data()[k]) + add * more.point_squares[at(k)];
+      s = keep * (is_first ? initial : now_.point_squares.data()[k]) + add * more.point_squares[at(k)];
       direction_.data()[i] = next_.momentum.data()[i] / (s + damping);
     }
 }

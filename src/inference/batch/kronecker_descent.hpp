@@ -52,6 +52,7 @@ class KroneckerDescent {
 
  private:
   void average_factors(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options);
+  void join_start(double initial, double rate);
   void average_momentum(const DescentStep<T>& step, const KroneckerStep<T>& more, const MomentumTerms& terms);
   void find_vectors(std::size_t k, const KroneckerPosterior<T>& from, bool is_due, KroneckerPosterior<T>& to);
   void find_direction(Index offset, const KroneckerPosterior<T>& at);

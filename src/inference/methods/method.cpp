@@ -140,8 +140,9 @@ void newton(Options& options, const MethodContext& context) {
   options.learn_prior = 0;
 }
 
-/// K-FAC is kept near by the length of its steps. Damping is the step's alone: the posterior's precision is
-/// that of the factors and the prior.
+/// K-FAC begins with an isotropic curvature, since a few minibatches say nothing of most directions, and is
+/// kept near by the length of its steps. Its damping is the step's alone: the posterior's precision is that
+/// of the factors and the prior.
 template <EstimateKind kind>
 void kfac(Options& options, const MethodContext& context) {
   batch<kind>(options, context);
@@ -149,11 +150,13 @@ void kfac(Options& options, const MethodContext& context) {
   options.momentum_form = MomentumForm::heavy_ball;
   options.learning_rate = 0.01;
   options.curvature_rate = 0.05;
+  options.initial_curvature = 1;
   options.damping = 1e-3;
   options.damping_in = DampingIn::step;
+  options.eigen_interval = 10;
+  options.kl_clip = 1e-3;
   options.start_share = 0;
   options.learn_prior = 0;
-  if (kind == EstimateKind::lin_ef) options.kl_clip = 1e-3;
 }
 
 void sgd(Options& options, const MethodContext& context) {
