@@ -50,6 +50,7 @@ typedef enum bdl_family {
   BDL_LAYERWISE_FULL = 6,            /**< bdl_posterior_create_layerwise_full() */
   BDL_LOW_RANK_MOMENT = 7,           /**< bdl_posterior_create_low_rank_moment() */
   BDL_LAYERWISE_LOW_RANK_MOMENT = 8, /**< bdl_posterior_create_layerwise_low_rank_moment() */
+  BDL_KRONECKER = 9,                 /**< bdl_posterior_create_kronecker() */
   BDL_FAMILY_FORCE_INT32 = 0x7fffffff
 } bdl_family;
 
@@ -169,6 +170,23 @@ BDL_API bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl
  */
 BDL_API bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
                                                                   bdl_posterior** posterior);
+
+/**
+ * New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
+ * dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
+ * bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
+ * Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
+ * be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
+ * "block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
+ * vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
+ * norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
+ * @param model      a network; gives the layers and the dtype
+ * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
+ *                   layer
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
+ *         layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+ */
+BDL_API bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior);
 
 /** An independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);

@@ -8,6 +8,7 @@
 #include "inference/optimizer.hpp"
 #include "model/model.hpp"
 #include "posterior/dropout/dropout.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 
 template <class Base32, class Base64>
 using Either = std::variant<std::shared_ptr<Base32>, std::shared_ptr<Base64>>;
@@ -54,6 +55,7 @@ void with_both(Model* model, Posterior* posterior, Visit&& visit) {
           fail(Status::ERROR_SHAPE, "posterior has %lld parameters, the model %lld",
                static_cast<long long>(q.dimension()), static_cast<long long>(m.parameters()));
         check_masks_fit(m, q);
+        check_matrices_fit(m, q);
         visit(m, q);
       } else {
         fail(Status::ERROR_SHAPE, "posterior is %s, the model %s", dtype_name(posterior->object.index()),

@@ -10,6 +10,7 @@
 #include "posterior/families.hpp"
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/moments.hpp"
@@ -310,6 +311,17 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
       check_range(rank, 0, most_rank_above_dimension, "rank");
       *posterior =
           create_blocks<T>(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
+  return guard("bdl_posterior_create_kronecker", [&] {
+    not_null(posterior, "posterior");
+    with(model, "model", [&](const auto& m) {
+      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+      *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(
+          create_posterior<T>({Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)}))};
     });
   });
 }

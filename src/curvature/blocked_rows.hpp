@@ -39,11 +39,14 @@ class BlockedRows : public ExampleRows<T> {
   Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost_; }
 
- protected:
   struct Block {
     BlockRows<T>* rows;
     Index offset;  ///< of its first parameter
   };
+  /// All but points, in the order of their parameters.
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+ protected:
   struct PointBlock {
     PointRows<T>* rows;
     Index offset;

@@ -3,85 +3,30 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/interrupt.hpp"
-#include "base/plan.hpp"
-
 namespace bdl {
-namespace {
-
-/// Rows of one chunk: up to here their Gram matrix is affordable, and products are at full speed.
-constexpr Index most_rows_of_chunk = 2048;
-/// A user's model has rows of D numbers.
-constexpr Index most_bytes_of_chunk = Index{1} << 26;
-
-constexpr BatchSize one_example{1, 1, CurvatureKind::gauss_newton};
-
-template <class T>
-Index bytes_of_example(const Model<T>& model) {
-  const MemoryPlan plan;
-  const auto estimator = make_estimator(model);
-  estimator->reserve(one_example, {false, estimator->cost(one_example).count, 0});
-  return plan.bytes();
-}
-
-template <class T>
-Index examples_of_chunk(const Model<T>& model, Index examples) {
-  const Index by_rows = most_rows_of_chunk / make_estimator(model)->cost(one_example).count,
-              by_bytes = most_bytes_of_chunk / bytes_of_example(model);
-  return std::clamp<Index>(std::min(by_rows, by_bytes), 1, examples);
-}
-
-}  // namespace
 
 template <class T>
 bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
-  return examples_of_chunk(model, examples) == examples;
+  return DataChunks<T>::examples_of(model, CurvatureKind::gauss_newton, examples) == examples;
 }
 
 template <class T>
 DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
                       ConstSpan<double> statistics)
-    : model_(model),
-      estimator_(make_estimator(model)),
-      theta_(theta.data(), static_cast<Index>(theta.size()), 1),
-      data_(data),
-      weight_(weight),
-      statistics_(statistics) {
-  rows_of_example_ = estimator_->cost(one_example).count;
-  examples_ = examples_of_chunk(model, data.rows());
-  check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example_));
-  cost_ = estimator_->cost({examples_, 1, CurvatureKind::gauss_newton});
-  const auto parts = static_cast<double>(chunks());
-  cost_.count = data.rows() * rows_of_example_;
+    : chunks_(model, theta, data,
+              {CurvatureKind::gauss_newton, weight, 0, nullptr, false, {statistics, {}}}) {
+  const Estimator<T>& estimator = chunks_.estimator();
+  const Index rows_of_example = estimator.cost({1, 1, CurvatureKind::gauss_newton}).count;
+  check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example));
+  cost_ = estimator.cost({chunks_.examples(), 1, CurvatureKind::gauss_newton});
+  const auto parts = static_cast<double>(chunks_.count());
+  cost_.count = data.rows() * rows_of_example;
   cost_.product_flops *= parts;
-  if (chunks() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
-  x_columns_.reserve(model.inputs() * examples_);
-  y_columns_.reserve(model.likelihood.targets() * examples_);
+  if (chunks_.count() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
   weights_.reserve(cost_.count);
-  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
     std::ranges::copy(estimate.w, weights_.data() + first);
   });
-}
-
-template <class T>
-Estimate<T> DataRows<T>::estimate(Index chunk) {
-  check_interrupt();
-  const Index first = chunk * examples_, count = std::min(examples_, data_.rows() - first);
-  const auto x = x_columns_.matrix(data_.inputs(), count), y = y_columns_.matrix(data_.targets(), count);
-  data_.fetch({first, count}, model_.standardization, x, y);
-  return estimator_->estimate(theta_, x, y,
-                              {CurvatureKind::gauss_newton, weight_, 0, nullptr, false, {statistics_, {}}});
-}
-
-/// visit(estimate, number of its first row).
-template <class T>
-template <class Visit>
-void DataRows<T>::for_each_chunk(Visit&& visit) {
-  for (Index chunk = 0, first = 0; chunk < chunks(); ++chunk) {
-    const Estimate<T> part = estimate(chunk);
-    visit(part, first);
-    first += part.rows->count();
-  }
 }
 
 template <class T>
@@ -94,7 +39,7 @@ void DataRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   part_.reserve(dimension());
   const auto part = part_.first(dimension());
   std::ranges::fill(out, T(0));
-  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
     estimate.rows->sum_squares({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, part);
     std::ranges::transform(part, out, out.begin(), std::plus<>());
   });
@@ -102,16 +47,16 @@ void DataRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
 
 template <class T>
 void DataRows<T>::gram(MatrixView<double> out) {
-  if (chunks() > 1)
+  if (chunks_.count() > 1)
     fail(Status::ERROR_UNSUPPORTED,
          "%lld rows are too many for the Gram matrix of a whole data set (option eigen_method)",
          static_cast<long long>(count()));
-  estimate(0).rows->gram(out);
+  chunks_.estimate(0).rows->gram(out);
 }
 
 template <class T>
 void DataRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
-  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
     estimate.rows->project(u, out.columns(first, estimate.rows->count()));
   });
 }
@@ -121,7 +66,7 @@ void DataRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   part_.reserve(dimension() * w.cols);
   const auto part = part_.matrix(dimension(), w.cols);
   for (Index k = 0; k < w.cols; ++k) std::ranges::fill(out.column(k), T(0));
-  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
     const Index rows = estimate.rows->count();
     slice_.reserve(rows * w.cols);
     const auto slice = slice_.matrix(rows, w.cols);
@@ -134,7 +79,7 @@ void DataRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
 
 template <class T>
 void DataRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
     estimate.rows->add_outer({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, out);
   });
 }
@@ -148,7 +93,7 @@ class DataRows<T>::Part final : public Rows<T> {
   Index count() const override { return all_.count(); }
   RowsCost cost() const override { return all_.cost(); }
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override {
-    all_.for_each_chunk([&](const Estimate<T>& estimate, Index first) {
+    all_.chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
       Rows<T>& rows = estimate.rows->part(offset_, size_);
       rows.add_outer({w.data() + first, static_cast<std::size_t>(rows.count())}, out);
     });

@@ -2,8 +2,7 @@
 // operation: memory does not grow with the data but for numbers per row.
 #pragma once
 
-#include "curvature/estimator.hpp"
-#include "data/data_set.hpp"
+#include "curvature/data_chunks.hpp"
 
 namespace bdl {
 
@@ -19,7 +18,7 @@ class DataRows final : public Rows<T> {
   /// w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(cost_.count); }
 
-  Index dimension() const override { return static_cast<Index>(theta_.cols * theta_.rows); }
+  Index dimension() const override { return chunks_.theta().rows; }
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
@@ -36,21 +35,10 @@ class DataRows final : public Rows<T> {
 
  private:
   class Part;
-  Index chunks() const { return (data_.rows() + examples_ - 1) / examples_; }
-  Estimate<T> estimate(Index chunk);
-  template <class Visit>
-  void for_each_chunk(Visit&& visit);
-
-  const Model<T>& model_;
-  std::unique_ptr<Estimator<T>> estimator_;
-  ConstMatrixView<T> theta_;
-  DataSet& data_;
-  double weight_;
-  ConstSpan<double> statistics_;
-  Index examples_, rows_of_example_;
+  DataChunks<T> chunks_;
   RowsCost cost_;
   std::unique_ptr<Rows<T>> part_of_all_;
-  Buffer<T> x_columns_, y_columns_, weights_, part_, slice_;
+  Buffer<T> weights_, part_, slice_;
 };
 
 }  // namespace bdl

@@ -57,6 +57,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     }
   }
   void reserve_gradients(Index count) override { rows_.reserve_gradients(count); }
+  const BlockedRows<T>* blocks() const override { return &rows_; }
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return rows_.cost(size.examples, 1, 1);
     return rows_.cost(size.examples, size.samples, seed_count(this->density_, size));

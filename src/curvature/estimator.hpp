@@ -12,8 +12,15 @@
 namespace bdl {
 
 /// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
-/// Hessian (mc-ggn), of which the gradient is a combination.
-enum class CurvatureKind { empirical_fisher = 0, gauss_newton = 1 };
+/// Hessian (mc-ggn), of which the gradient is a combination; or the gradient, and behind it as curvature the
+/// gradients for all labels by their probabilities (for other likelihoods than the categorical one that
+/// root's columns), or for one label drawn from the model.
+enum class CurvatureKind {
+  empirical_fisher = 0,
+  gauss_newton = 1,
+  gradient_and_all_labels = 2,
+  gradient_and_one_label = 3
+};
 
 struct BatchSize {
   Index examples = 0, samples = 0;
@@ -34,6 +41,8 @@ struct SeedSpec {
   bool apart = false;
   /// Of layers that normalise.
   Statistics statistics{};
+  /// Of labels that are drawn from the model.
+  StreamKey labels{};
 };
 
 /// What one minibatch under S parameter samples says.
@@ -46,9 +55,14 @@ struct Estimate {
 };
 
 template <class T>
+class BlockedRows;
+
+template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
+  /// Its rows by layers; null for a user's model.
+  virtual const BlockedRows<T>* blocks() const { return nullptr; }
   /// Memory for estimates of such batches, and for what is made of their rows.
   virtual void reserve(const BatchSize& size, const RowsUse& use) = 0;
   /// The same for gradients() of the rows.

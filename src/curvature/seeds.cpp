@@ -65,6 +65,85 @@ void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, Const
   }
 }
 
+/// Columns of the root of each output's Hessian, the first of all outputs first. Of classes the gradients for
+/// each label, which count by their probabilities: where batch norm joins examples, each pass is one of a
+/// label.
+template <class T>
+void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
+  for (Index k = 0; k < likelihood.outputs(); ++k)
+    for (Index j = 0; j < f.cols; ++j) {
+      const Index row = k * f.cols + j;
+      T* const seed = e.column_data(row);
+      double unused = 0;
+      if (likelihood.kind() != BDL_CATEGORICAL) {
+        likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, seed, &unused);
+        continue;
+      }
+      const T label = static_cast<T>(k);
+      likelihood.gradient(f.column_data(j), &label, seed);
+    }
+  if (likelihood.kind() != BDL_CATEGORICAL) return;
+  for (Index row = 0; row < e.cols; ++row) {  // p_k is what the gradients for other labels have there
+    const Index k = row / f.cols, other = (k == 0 ? 1 : 0) * f.cols + row % f.cols;
+    w[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * static_cast<double>(e(k, other)));
+  }
+}
+
+/// The first class up to which the probabilities are more than `share` together.
+template <class T>
+Index drawn_class(const T* f, Index classes, double share) {
+  const auto top = static_cast<double>(*std::max_element(f, f + classes));
+  const auto mass = [&](Index k) { return std::exp(static_cast<double>(f[k]) - top); };
+  double all = 0;
+  for (Index k = 0; k < classes; ++k) all += mass(k);
+  Index k = 0;
+  for (double sum = mass(0); sum <= share * all && k + 1 < classes;) sum += mass(++k);
+  return k;
+}
+
+/// Gradients for one label of each output, drawn from the model: of a class; else a random combination of the
+/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood.
+/// `columns` are overwritten.
+template <class T>
+void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
+                          ConstMatrixView<T> y, MatrixView<T> columns, MatrixView<T> e) {
+  StreamKey stream = key;
+  for (Index j = 0; j < f.cols; ++j) {
+    stream.sample = key.sample + static_cast<std::uint32_t>(j);
+    const std::span<T> seed = e.column(j), column = columns.column(j);
+    double number = 0, unused = 0;
+    if (likelihood.kind() == BDL_CATEGORICAL) {
+      fill_uniform<double>(stream, 0, {&number, 1}, 0, 1);
+      const T label = static_cast<T>(drawn_class(f.column_data(j), f.rows, number));
+      likelihood.gradient(f.column_data(j), &label, seed.data());
+      continue;
+    }
+    std::ranges::fill(seed, T(0));
+    for (Index k = 0; k < f.rows; ++k) {
+      fill_normal<double>(stream, k, {&number, 1});
+      likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, column.data(), &unused);
+      for (std::size_t c = 0; c < seed.size(); ++c) seed[c] += static_cast<T>(number) * column[c];
+    }
+  }
+}
+
+/// The gradient counts in sums only, what stands behind it in the curvature only.
+template <class T>
+void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
+  const auto gradients = static_cast<std::size_t>(f.cols);
+  std::ranges::fill(c, T(0));
+  std::ranges::fill(c.first(gradients), static_cast<T>(spec.scale));
+  std::ranges::fill(w.first(gradients), T(0));
+  const MatrixView<T> first = e.columns(0, f.cols), behind = e.columns(f.cols, e.cols - f.cols);
+  if (spec.kind == CurvatureKind::gradient_and_all_labels)
+    fill_labels(likelihood, spec, f, y, behind, w.subspan(gradients));
+  else
+    fill_label_gradients(likelihood, spec.labels, f, y, first, behind);
+  fill_gradients(likelihood, spec, f, y, first);
+}
+
 }  // namespace
 
 template <class T>
@@ -76,6 +155,8 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
     fill_gradients(likelihood, spec, f, y, e);
     return fill_held_rows(likelihood, f, y, e, c, w);
   }
+  if (spec.kind != CurvatureKind::gauss_newton)
+    return fill_gradient_and_curvature(likelihood, spec, f, y, e, c, w);
   if (spec.moment_jitter > 0 && is_classification(likelihood))
     return fill_moment_roots(likelihood, spec, f, y, e, c);
   for (Index k = 0; k < likelihood.outputs(); ++k)

@@ -5,11 +5,13 @@
 
 namespace bdl {
 
-/// Seeds per example and sample: C for Gauss-Newton; 1 for the empirical Fisher, and one per log noise
-/// precision, whose curvature it has while it is held (no gradient says anything of it then);
-/// sums over one sample are of gradients only.
+/// Seeds per example and sample: C for Gauss-Newton, and behind the gradient C or 1; 1 for the empirical
+/// Fisher, and one per log noise precision, whose curvature it has while it is held (no gradient says
+/// anything of it then); sums over one sample are of gradients only.
 inline Index seed_count(const Likelihood& likelihood, const BatchSize& size) {
-  if (size.kind != CurvatureKind::empirical_fisher) return likelihood.outputs();
+  if (size.kind == CurvatureKind::gauss_newton) return likelihood.outputs();
+  if (size.kind == CurvatureKind::gradient_and_all_labels) return 1 + likelihood.outputs();
+  if (size.kind == CurvatureKind::gradient_and_one_label) return 2;
   if (size.apart) return 1;
   return 1 + likelihood.outputs() - likelihood.means();
 }

@@ -9,20 +9,29 @@
 namespace bdl {
 namespace {
 
-CurvatureKind seeds_of(EstimateKind kind) {
+bool has_factors(const Options& options) {
+  return options.descent == DescentOption::kfac && options.rule == Rule::blr;
+}
+
+CurvatureKind seeds_of(const Options& options) {
+  const EstimateKind kind = options.curvature;
+  if (has_factors(options) && options.fisher == FisherLabels::exact)
+    return CurvatureKind::gradient_and_all_labels;
+  if (has_factors(options) && options.fisher == FisherLabels::sampled)
+    return CurvatureKind::gradient_and_one_label;
   return kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess ? CurvatureKind::gauss_newton
                                                                         : CurvatureKind::empirical_fisher;
 }
 
-bool is_apart(EstimateKind kind) {
-  return kind == EstimateKind::mc_reparam;
+bool is_apart(const Options& options) {
+  return options.curvature == EstimateKind::mc_reparam || has_factors(options);
 }
 
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
   const EstimateKind kind = options.curvature;
-  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(kind), is_apart(kind)};
+  return {examples, is_sampled(kind) ? options.samples : 1, seeds_of(options), is_apart(options)};
 }
 
 template <class T>
@@ -221,17 +230,19 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
     const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
                           static_cast<std::uint64_t>(place.step),
                           static_cast<std::uint32_t>(place.iteration)};
+    const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());
     std::ranges::copy(q.statistics(), statistics_.data());
     const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
-                                                 {seeds_of(kind),
+                                                 {seeds_of(options),
                                                   scale,
                                                   jitter,
                                                   &noise,
-                                                  is_apart(kind),
-                                                  {q.statistics(), statistics_.first(statistics_size_)}});
+                                                  is_apart(options),
+                                                  {q.statistics(), statistics_.first(statistics_size_)},
+                                                  labels});
     outputs_ = rows_->outputs();
     return estimate;
   }

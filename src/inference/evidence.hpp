@@ -97,6 +97,8 @@ class EvidenceEstimator {
   ConstMatrixView<T> thetas() const { return thetas_.matrix(dimension_, samples_); }
   /// What the last evidence has made of the belief's running statistics.
   ConstSpan<double> statistics() const { return statistics_.first(statistics_size_); }
+  /// The rows of the last evidence by layers, of a network.
+  const BlockedRows<T>& blocks() const { return *rows_->blocks(); }
   /// sum_r w_r b_r^2 over the rows of the last evidence, of the point parameters.
   void point_squares(std::span<T> out) const;
   /// At thetas(): C x M S, column s M + i.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "curvature/data_rows.hpp"
+#include "inference/kronecker_laplace.hpp"
 #include "inference/methods/rule.hpp"
 #include "parallel/parallel.hpp"
 
@@ -29,14 +30,12 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
 
 /// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
-  check_laplace(optimizer, data.rows());
-  Posterior<T>& q = *optimizer.posterior();
+std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& data, double weight) {
+  const Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
-  const ThreadLimit threads(options.threads);
-  const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
-  DataRows<T> rows(*optimizer.model(), std::as_const(q).mean(), data, weight, std::as_const(q).statistics());
-  const auto prior = q.clone(), next = q.clone();
+  DataRows<T> rows(*optimizer.model(), q.mean(), data, weight, q.statistics());
+  const auto prior = q.clone();
+  auto next = q.clone();
   prior->set_diagonal(optimizer.prior().precision(), {});
   Buffer<T> zeros(q.dimension());
   std::fill_n(zeros.data(), q.dimension(), T(0));
@@ -51,6 +50,17 @@ void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
                  static_cast<std::uint64_t>(optimizer.state.step), 0};
   UpdateWorkspace<T> workspace;
   next->take(step, workspace);
+  return next;
+}
+
+template <class T>
+void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
+  check_laplace(optimizer, data.rows());
+  Posterior<T>& q = *optimizer.posterior();
+  const ThreadLimit threads(optimizer.options().threads);
+  const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
+  const auto next = q.family() == Family::kronecker ? kronecker_laplace(optimizer, data, weight)
+                                                    : laplace_by_rows(optimizer, data, weight);
   next->set_blank(false);
   q.swap(*next);
   optimizer.forget_good_state();

@@ -11,6 +11,7 @@
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
@@ -62,6 +63,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   method.set_defaults(options_, context_);
   check_options(options_);
   if (model_) check_masks_fit(*model_, *posterior_);
+  if (model_) check_matrices_fit(*model_, *posterior_);
   check_adopts<T>(*posterior_, model_.get());
   const Index dimension = posterior_->dimension();
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
@@ -100,6 +102,10 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
+  if (options.descent == DescentOption::kfac && !prior.belief()->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"kfac\" takes diagonal priors: the posterior given as prior is %s",
+         family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
@@ -240,6 +246,7 @@ void Optimizer<T>::initialize() {
   if (model_) model_->likelihood.free_log_precision(method_.is_online || options_.heteroscedastic_from == 0);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  work_.kronecker.forget();
   work_.point_steps.forget();
   forget_good_state();
   state = {};

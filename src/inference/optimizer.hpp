@@ -8,6 +8,7 @@
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
 #include "inference/batch/first_order.hpp"
+#include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/evidence.hpp"
@@ -157,6 +158,8 @@ class Optimizer {
   ConstSpan<T> momentum() const { return momentum_.first(posterior_->dimension()); }
   FirstOrder<T>& first_order() { return work_.first_order; }
   const FirstOrder<T>& first_order() const { return work_.first_order; }
+  KroneckerDescent<T>& kronecker_descent() { return work_.kronecker; }
+  const KroneckerDescent<T>& kronecker_descent() const { return work_.kronecker; }
   PointSteps<T>& point_steps() { return work_.point_steps; }
   const PointSteps<T>& point_steps() const { return work_.point_steps; }
 
@@ -180,6 +183,7 @@ class Optimizer {
     std::unique_ptr<StreamGuard<T>> stream_guard;
     Filter<T> filter;
     FirstOrder<T> first_order;
+    KroneckerDescent<T> kronecker;
     PointSteps<T> point_steps;
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
@@ -200,6 +204,7 @@ class Optimizer {
   bool is_first_order() const;
   bool is_noisy() const;
   bool is_newton() const;
+  bool is_kronecker() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;
@@ -210,6 +215,9 @@ class Optimizer {
   void take_guarded(const Evidence<T>& evidence);
   void descend(const Evidence<T>& evidence);
   void descend_newton(const Evidence<T>& evidence);
+  void descend_kronecker(const Evidence<T>& evidence);
+  ConstSpan<T> prior_pull(const Evidence<T>& evidence);
+  ConstSpan<T> point_squares();
   Evidence<T> assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
   double mean_rate() const;
   ConstSpan<T> penalized(ConstSpan<T> gradient, double weight);

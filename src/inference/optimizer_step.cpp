@@ -13,7 +13,7 @@ namespace bdl {
 /// By SGD or Adam in place of the family's own steps.
 template <class T>
 bool Optimizer<T>::is_first_order() const {
-  return rule() == Rule::map || is_newton() ||
+  return rule() == Rule::map || is_newton() || is_kronecker() ||
          (rule() == Rule::bbb && (posterior_->is_diagonal() || is_noisy()));
 }
 
@@ -21,6 +21,12 @@ bool Optimizer<T>::is_first_order() const {
 template <class T>
 bool Optimizer<T>::is_newton() const {
   return rule() == Rule::blr && bdl::is_newton(options_.descent);
+}
+
+/// By Kronecker factors.
+template <class T>
+bool Optimizer<T>::is_kronecker() const {
+  return rule() == Rule::blr && options_.descent == DescentOption::kfac;
 }
 
 /// Low-rank-moment posteriors, by draws of each example's own.
@@ -98,12 +104,14 @@ void Optimizer<T>::step(Index examples) {
 template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
-  const bool is_unknown =
-      is_newton() && state.is_fresh && options_.initial_curvature == 0 && options_.initial_precision == 0;
+  const bool is_unknown = state.is_fresh && options_.initial_precision == 0 &&
+                          (is_kronecker() || (is_newton() && options_.initial_curvature == 0));
   if (!is_unknown && options_.sample_groups == 1)
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
   Options options = options_;
   if (is_unknown) options.curvature = EstimateKind::lin_ef;  // there is no curvature yet to draw by
+  if (is_kronecker())
+    return evidence.prepare(*posterior_, x, y, options, weight, draws(), {state.step, 0}, work_.scratch);
   return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), state.step, work_.scratch);
 }
 
@@ -182,6 +190,7 @@ template <class T>
 void Optimizer<T>::descend(const Evidence<T>& evidence) {
   part_ = 1;
   if (is_newton()) return descend_newton(evidence);
+  if (is_kronecker()) return descend_kronecker(evidence);
   const double weight = kl_weight(options_, state.plan, state.step + 1);
   const DescentStep<T> step{*posterior_,
                             penalized(evidence.gradient, weight),
@@ -199,21 +208,42 @@ void Optimizer<T>::descend(const Evidence<T>& evidence) {
     work_.first_order.move_diagonal(step, evidence.curvature, options_, *work_.next);
 }
 
+/// The prior's slope alone.
 template <class T>
-void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
+ConstSpan<T> Optimizer<T>::prior_pull(const Evidence<T>& evidence) {
   const auto pull = work_.slope.first(posterior_->dimension());
   prior_.slope(std::as_const(*posterior_).mean(), T(0), evidence.gradient, pull);
-  NewtonStep<T> newton{pull,
-                       {},
-                       options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
-                       kl_weight(options_, state.plan, state.step + 1),
-                       kl_weight(options_, state.plan, state.step + 2),
-                       state.is_fresh && options_.initial_precision == 0};
-  if (const PointLayout& points = posterior_->points(); !points.ranges.empty()) {
-    const auto squares = work_.point_squares.first(points.parameters());
-    work_.evidence->point_squares(squares);
-    newton.point_squares = squares;
-  }
+  return pull;
+}
+
+/// Of the points' gradients, summed.
+template <class T>
+ConstSpan<T> Optimizer<T>::point_squares() {
+  const auto squares = work_.point_squares.first(posterior_->points().parameters());
+  if (!squares.empty()) work_.evidence->point_squares(squares);
+  return squares;
+}
+
+template <class T>
+void Optimizer<T>::descend_kronecker(const Evidence<T>& evidence) {
+  const DescentStep<T> step{*posterior_,        evidence.gradient,
+                            prior_.precision(), static_cast<double>(data_size_),
+                            mean_rate(),        state.step + 1};
+  work_.kronecker.move(
+      step,
+      {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
+       kl_weight(options_, state.plan, state.step + 1), kl_weight(options_, state.plan, state.step + 2)},
+      options_, *work_.next);
+}
+
+template <class T>
+void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
+  const NewtonStep<T> newton{prior_pull(evidence),
+                             point_squares(),
+                             options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
+                             kl_weight(options_, state.plan, state.step + 1),
+                             kl_weight(options_, state.plan, state.step + 2),
+                             state.is_fresh && options_.initial_precision == 0};
   const DescentStep<T> step{*posterior_,        evidence.gradient,
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};
@@ -338,8 +368,9 @@ void Optimizer<T>::commit() {
 /// Of the kinds of averages only the last step's go on.
 template <class T>
 void Optimizer<T>::commit_averages() {
+  is_kronecker() ? work_.kronecker.commit() : work_.kronecker.forget();
   if (is_first_order()) {
-    work_.first_order.commit();
+    is_kronecker() ? work_.first_order.forget() : work_.first_order.commit();
     work_.point_steps.forget();
     state.momentum_steps = 0;
     return;

@@ -99,6 +99,7 @@ bool Optimizer<T>::go_back() {
   model_->likelihood = *good_.likelihood;
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
+  work_.kronecker.forget();
   if (!good_.tied.empty()) work_.first_order.tied().restore(good_.tied);
   work_.point_steps.forget();
   state.momentum_steps = 0;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "posterior/families.hpp"
 #include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
@@ -185,6 +186,47 @@ void read_moments(const RecordReader& record, Optimizer<T>& optimizer) {
   optimizer.first_order().restore(std::move(moments));
 }
 
+/// Of K-FAC's steps.
+template <class T>
+void write_kronecker(RecordWriter& record, const Optimizer<T>& optimizer) {
+  const KroneckerAverages<T>& averages = optimizer.kronecker_descent().averages();
+  if (averages.steps == 0) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  record.integer("state.kronecker_steps", averages.steps);
+  record.vector("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
+  record.vector("optimizer.kronecker_factors", averages.factors.values());
+  record.vector("optimizer.kronecker_eigenvalues",
+                averages.eigenvalues.first(eigenvalue_count(averages.factors.shapes())));
+  if (const Index points = q.points().parameters(); points > 0)
+    record.vector("optimizer.kronecker_point_squares", averages.point_squares.first(points));
+}
+
+template <class T>
+void read_kronecker(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.has("state.kronecker_steps")) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  if (q.family() != Family::kronecker)
+    fail(Status::ERROR_FORMAT, "the file has Kronecker factors of a %s posterior", family_word(q.family()));
+  const std::vector<MatrixShape> shapes = q.kind().matrices;
+  const Index values = eigenvalue_count(shapes), points = q.points().parameters();
+  KroneckerAverages<T> averages;
+  averages.steps = record.integer("state.kronecker_steps", 1, count_limit);
+  averages.momentum.reserve(q.dimension());
+  averages.factors.reserve(shapes);
+  averages.eigenvalues.reserve(values);
+  averages.point_squares.reserve(points);
+  record.vector<T>("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
+  record.vector<double>("optimizer.kronecker_factors", averages.factors.values());
+  record.vector<double>("optimizer.kronecker_eigenvalues", averages.eigenvalues.first(values));
+  if (points > 0) record.vector<T>("optimizer.kronecker_point_squares", averages.point_squares.first(points));
+  const auto is_negative = [](auto value) { return value < 0; };
+  if (std::ranges::any_of(averages.eigenvalues.first(values), is_negative) ||
+      std::ranges::any_of(averages.point_squares.first(points), is_negative))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.kronecker_%s has a negative value",
+         points > 0 ? "eigenvalues or _point_squares" : "eigenvalues");
+  optimizer.kronecker_descent().restore(std::move(averages));
+}
+
 /// What stands for s where it is tied.
 template <class T>
 void read_tied(const RecordReader& record, Optimizer<T>& optimizer) {
@@ -237,6 +279,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
     record.vector("optimizer.process_noise", noise);
   record.vector("optimizer.momentum", optimizer.momentum());
   write_moments(record, optimizer.first_order().moments());
+  write_kronecker(record, optimizer);
   if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
     record.vector("optimizer.tied_scales", tied.values());
   if (const auto squares = optimizer.point_steps().average(optimizer.posterior()->points().parameters());
@@ -261,6 +304,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_process_noise(record, *optimizer);
     read_state(record, *optimizer);
     read_moments(record, *optimizer);
+    read_kronecker(record, *optimizer);
     read_tied(record, *optimizer);
     read_point_steps(record, *optimizer);
     return optimizer;

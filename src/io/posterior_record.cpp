@@ -112,6 +112,31 @@ PointLayout read_points(const RecordReader& record, const Names& names, Index di
   return points;
 }
 
+/// Outputs, inputs and whether there is a bias, of each block.
+void write_matrices(RecordWriter& record, const Names& names, const std::vector<MatrixShape>& matrices) {
+  std::vector<Index> numbers;
+  for (const auto& [outputs, inputs, bias] : matrices)
+    numbers.insert(numbers.end(), {outputs, inputs, bias ? 1 : 0});
+  if (!numbers.empty()) record.text(names("matrices"), joined(numbers));
+}
+
+std::vector<MatrixShape> read_matrices(const RecordReader& record, const Names& names, Index dimension) {
+  const std::string key = names("matrices");
+  const std::vector<Index> numbers = record.integers(key, 0, dimension);
+  std::vector<MatrixShape> matrices;
+  double parameters = 0;
+  for (std::size_t at = 0; at + 3 <= numbers.size(); at += 3) {
+    const Index outputs = numbers[at], inputs = numbers[at + 1], bias = numbers[at + 2];
+    if (outputs < 1 || bias > (inputs > 0 ? 1 : 0))
+      fail(Status::ERROR_FORMAT, "field %s: block %zu is none", key.c_str(), at / 3);
+    matrices.push_back({outputs, inputs, bias == 1});
+    parameters += static_cast<double>(outputs) * static_cast<double>(inputs > 0 ? inputs + bias : 1);
+  }
+  if (numbers.size() % 3 != 0 || parameters != static_cast<double>(dimension))
+    fail(Status::ERROR_FORMAT, "field %s does not fit the mean", key.c_str());
+  return matrices;
+}
+
 DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
   const double input_rate = read_rate(record, "posterior.dropout_input_rate"),
                hidden_rate = read_rate(record, "posterior.dropout_hidden_rate");
@@ -144,6 +169,12 @@ void check_squares(const RecordReader& record, const Names& names, const Posteri
   if (kind.family == Family::full_moment) check_square(record, names("covariance"), kind.dimension);
   for (std::size_t k = 0; kind.family == Family::layerwise_full && k < kind.blocks.size(); ++k)
     check_square(record, names("block" + std::to_string(k) + ".precision"), kind.blocks[k]);
+  for (std::size_t k = 0; k < kind.matrices.size(); ++k) {
+    const MatrixShape& shape = kind.matrices[k];
+    if (!shape.is_matrix()) continue;
+    check_square(record, names("block" + std::to_string(k) + ".output_vectors"), shape.outputs);
+    check_square(record, names("block" + std::to_string(k) + ".input_vectors"), shape.columns());
+  }
 }
 
 /// Of the factor, of the first block if there are blocks; the others have theirs.
@@ -174,6 +205,7 @@ PosteriorKind read_kind(const RecordReader& record, const Names& names) {
     kind.dropout = read_dropout(record, dimension - kind.points.parameters());
   if (kind.family == Family::layerwise_full || kind.family == Family::layerwise_low_rank_moment)
     kind.blocks = read_blocks(record, names, dimension);
+  if (kind.family == Family::kronecker) kind.matrices = read_matrices(record, names, dimension);
   if (has_rank(kind.family)) kind.rank = read_rank(record, names, kind);
   check_squares(record, names, kind);
   return kind;
@@ -211,7 +243,8 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   record.text(names("family"), family_word(kind.family));
   record.integer(names("blank"), posterior.is_blank() ? 1 : 0);
   if (kind.dropout) write_dropout(record, *kind.dropout);
-  if (!kind.blocks.empty()) record.text(names("blocks"), joined(kind.blocks));
+  if (!kind.blocks.empty() && kind.matrices.empty()) record.text(names("blocks"), joined(kind.blocks));
+  write_matrices(record, names, kind.matrices);
   write_points(record, names, kind.points);
   posterior.read_tensors([&](const PosteriorTensor<const T>& tensor) {
     tensor.with([&]<class S>(MatrixView<S> values) {

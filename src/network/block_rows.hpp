@@ -27,6 +27,12 @@ struct RowsScratchSizes {
   }
 };
 
+/// For Kronecker factors: some factors at a time, and their products.
+template <class T>
+struct FactorScratch {
+  Buffer<T> columns, products;
+};
+
 struct BlockCost {
   double gram_flops = 0;     ///< of add_gram()
   double product_flops = 0;  ///< of one column of project() or combine()
@@ -78,6 +84,21 @@ class BlockRows {
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
   /// gradients() of `count` allocates nothing from now on.
   virtual BlockRows& reserve_gradients(Index count) = 0;
+
+  // b_r is a sum over positions of outer products of sensitivities e (o numbers) and inputs u (q numbers, the
+  // last one 1 if there is a bias): the factors of Kronecker's (docs/mathematics/kronecker.md).
+  /// Positions that such a sum has.
+  virtual Index positions() const { return 1; }
+  /// Memory for the first two functions below, of any minibatch: they allocate nothing then.
+  virtual void reserve_factors(FactorScratch<T>& scratch) const = 0;
+  /// Lower triangle of out += weight times the mean of sum u u^T over examples and samples.
+  virtual void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const = 0;
+  /// Lower triangle of out += weight sum_r w_r sum e e^T.
+  virtual void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
+                                 FactorScratch<T>& scratch) const = 0;
+  /// out += sum_r w_r (Uo^T B_r Ug)^2 with B_r = sum over positions of u e^T (q x o).
+  virtual void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
+                                   MatrixView<double> out, FactorScratch<T>& scratch) const = 0;
 };
 
 /// The rows of point parameters: no curvature is made of them, so sums are all that is asked for.

@@ -28,6 +28,12 @@ class OuterRows final : public BlockRows<T> {
                         RowsScratch<T>& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   BlockRows<T>& reserve_gradients(Index count) override;
+  void reserve_factors(FactorScratch<T>& scratch) const override;
+  void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const override;
+  void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
+                         FactorScratch<T>& scratch) const override;
+  void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
+                           MatrixView<double> out, FactorScratch<T>& scratch) const override;
 
  private:
   /// Inputs and sensitivities, or what an operation takes in their place.

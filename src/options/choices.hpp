@@ -13,7 +13,7 @@ enum class Rule { bong, blr, bog, bbb, map };
 /// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
-enum class DescentOption { sgd, adam, vogn, ivon };
+enum class DescentOption { sgd, adam, vogn, ivon, kfac };
 enum class MomentumForm { corrected, average, heavy_ball };
 enum class DampingIn { both, step };
 enum class Tempering { exact, printed };
@@ -36,6 +36,11 @@ enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
+
+/// Labels that Kronecker factors are made with, and what stands along the pairs of their eigenvectors.
+enum class FisherLabels { exact, empirical, sampled };
+enum class KroneckerEigenvalues { products, corrected };
+enum class DampingForm { exact, split };
 
 /// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
 enum class EigenMethod { automatic, gram, outer, randomized };

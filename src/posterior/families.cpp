@@ -7,15 +7,16 @@
 #include "posterior/dropout/dropout.hpp"
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr const char* words[] = {
-    "low_rank", "full",           "full_moment",     "diagonal_moment",
-    "dropout",  "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
+constexpr const char* words[] = {"low_rank", "full",           "full_moment",     "diagonal_moment",
+                                 "dropout",  "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment",
+                                 "kronecker"};
 
 template <class T, class CreateMember>
 std::unique_ptr<Posterior<T>> create_blocks(const PosteriorKind& kind, CreateMember&& create) {
@@ -53,6 +54,13 @@ constexpr Create<T> creations[] = {
     [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
       return create_blocks<T>(
           kind, [&](Index size) { return std::make_unique<LowRankMomentPosterior<T>>(size, kind.rank); });
+    },
+    [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
+      std::vector<std::unique_ptr<Posterior<T>>> members;
+      for (const MatrixShape& shape : kind.matrices)
+        shape.is_matrix() ? members.push_back(std::make_unique<KroneckerPosterior<T>>(shape))
+                          : members.push_back(std::make_unique<DiagonalMomentPosterior<T>>(shape.outputs));
+      return std::make_unique<BlocksPosterior<T>>(kind.family, std::move(members));
     }};
 static_assert(std::size(words) == std::size(creations<double>));
 

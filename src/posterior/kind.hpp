@@ -16,7 +16,8 @@ enum class Family {
   dropout = 5,
   layerwise_full = 6,
   low_rank_moment = 7,
-  layerwise_low_rank_moment = 8
+  layerwise_low_rank_moment = 8,
+  kronecker = 9
 };
 
 /// Is a rank part of what a posterior of this family is created with?
@@ -24,6 +25,17 @@ inline bool has_rank(Family family) {
   return family == Family::low_rank || family == Family::low_rank_moment ||
          family == Family::layerwise_low_rank_moment;
 }
+
+/// The weights of a layer as a matrix, outputs x inputs, row-major, and behind them perhaps its bias, which
+/// counts as a last column; without inputs, so many independent parameters.
+struct MatrixShape {
+  Index outputs = 0, inputs = 0;
+  bool has_bias = false;
+  bool is_matrix() const { return inputs > 0; }
+  Index columns() const { return inputs + (has_bias ? 1 : 0); }
+  Index parameters() const { return is_matrix() ? outputs * columns() : outputs; }
+  bool operator==(const MatrixShape&) const = default;
+};
 
 /// Which parameters share a mask of dropout: the weights that a unit feeds in one of these layers. Units are
 /// the inputs of a dense layer and the channels that a convolution reads.
@@ -68,6 +80,7 @@ struct PosteriorKind {
   std::vector<Index> blocks{};  ///< parameters of each independent block
   std::optional<DropoutLayout> dropout{};
   PointLayout points{};
+  std::vector<MatrixShape> matrices{};  ///< of each block, in the Kronecker-factored family
 };
 
 }  // namespace bdl

@@ -24,6 +24,7 @@ struct PosteriorScratch {
   TallScratch tall;
   Buffer<double> small;
   Buffer<T> coefficients;  // of a factor's columns
+  Buffer<T> matrices;      // of a block that is one
 };
 
 /// Steepest descent of the loss is taken in the metric of the Fisher information (natural gradient) or in

@@ -20,13 +20,15 @@ namespace {
        static_cast<long long>(rank));
 }
 
-bool has_low_rank_covariance(Family family) {
-  return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment;
+/// Beside its own kind only what is diagonal.
+bool holds_diagonals(Family family) {
+  return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment ||
+         family == Family::kronecker;
 }
 
 [[noreturn]] void fail_covariance(Family family) {
   fail(Status::ERROR_UNSUPPORTED,
-       "a %s posterior cannot begin with this prior, expected a diagonal one or one of its family and rank",
+       "a %s posterior cannot begin with this prior, expected a diagonal one or one of its family and kind",
        family_word(family));
 }
 
@@ -94,7 +96,8 @@ void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
 template <class T>
 bool is_of_kind(const Posterior<T>& belief, const PosteriorKind& kind) {
   const PosteriorKind own = belief.kind();
-  return own.family == kind.family && own.rank == kind.rank && own.blocks == kind.blocks;
+  return own.family == kind.family && own.rank == kind.rank && own.blocks == kind.blocks &&
+         own.matrices == kind.matrices;
 }
 
 template <class T>
@@ -104,7 +107,7 @@ std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const Poster
     out->assign(belief);
   } else if (out->takes_matrix()) {
     write_matrices(belief, *out);
-  } else if (out->is_diagonal() || has_low_rank_covariance(kind.family)) {
+  } else if (out->is_diagonal() || holds_diagonals(kind.family)) {
     if (!out->is_diagonal() && !belief.is_diagonal()) fail_covariance(kind.family);
     Buffer<T> diagonal(kind.dimension);
     belief.precision_diagonal(diagonal.first(kind.dimension));

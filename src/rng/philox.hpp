@@ -27,6 +27,7 @@ enum class Stream : std::uint32_t {
   augmentation = 11,
   weight_noise = 12,
   prediction_weight_noise = 13,
+  labels = 14,
 };
 
 /// Names one stream of 2^32 Philox blocks. Keys that differ anywhere share no input of Philox; but all fill

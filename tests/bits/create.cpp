@@ -46,6 +46,9 @@ bdl_status create_posterior(const Family& family, bdl_dtype dtype, const bdl_mod
     case BDL_LAYERWISE_LOW_RANK_MOMENT:
       status = bdl_posterior_create_layerwise_low_rank_moment(model, family.rank, &handle);
       break;
+    case BDL_KRONECKER:
+      status = bdl_posterior_create_kronecker(model, &handle);
+      break;
     case BDL_DROPOUT:
       status = bdl_posterior_create_dropout(model, 0.125, 0.25, &handle);
       break;

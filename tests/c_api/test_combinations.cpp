@@ -67,9 +67,10 @@ std::vector<Subject> subjects() {
 
 constexpr const char* families[] = {"low_rank",       "diagonal",        "full",
                                     "full_moment",    "diagonal_moment", "dropout",
-                                    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment"};
+                                    "layerwise_full", "low_rank_moment", "layerwise_low_rank_moment",
+                                    "kronecker"};
 
-/// Nothing for a user's model with dropout.
+/// Nothing for a user's model with dropout or Kronecker's.
 Posterior posterior_of(const Model& model, int family) {
   const int64_t size = bdl_model_parameters(model.get());
   bdl_posterior* q = nullptr;
@@ -81,6 +82,7 @@ Posterior posterior_of(const Model& model, int family) {
   if (family == 6) OK(bdl_posterior_create_layerwise_full(model.get(), &q));
   if (family == 7) OK(bdl_posterior_create_low_rank_moment(BDL_F64, size, 1, &q));
   if (family == 8) OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), 1, &q));
+  if (family == 9) (void)bdl_posterior_create_kronecker(model.get(), &q);
   if (family == 5) (void)bdl_posterior_create_dropout(model.get(), 0.1, 0.1, &q);
   return Posterior(q);
 }

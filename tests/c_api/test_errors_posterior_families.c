@@ -36,6 +36,34 @@ static void test_create_blocks(void** state) {
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_blockwise_full(BDL_F32, sizes, 2, NULL));
 }
 
+/* Of networks, whose layers have one matrix each. */
+static void test_kronecker(void** state) {
+  static const char grouped[] = "input 4 3 3; conv 4 3 groups 2; flatten; dense 1";
+  const double x[] = {1, 2, 3};
+  bdl_model* model;
+  bdl_posterior* q;
+  bdl_optimizer* opt;
+  (void)state;
+  watch(NULL);
+  REFUSED(INVALID, "model is NULL", bdl_posterior_create_kronecker(NULL, &out.posterior));
+  OK(bdl_model_create_network(BDL_F64, grouped, BDL_GAUSSIAN, &model));
+  REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_kronecker(model, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "conv 4 3 groups 2\" (line 2)",
+          bdl_posterior_create_kronecker(model, &out.posterior));
+  bdl_model_free(model);
+  OK(bdl_model_create_network(BDL_F64, "input 2; dense 1; tanh; dense 3 nobias", BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_kronecker(model, &q));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "is for posteriors of family",
+          bdl_optimizer_create(model, q, "slang", 10, &out.optimizer));
+  OK(bdl_optimizer_create(model, q, "laplace", 10, &opt));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "steps by rule \"map\"", bdl_optimizer_set_choice(opt, "rule", "blr"));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "learned from a network's data set",
+          bdl_optimizer_observe(opt, bdl_f64(x, 1, 2), bdl_f64(x, 1, 3), bdl_none_out()));
+  bdl_optimizer_free(opt);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
 static void test_low_rank_moment(void** state) {
   const double mean[] = {0, 0, 0}, w[] = {1, 2, 3}, s[] = {1, 0, 1};
   bdl_posterior *q, *full;
@@ -222,10 +250,13 @@ static void test_tensors(void** state) {
 }
 
 int test_errors_posterior_families(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create),          cmocka_unit_test(test_create_blocks),
-      cmocka_unit_test(test_low_rank_moment), cmocka_unit_test(test_tensors),
-      cmocka_unit_test(test_set_full_moment), cmocka_unit_test(test_set_diagonal_moment),
-      cmocka_unit_test(test_other_families)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
+                                     cmocka_unit_test(test_create_blocks),
+                                     cmocka_unit_test(test_low_rank_moment),
+                                     cmocka_unit_test(test_tensors),
+                                     cmocka_unit_test(test_kronecker),
+                                     cmocka_unit_test(test_set_full_moment),
+                                     cmocka_unit_test(test_set_diagonal_moment),
+                                     cmocka_unit_test(test_other_families)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,39 @@ static void example_layerwise_low_rank_moment_posterior(void** state) {
   (void)unlink(path);
 }
 
+/* Laplace's approximation with a Kronecker-factored precision for each layer, of a network whose Adam course
+   was short: 2-3-1 has weights and bias of 3 x 3 and 1 x 4 numbers. */
+static void example_kronecker_posterior(void** state) {
+  const int64_t sizes[] = {2, 3, 1};
+  const double x[] = {0, 0, 1, 0, 0, 1, 1, 1}, y[] = {0, 1, 1, 2};
+  double mean[4], epistemic[4], vectors[9], precision[9];
+  bdl_model* model;
+  bdl_posterior *q, *full;
+  bdl_optimizer* opt;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_kronecker(model, &q));
+  OK(bdl_optimizer_create(model, q, "laplace", 4, &opt));
+  OK(bdl_optimizer_set_choice(opt, "kronecker_eigenvalues", "corrected"));
+  OK(bdl_optimizer_fit(opt, bdl_f64(x, 4, 2), bdl_f64(y, 4, 1), 200, NULL, NULL));
+  OK(bdl_predict(model, q, bdl_f64(x, 4, 2), BDL_LINEARIZED, 1, 1, bdl_f64_out(mean, 4, 1),
+                 bdl_f64_out(epistemic, 4, 1), bdl_none_out()));
+  assert_true(mean[0] < mean[1] && mean[1] < mean[3] && epistemic[3] > 0);
+
+  /* mean, and of two blocks the eigenvectors of both sides and the precisions along their pairs */
+  assert_true(bdl_posterior_family(q) == BDL_KRONECKER && bdl_posterior_tensor_count(q) == 7);
+  OK(bdl_posterior_get_tensor(q, 1, bdl_f64_out(vectors, 3, 3)));
+  OK(bdl_posterior_get_tensor(q, 3, bdl_f64_out(precision, 3, 3)));
+  assert_true(fabs(vectors[0] * vectors[0] + vectors[3] * vectors[3] + vectors[6] * vectors[6] - 1) < 1e-12);
+  assert_true(precision[0] > 0);
+
+  OK(bdl_posterior_as_full(q, &full)); /* the same Gaussian, its covariance written out */
+  bdl_posterior_free(full);
+  bdl_optimizer_free(opt);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
 /* Whatever the family: all numbers of a posterior by their names, copied to another one. */
 static void example_tensors(void** state) {
   const int64_t blocks[] = {2, 1};
@@ -309,6 +342,7 @@ int test_examples_families(void) {
                                      cmocka_unit_test(example_layerwise_full_posterior),
                                      cmocka_unit_test(example_low_rank_moment_posterior),
                                      cmocka_unit_test(example_layerwise_low_rank_moment_posterior),
+                                     cmocka_unit_test(example_kronecker_posterior),
                                      cmocka_unit_test(example_tensors),
                                      cmocka_unit_test(example_posterior_as_prior),
                                      cmocka_unit_test(example_moment_checkpoint),

@@ -88,7 +88,8 @@ bool replay_vogn(const Json& file) {
   bool good = true;
   for (const Json& json : file.at("problems")) {
     const VognProblem problem(file, json);
-    const double error = std::max(compare_vogn_cases(file, problem), compare_vogn_mean(file, problem));
+    const double error = std::max({compare_vogn_cases(file, problem), compare_vogn_mean(file, problem),
+                                   compare_vogn_kronecker(file, problem)});
     std::printf("%-24s %.3g\n", json.at("name").get<std::string>().c_str(), error);
     good = good && error <= tolerance;
   }

@@ -25,4 +25,7 @@ double compare_vogn_cases(const Json& file, const VognProblem& problem);
 /// Outputs, losses, gradient and squares at the mean; running statistics; Fisher diagonals and EWC.
 double compare_vogn_mean(const Json& file, const VognProblem& problem);
 
+/// Kronecker factors and the posteriors made of them; steps of the cases kfac and noisy-kfac.
+double compare_vogn_kronecker(const Json& file, const VognProblem& problem);
+
 }  // namespace golden

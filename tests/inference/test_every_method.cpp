@@ -31,6 +31,7 @@ enum class Kind {
   dropout,
   low_rank_moment,    // rank D - 1: as full
   mean_field_moment,  // the same of rank 0: as diagonal
+  kronecker,          // as full: one layer with Gaussian noise
 };
 
 /// Whose squared residuals the curvature sees: then the outer products of gradients are, on average, the
@@ -84,6 +85,8 @@ const Row rows[] = {
     {"vogn", {Kind::diagonal}, Residuals::at_samples, Course::descent, 0.1, 0.1},
     {"ogn", {Kind::diagonal}, Residuals::at_mean, Course::descent, 0.1, 0.1},
     {"ivon", {Kind::diagonal}, Residuals::none, Course::descent, 0.1, 0.1},
+    {"kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.05, 0.05},
+    {"noisy-kfac", {Kind::kronecker}, Residuals::none, Course::descent, 0.1, 0.05},
     {"von-full", {Kind::full}, Residuals::none, Course::descent, 0.1, 1e-6},
     {"vogn-full", {Kind::full}, Residuals::at_samples, Course::descent, 0.1, 0.1},
     {"exact-full", {Kind::full}, Residuals::none, Course::solution, 1e-8, 1e-8},
@@ -98,7 +101,12 @@ const Row rows[] = {
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"sgd", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
-    {"laplace", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::descent, 1e-3, 1e-12},
+    {"laplace",
+     {Kind::full, Kind::diagonal, Kind::low_rank, Kind::kronecker},
+     Residuals::none,
+     Course::descent,
+     1e-3,
+     1e-12},
     {"bong", {Kind::full, Kind::low_rank}, Residuals::none, Course::filter, 1e-9, 1e-9},
     {"blr", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"bog", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
@@ -117,7 +125,7 @@ bool is_online(const Row& row) {
 }
 
 bool is_newton(const Row& row) {
-  constexpr const char* newton[] = {"vogn", "ogn", "ivon"};
+  constexpr const char* newton[] = {"vogn", "ogn", "ivon", "kfac", "noisy-kfac"};
   return std::ranges::any_of(newton, [&](const char* name) { return std::strcmp(name, row.method) == 0; });
 }
 
@@ -186,6 +194,10 @@ Posterior posterior_for(const Model& model, Kind kind) {
     OK(bdl_posterior_create_layerwise_full(model.get(), &q));
     return Posterior(q);
   }
+  if (kind == Kind::kronecker) {
+    OK(bdl_posterior_create_kronecker(model.get(), &q));
+    return Posterior(q);
+  }
   if (is_noisy(kind)) {
     const int64_t rank = kind == Kind::low_rank_moment ? inputs - 1 : 0;
     OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), rank, &q));
@@ -228,7 +240,11 @@ void start_from_prior(Kind kind, Learner& l, const Vector& at) {
   const bdl_matrix mean = bdl_f64(at.data(), 1, inputs);
   const bdl_matrix values[] = {mean, bdl_f64(precision.values.data(), inputs, inputs)};
   const char* const names[] = {"mean", kind == Kind::full ? "precision" : "block0.precision"};
-  if (kind == Kind::full || kind == Kind::layerwise)
+  const bdl_matrix of_diagonal[] = {mean, bdl_f64(diagonal.values.data(), inputs, 1)};
+  const char* const of_matrix[] = {"mean", "block0.precision"};
+  if (kind == Kind::kronecker)
+    OK(bdl_posterior_set_tensors(l.posterior.get(), of_matrix, of_diagonal, 2));
+  else if (kind == Kind::full || kind == Kind::layerwise)
     OK(bdl_posterior_set_tensors(l.posterior.get(), names, values, 2));
   else
     OK(bdl_posterior_set_low_rank(l.posterior.get(), mean, bdl_none(),
@@ -362,6 +378,8 @@ void gradients_are_finite_differences(void**) {
     l.set("learning_rate", 1.0);
     l.set("iterations", 1);
     l.set("block", 0);
+    l.set("damping", 0.0);
+    l.set("kl_clip", 0.0);
     if (is_newton(row))
       l.set("rescale_rate", 0);
     else

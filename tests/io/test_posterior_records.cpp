@@ -3,6 +3,9 @@
 
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
+#include "support/posteriors.hpp"
+
+// Last: it includes cmocka.h.
 #include "support/full_steps.hpp"
 
 namespace {
@@ -91,6 +94,38 @@ void blocks_survive_a_file(void**) {
   }
 }
 
+PosteriorKind kronecker_kind() {
+  return {Family::kronecker, 17, 0, {}, {}, {}, {{2, 3, true}, {3}, {3, 2, false}}};
+}
+
+template <class T>
+void kronecker_factored_posteriors_survive_a_file(void**) {
+  const auto q = create_posterior<T>(kronecker_kind());
+  Random random(4);
+  q->set_diagonal(Padded<T>(random.uniform(17, 1, 1, 2)).column(), {});
+  auto& last = dynamic_cast<KroneckerPosterior<T>&>(dynamic_cast<BlocksPosterior<T>&>(*q).member(2));
+  last.swap(*kronecker_of<T>({3, 2, false}, random));
+  const TemporaryFile file;
+  save_checkpoint<T>(file.path(), {nullptr, q.get(), nullptr});
+  const auto loaded = load_checkpoint<T>(read_archive(file.path()), nullptr).posterior;
+  assert_true(loaded->kind().matrices == kronecker_kind().matrices);
+  assert_true(loaded->log_det_covariance() == q->log_det_covariance());
+  assert_same("precision", dense_precision(*loaded), dense_precision(*q));
+}
+
+void matrices_that_do_not_fit_are_refused(void**) {
+  const auto q = create_posterior<double>(kronecker_kind());
+  for (const char* const matrices :
+       {"2 3 1 3 0 0 3 2", "2 3 1 3 0 0 3 3 0", "2 3 1 3 0 1 3 2 0", "0 3 1 3 0 0 3 2 0", "4 1 1 3 0 0 3 2 0",
+        "2 3 2 3 0 0 3 2 0", "17 0 0", "", "2 3 1 3 0 0 2 3 0", "x"}) {
+    RecordWriter record;
+    write_posterior<double>(record, *q);
+    record.text("posterior.matrices", matrices);
+    const TensorArchive archive = parse_archive(serialize_archive(record.metadata(), record.tensors()));
+    expect_error(Status::ERROR_FORMAT, "", [&] { read_posterior<double>(RecordReader(archive)); });
+  }
+}
+
 void blocks_that_do_not_fit_are_refused(void**) {
   const auto q = create_posterior<double>({Family::layerwise_full, 6, 0, {2, 3, 1}, {}});
   for (const char* const blocks : {"2 3", "6", "3 2 1", "2 3 1 0", "-1 7", "", "2 3 x"}) {
@@ -119,8 +154,12 @@ void unsymmetric_covariances_are_not_saved(void**) {
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int test_posterior_records() {
-  const CMUnitTest tests[] = {
-      BOTH(posteriors_survive_a_file), BOTH(low_rank_covariances_survive_a_file), BOTH(blocks_survive_a_file),
-      cmocka_unit_test(blocks_that_do_not_fit_are_refused), BOTH(unsymmetric_covariances_are_not_saved)};
+  const CMUnitTest tests[] = {BOTH(posteriors_survive_a_file),
+                              BOTH(low_rank_covariances_survive_a_file),
+                              BOTH(kronecker_factored_posteriors_survive_a_file),
+                              cmocka_unit_test(matrices_that_do_not_fit_are_refused),
+                              BOTH(blocks_survive_a_file),
+                              cmocka_unit_test(blocks_that_do_not_fit_are_refused),
+                              BOTH(unsymmetric_covariances_are_not_saved)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

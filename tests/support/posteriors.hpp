@@ -9,6 +9,7 @@
 #include "posterior/diagonal/diagonal_moment.hpp"
 #include "posterior/full/full.hpp"
 #include "posterior/full/full_moment.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "support/dense.hpp"
@@ -21,6 +22,26 @@ struct Belief {
   std::unique_ptr<Posterior<T>> q;
   Dense mean, precision, covariance;
 };
+
+/// The parameter that is the weight of column c and output o; the last column may be the bias.
+inline Index parameter_of(const MatrixShape& shape, Index o, Index c) {
+  return c < shape.inputs ? o * shape.inputs + c : shape.outputs * shape.inputs + o;
+}
+
+/// sum over pairs of eigenvectors of a number times the outer product of their Kronecker product.
+template <class Number>
+Dense sum_over_pairs(const MatrixShape& shape, const Dense& outputs, const Dense& inputs, Number&& number) {
+  Dense sum(shape.parameters(), shape.parameters());
+  for (Index i = 0; i < outputs.cols; ++i)
+    for (Index j = 0; j < inputs.cols; ++j) {
+      Dense pair(shape.parameters(), 1);
+      for (Index o = 0; o < outputs.rows; ++o)
+        for (Index c = 0; c < inputs.rows; ++c)
+          pair(parameter_of(shape, o, c), 0) = outputs(o, i) * inputs(c, j);
+      sum = sum + number(j, i) * (pair * transposed(pair));
+    }
+  return sum;
+}
 
 /// The precision that a posterior holds, by its own numbers.
 template <class T>
@@ -43,6 +64,9 @@ Dense dense_precision(const Posterior<T>& q) {
     const Dense w = dense_of(moment->w());
     return inverse_of(w * transposed(w) + diagonal_matrix(column_of(moment->s())));
   }
+  if (const auto* block = dynamic_cast<const KroneckerPosterior<T>*>(&q))
+    return sum_over_pairs(block->shape(), dense_of(block->output_vectors()), dense_of(block->input_vectors()),
+                          [&](Index j, Index i) { return static_cast<double>(block->precision()(j, i)); });
   const auto& low_rank = dynamic_cast<const LowRankPosterior<T>&>(q);
   const Dense u = dense_of(low_rank.u());
   return u * transposed(u) + diagonal_matrix(column_of(low_rank.d()));
@@ -104,6 +128,34 @@ std::unique_ptr<FullMomentPosterior<T>> full_moment_of(const Dense& covariance) 
   return q;
 }
 
+/// Random orthogonal matrices and precisions.
+template <class T>
+std::unique_ptr<KroneckerPosterior<T>> kronecker_of(const MatrixShape& shape, Random& random) {
+  auto q = std::make_unique<KroneckerPosterior<T>>(shape);
+  const auto fill = [](const Dense& from, MatrixView<T> to) {
+    std::transform(from.values.begin(), from.values.end(), to.data,
+                   [](double v) { return static_cast<T>(v); });
+  };
+  const auto vectors = [&](Index size) {
+    const Dense root = random.normal(size, size);
+    return eigen_of(root * transposed(root)).vectors;
+  };
+  fill(vectors(shape.outputs), q->output_vectors());
+  fill(vectors(shape.columns()), q->input_vectors());
+  fill(random.uniform(shape.columns(), shape.outputs, 0.5, 3), q->precision());
+  q->finish();
+  return q;
+}
+
+/// Of so many parameters: as square as can be, with a bias if there is room for one.
+inline MatrixShape matrix_of(Index dimension) {
+  Index outputs = 1;
+  for (Index o = 2; o * o <= dimension; ++o)
+    if (dimension % o == 0) outputs = o;
+  const Index columns = dimension / outputs;
+  return columns > 1 ? MatrixShape{outputs, columns - 1, true} : MatrixShape{outputs, columns, false};
+}
+
 /// Blocks of all families that there is room for.
 template <class T>
 std::unique_ptr<BlocksPosterior<T>> blocks_of(Index dimension, Random& random) {
@@ -151,6 +203,12 @@ std::vector<Belief<T>> beliefs(Index dimension, std::uint64_t seed) {
   add_moment("moment, zero factor", Dense(dimension, 2));
   add_moment("moment, equal columns", beside(column, column));
   add_moment("moment, rank D + 3", random.normal(dimension, dimension + 3));
+  for (const MatrixShape& shape : {matrix_of(dimension), MatrixShape{dimension, 1, false}}) {
+    std::vector<std::unique_ptr<Posterior<T>>> members;
+    members.push_back(kronecker_of<T>(shape, random));
+    auto q = std::make_unique<BlocksPosterior<T>>(Family::kronecker, std::move(members));
+    out.push_back(belief_of<T>("Kronecker", std::move(q), mean()));
+  }
   out.push_back(belief_of<T>("blocks", blocks_of<T>(dimension, random), mean()));
   return out;
 }

@@ -658,6 +658,8 @@ BDL_LOW_RANK_MOMENT = _lowlevel.BDL_LOW_RANK_MOMENT
 r""" bdl_posterior_create_low_rank_moment()"""
 BDL_LAYERWISE_LOW_RANK_MOMENT = _lowlevel.BDL_LAYERWISE_LOW_RANK_MOMENT
 r""" bdl_posterior_create_layerwise_low_rank_moment()"""
+BDL_KRONECKER = _lowlevel.BDL_KRONECKER
+r""" bdl_posterior_create_kronecker()"""
 
 def bdl_posterior_create_low_rank(dtype, dimension, rank):
     r"""
@@ -814,6 +816,27 @@ def bdl_posterior_create_layerwise_low_rank_moment(model, rank):
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_posterior_create_layerwise_low_rank_moment(model, rank)
+
+def bdl_posterior_create_kronecker(model):
+    r"""
+    New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
+    dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
+    bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
+    Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
+    be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
+    "block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
+    vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
+    norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
+    :type model: bdl_model
+    :param model:      a network; gives the layers and the dtype
+    :type posterior: bdl_posterior
+    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
+                          layer
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
+                layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+    """
+    return _lowlevel.bdl_posterior_create_kronecker(model)
 
 def bdl_posterior_copy(posterior):
     r""" An independent copy. Since 0.1."""

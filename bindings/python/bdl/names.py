@@ -39,7 +39,8 @@ likelihoods = _names("likelihood", "gaussian bernoulli categorical poisson heter
 initializations = _names("scheme", "uniform_fan_in xavier he he_fan_out xavier_normal", "BDL_INIT_")
 families = _names(
     "family",
-    "low_rank full full_moment diagonal_moment dropout layerwise_full low_rank_moment layerwise_low_rank_moment",
+    "low_rank full full_moment diagonal_moment dropout layerwise_full low_rank_moment layerwise_low_rank_moment "
+    "kronecker",
 )
 predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized local_monte_carlo")
 draw_kinds = _names("kind", "parameters probes", "BDL_DRAW_")

@@ -71,6 +71,11 @@ class Posterior(Handle):
         of_model = capsule_of(model, Model, "model")
         return cls._of(lowlevel.bdl_posterior_create_layerwise_low_rank_moment(of_model, rank))
 
+    @classmethod
+    def kronecker(cls, model: Model) -> Posterior:
+        """A Kronecker-factored precision within each dense layer and convolution of a network, none across layers."""
+        return cls._of(lowlevel.bdl_posterior_create_kronecker(capsule_of(model, Model, "model")))
+
     def as_full(self) -> Posterior:
         """The same Gaussian in full moment parameters."""
         return type(self)._of(lowlevel.bdl_posterior_as_full(self._handle))

@@ -6099,6 +6099,58 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_posterior_create_kronecker(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  bdl_posterior *handle2 = NULL ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &handle2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_create_kronecker: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_create_kronecker((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_posterior(*arg2);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -14070,6 +14122,24 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
+	 { "bdl_posterior_create_kronecker", _wrap_bdl_posterior_create_kronecker, METH_O, "\n"
+		"New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each\n"
+		"dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the\n"
+		"bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices\n"
+		"Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not\n"
+		"be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called\n"
+		"\"block<k>.output_vectors\", \"block<k>.input_vectors\" and \"block<k>.precision\", whose row j belongs to input\n"
+		"vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch\n"
+		"norm are points. Methods \"laplace\", \"kfac\" and \"noisy-kfac\" learn it. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:      a network; gives the layers and the dtype\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a\n"
+		"                      layer\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the\n"
+		"            layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY\n"
+		""},
 	 { "bdl_posterior_copy", _wrap_bdl_posterior_copy, METH_O, " An independent copy. Since 0.1."},
 	 { "bdl_posterior_dimension", _wrap_bdl_posterior_dimension, METH_O, " Number of parameters D; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_rank", _wrap_bdl_posterior_rank, METH_O, "\n"
@@ -15686,6 +15756,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_LAYERWISE_FULL",SWIG_From_int((int)(BDL_LAYERWISE_FULL)));
   SWIG_Python_SetConstant(d, "BDL_LOW_RANK_MOMENT",SWIG_From_int((int)(BDL_LOW_RANK_MOMENT)));
   SWIG_Python_SetConstant(d, "BDL_LAYERWISE_LOW_RANK_MOMENT",SWIG_From_int((int)(BDL_LAYERWISE_LOW_RANK_MOMENT)));
+  SWIG_Python_SetConstant(d, "BDL_KRONECKER",SWIG_From_int((int)(BDL_KRONECKER)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_DOUBLE",SWIG_From_int((int)(BDL_OPTION_DOUBLE)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_INT",SWIG_From_int((int)(BDL_OPTION_INT)));
   SWIG_Python_SetConstant(d, "BDL_OPTION_CHOICE",SWIG_From_int((int)(BDL_OPTION_CHOICE)));

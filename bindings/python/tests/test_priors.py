@@ -106,6 +106,21 @@ def test_low_rank_moment():
         bdl.Optimizer(model, layers, "slang", 10)
 
 
+def test_kronecker():
+    model = bdl.Model.mlp([2, 3, 1])
+    q = bdl.Posterior.kronecker(model)
+    c, s = np.cos(0.3), np.sin(0.3)
+    precision = np.arange(1, 5.0).reshape(4, 1)
+    q.set_tensors({"block1.input_vectors": np.kron(np.eye(2), [[c, -s], [s, c]]), "block1.precision": precision})
+    assert q.family == "kronecker"
+    assert np.allclose(q.variance[9:], [c * c + s * s / 2, s * s + c * c / 2, c * c / 3 + s * s / 4, s * s / 3 + c * c / 4])
+    assert np.allclose(q.as_diagonal().variance, q.variance)
+    with pytest.raises(bdl.InvalidArgumentError, match="orthogonal"):
+        q.set_tensors({"block1.input_vectors": np.ones((4, 4))})
+    with pytest.raises(bdl.UnsupportedError, match="kronecker"):
+        bdl.Optimizer(model, q, "slang", 10)
+
+
 def test_layerwise_full():
     model = bdl.Model.mlp([2, 3, 1])
     q = bdl.Posterior.layerwise_full(model)

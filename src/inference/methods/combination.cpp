@@ -14,6 +14,10 @@ bool descends_newton(const Combination& c) {
   return c.options.descent == DescentOption::vogn || c.options.descent == DescentOption::ivon;
 }
 
+bool descends_kronecker(const Combination& c) {
+  return c.options.descent == DescentOption::kfac;
+}
+
 void check_family(const Combination& c) {
   const Families family = family_of(c.family, c.rank);
   if (!contains(c.method.families, family))
@@ -86,8 +90,8 @@ void check_layers(const Combination& c, Use use) {
   };
   if (kind == EstimateKind::mc_hess) need(c.model.without_second_derivatives, "exact second derivatives");
   const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
-  const bool of_its_own =
-      c.options.rule == Rule::map || descends_newton(c);  // whatever the outputs depend on
+  const bool of_its_own = c.options.rule == Rule::map || descends_newton(c) ||
+                          descends_kronecker(c);  // whatever the outputs depend on
   if (use == Use::stream || (at_mean && !of_its_own) || kind == EstimateKind::exact_hess)
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
   // The gradient of an example is no combination of its rows where each row is of all examples.
@@ -145,15 +149,52 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
+/// Kronecker-factored posteriors have steps of their own, or let their mean be moved and become Laplace's
+/// approximation of a data set.
+void check_kronecker(const Combination& c, Use use) {
+  const Options& options = c.options;
+  if (use == Use::stream || use == Use::rows)
+    fail(Status::ERROR_UNSUPPORTED,
+         "a Kronecker-factored posterior is learned from a network's data set: by bdl_optimizer_fit() and "
+         "bdl_optimizer_step()");
+  if (options.rule != Rule::map && !descends_kronecker(c))
+    fail(Status::ERROR_UNSUPPORTED,
+         "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent "
+         "\"kfac\"");
+}
+
+/// The noise's, which divides.
+void check_temperature(const Options& options, const char* descent) {
+  const double least =
+      options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;
+  if (!(least > 0))
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"%s\" is 0, expected more: with descent \"%s\" it is the temperature that the noise has",
+         options.kl_weight > 0 ? "kl_start" : "kl_weight", descent);
+}
+
+/// Steps by Kronecker factors.
+void check_kfac(const Combination& c) {
+  const Options& options = c.options;
+  if (options.rule != Rule::blr || c.family != Family::kronecker)
+    fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" is for Kronecker-factored posteriors and rule \"blr\"");
+  if (options.curvature != EstimateKind::mc_ef && options.curvature != EstimateKind::lin_ef)
+    fail(Status::ERROR_UNSUPPORTED,
+         "descent \"kfac\" sees gradients at samples or at the mean: curvature \"mc-ef\" or \"lin-ef\"; "
+         "option "
+         "\"fisher\" says what its factors are made of");
+  check_temperature(options, "kfac");
+}
+
 /// The family's own natural gradients know of no other weight than 1.
 void check_tempering(const Combination& c) {
   const Options& options = c.options;
-  const bool weighs = options.rule == Rule::map || descends_newton(c) ||
+  const bool weighs = options.rule == Rule::map || descends_newton(c) || descends_kronecker(c) ||
                       (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
   if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!weighs || c.family == Family::dropout))
     fail(Status::ERROR_UNSUPPORTED,
          "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", for rule \"bbb\" with diagonal and "
-         "low-rank-moment posteriors, and for descents \"vogn\" and \"ivon\"");
+         "low-rank-moment posteriors, and for descents \"vogn\", \"ivon\" and \"kfac\"");
 }
 
 /// Steps that have a curvature per example of their own.
@@ -175,12 +216,7 @@ void check_newton(const Combination& c) {
   if (!is_vogn && options.initial_curvature == 0 && options.initial_precision == 0)
     fail(Status::ERROR_INVALID_ARGUMENT,
          "option \"initial_curvature\" is 0, expected more: descent \"ivon\" draws by it in its first step");
-  const double least =
-      options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;
-  if (!(least > 0))
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"%s\" is 0, expected more: with descent \"%s\" it is the temperature that the noise has",
-         options.kl_weight > 0 ? "kl_start" : "kl_weight", name);
+  check_temperature(options, name);
 }
 
 /// Without a fixed prior in its loss, a data set seen again would count again.
@@ -235,11 +271,13 @@ void check_combination(const Combination& c, Use use) {
   if (c.method.is_exact) return check_exact(c);
   check_tempering(c);
   if (descends_newton(c) && use != Use::stream) check_newton(c);
+  if (descends_kronecker(c) && use != Use::stream) check_kfac(c);
   if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))
     fail(Status::ERROR_UNSUPPORTED,
          "option \"sample_groups\" is %lld, but only descents \"vogn\" and \"ivon\" have them",
          static_cast<long long>(c.options.sample_groups));
   if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
+  if (c.family == Family::kronecker) check_kronecker(c, use);
   if (use == Use::rows) {
     if (c.family == Family::dropout)
       fail(Status::ERROR_UNSUPPORTED,
@@ -262,9 +300,10 @@ void check_combination(const Combination& c, Use use) {
 }
 
 void check_laplace_family(Family family) {
-  if (!contains(Families::precisions, family_of(family, 0)))
+  if (!contains(Families::laplaces, family_of(family, 0)))
     fail(Status::ERROR_UNSUPPORTED,
-         "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors");
+         "Laplace's approximation is for low-rank, diagonal (rank 0), full, layerwise-full and "
+         "Kronecker-factored posteriors");
 }
 
 }  // namespace bdl

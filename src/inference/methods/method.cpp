@@ -140,6 +140,22 @@ void newton(Options& options, const MethodContext& context) {
   options.learn_prior = 0;
 }
 
+/// K-FAC is kept near by the length of its steps. Damping is the step's alone: the posterior's precision is
+/// that of the factors and the prior.
+template <EstimateKind kind>
+void kfac(Options& options, const MethodContext& context) {
+  batch<kind>(options, context);
+  options.descent = DescentOption::kfac;
+  options.momentum_form = MomentumForm::heavy_ball;
+  options.learning_rate = 0.01;
+  options.curvature_rate = 0.05;
+  options.damping = 1e-3;
+  options.damping_in = DampingIn::step;
+  options.start_share = 0;
+  options.learn_prior = 0;
+  if (kind == EstimateKind::lin_ef) options.kl_clip = 1e-3;
+}
+
 void sgd(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.descent = DescentOption::sgd;
@@ -174,7 +190,8 @@ std::vector<std::string> all_set_words() {
   std::vector<std::string> sets(std::size_t{1} << words.size());
   std::vector<std::size_t> order(words.size());
   std::iota(order.begin(), order.end(), 0);
-  std::swap(order[order.size() - 2], order.back());  // of low-rank moments the layerwise one first
+  const auto moments = order.begin() + static_cast<int>(Family::low_rank_moment);
+  std::swap(moments[0], moments[1]);  // of low-rank moments the layerwise one first
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const std::size_t i : order)
       if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);

@@ -19,9 +19,11 @@ enum class Families : unsigned {
   layerwise_full = 1 << 6,
   low_rank_moment = 1 << 7,
   layerwise_low_rank_moment = 1 << 8,
+  kronecker = 1 << 9,
   dense = full | layerwise_full,
   low_rank_moments = low_rank_moment | layerwise_low_rank_moment,
   precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
+  laplaces = precisions | kronecker,                     ///< that Laplace's approximation gives
   gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
 };
 

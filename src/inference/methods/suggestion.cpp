@@ -90,12 +90,14 @@ constexpr EstimatorDefault all_defaults[] = {
 
 const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
   if (is_stream) {
-    if (family == Families::dropout || contains(Families::low_rank_moments, family))
+    if (family == Families::dropout || family == Families::kronecker ||
+        contains(Families::low_rank_moments, family))
       fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a %s posterior", words_of(family));
     return find_method(stream_method(family));
   }
   if (family == Families::dropout) return find_method("mc-dropout");
   if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
+  if (family == Families::kronecker) return find_method("laplace");
   return find_method(model.has_classes() ? "slang" : "slang-ggn");
 }
 

@@ -35,8 +35,19 @@ class PatchRows final : public BlockRows<T> {
                         RowsScratch<T>& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   BlockRows<T>& reserve_gradients(Index count) override;
+  Index positions() const override { return shape_.positions(); }
+  void reserve_factors(FactorScratch<T>& scratch) const override;
+  void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const override;
+  void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
+                         FactorScratch<T>& scratch) const override;
+  void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
+                           MatrixView<double> out, FactorScratch<T>& scratch) const override;
 
  private:
+  Index columns() const { return shape_.fan_in() + (shape_.has_bias() ? 1 : 0); }
+  Index examples_together(Index numbers) const;
+  void gather_inputs(Index first, Index count, MatrixView<T> out) const;
+  void gather_sensitivities(Index first, Index count, const T* w, MatrixView<T> out) const;
   /// Rows come in sections of all examples of a sample and seed.
   struct Factors {
     PatchFactors<T> maps;

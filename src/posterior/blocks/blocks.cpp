@@ -52,7 +52,12 @@ Index BlocksPosterior<T>::rank() const {
 template <class T>
 PosteriorKind BlocksPosterior<T>::family_kind() const {
   PosteriorKind kind{family_, this->dimension_, has_rank(family_) ? rank() : 0, {}, {}};
-  for (const auto& member : members_) kind.blocks.push_back(member->dimension());
+  for (const auto& member : members_) {
+    kind.blocks.push_back(member->dimension());
+    if (family_ != Family::kronecker) continue;
+    const PosteriorKind own = member->kind();
+    kind.matrices.push_back(own.matrices.empty() ? MatrixShape{own.dimension} : own.matrices.front());
+  }
   return kind;
 }
 

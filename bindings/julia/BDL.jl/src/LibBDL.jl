@@ -892,6 +892,7 @@ Families of posteriors.
 - `BDL_LAYERWISE_FULL` = 6: bdl_posterior_create_layerwise_full()
 - `BDL_LOW_RANK_MOMENT` = 7: bdl_posterior_create_low_rank_moment()
 - `BDL_LAYERWISE_LOW_RANK_MOMENT` = 8: bdl_posterior_create_layerwise_low_rank_moment()
+- `BDL_KRONECKER` = 9: bdl_posterior_create_kronecker()
 """
 const bdl_family = Cint
 const BDL_LOW_RANK = Cint(1)
@@ -902,6 +903,7 @@ const BDL_DROPOUT = Cint(5)
 const BDL_LAYERWISE_FULL = Cint(6)
 const BDL_LOW_RANK_MOMENT = Cint(7)
 const BDL_LAYERWISE_LOW_RANK_MOMENT = Cint(8)
+const BDL_KRONECKER = Cint(9)
 const bdl_family_names = Dict{Cint,String}(
     1 => "BDL_LOW_RANK",
     2 => "BDL_FULL",
@@ -911,6 +913,7 @@ const bdl_family_names = Dict{Cint,String}(
     6 => "BDL_LAYERWISE_FULL",
     7 => "BDL_LOW_RANK_MOMENT",
     8 => "BDL_LAYERWISE_LOW_RANK_MOMENT",
+    9 => "BDL_KRONECKER",
 )
 
 """
@@ -1073,6 +1076,29 @@ BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OU
 """
 function bdl_posterior_create_layerwise_low_rank_moment(model::Union{bdl_model,Ptr{bdl_model}}, rank::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_layerwise_low_rank_moment, libbdl), Cint, (Ptr{bdl_model}, Int64, Ptr{Ptr{bdl_posterior}},), model, rank, posterior)
+end
+
+"""
+New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
+dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
+bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
+Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
+be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
+"block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
+vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
+norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
+
+# Arguments
+- `model`: a network; gives the layers and the dtype
+- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
+  layer
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
+layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+"""
+function bdl_posterior_create_kronecker(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
+    return ccall((:bdl_posterior_create_kronecker, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{bdl_posterior}},), model, posterior)
 end
 
 """

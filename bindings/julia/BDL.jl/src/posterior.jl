@@ -8,7 +8,8 @@ A Gaussian belief q over D parameters, or over those of a model, N(0, I) at firs
 - `:full`: dense precision; `:full_moment`, `:diagonal_moment`: steps change the covariance instead
 - `:layerwise_full`: dense precision within each layer of the model, or within blocks, whose sizes are then given for D
 - `:low_rank_moment`: covariance W W' + diag(s) with W of `rank` columns; `:layerwise_low_rank_moment`: one within each layer
-  of the model. No method learns them yet
+  of the model
+- `:kronecker`: a Kronecker-factored precision within each dense layer and convolution of the model
 - `:dropout`: no Gaussian, but a network's weights under random masks of its units; it needs the model
 
 In Julia a vector of parameters is a column: `rand(q, n)` is D x n, as in Distributions.
@@ -54,6 +55,9 @@ function Posterior(model::Model; family = :low_rank, rank::Integer = min(5, npar
     Symbol(family) === :layerwise_low_rank_moment && return Posterior(create(bdl_posterior) do out
         LibBDL.bdl_posterior_create_layerwise_low_rank_moment(handle(model), rank, out)
     end)
+    Symbol(family) === :kronecker && return Posterior(create(bdl_posterior) do out
+        LibBDL.bdl_posterior_create_kronecker(handle(model), out)
+    end)
     Symbol(family) === :dropout ||
         return Posterior(nparameters(model); family = family, rank = rank, dtype = dtype(model))
     return Posterior(create(bdl_posterior) do out
@@ -92,7 +96,7 @@ rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
     family(posterior)
 
 `:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full`, `:low_rank_moment`,
-`:layerwise_low_rank_moment` or `:dropout`.
+`:layerwise_low_rank_moment`, `:kronecker` or `:dropout`.
 
 # Examples
 ```julia

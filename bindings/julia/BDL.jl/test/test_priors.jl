@@ -52,6 +52,13 @@ end
     @test_throws InvalidArgumentError Posterior(3; family = :layerwise_low_rank_moment)
 end
 
+@testset "Kronecker-factored precisions" begin
+    q = Posterior(Model((2, 3, 1)); family = :kronecker)
+    set_tensors!(q, Dict("block1.precision" => [1; 2; 4; 8;;]))
+    @test family(q) === :kronecker && var(q)[10:13] ≈ [1, 1 / 2, 1 / 4, 1 / 8]
+    @test_throws InvalidArgumentError Posterior(3; family = :kronecker)
+end
+
 @testset "posteriors are their tensors" begin
     q = Posterior((2, 1))
     set_tensors!(q, Dict("mean" => [1, 2, 3], "block0.precision" => [2 1; 1 2]))

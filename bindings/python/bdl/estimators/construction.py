@@ -24,6 +24,8 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
         return Posterior.dropout(model, *rates)
     if family == "layerwise_full":
         return Posterior.layerwise_full(model)
+    if family == "kronecker":
+        return Posterior.kronecker(model)
     if family == "layerwise_low_rank_moment":
         return Posterior.layerwise_low_rank_moment(model, rank)
     if family == "low_rank_moment":

@@ -7,7 +7,8 @@ LEARNING = """method : str, default="auto"
         network without hidden units is a generalised linear model (``BayesianGLM``).
     posterior : str, default="auto"
         Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full",
-        "low_rank_moment", "layerwise_low_rank_moment" or "dropout"; "auto" is the one that the method is for, "low_rank" if it takes any.
+        "low_rank_moment", "layerwise_low_rank_moment", "kronecker" or "dropout"; "auto" is the one that the method is for,
+        "low_rank" if it takes any.
     prior : Posterior or Optimizer, default=None
         What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
         another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.

@@ -240,6 +240,11 @@ bdl_posterior_create_layerwise_low_rank_moment <- function(model, rank)
   .Call('R_swig_bdl_posterior_create_layerwise_low_rank_moment', model, rank, FALSE, PACKAGE='bdl')
 }
 
+bdl_posterior_create_kronecker <- function(model)
+{
+  .Call('R_swig_bdl_posterior_create_kronecker', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_posterior_copy <- function(posterior)
 {
   .Call('R_swig_bdl_posterior_copy', posterior, FALSE, PACKAGE='bdl')

@@ -11,7 +11,7 @@ dtypes <- c(single = BDL_F32, double = BDL_F64)
 posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,
                         diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT,
                         layerwise_full = BDL_LAYERWISE_FULL, low_rank_moment = BDL_LOW_RANK_MOMENT,
-                        layerwise_low_rank_moment = BDL_LAYERWISE_LOW_RANK_MOMENT)
+                        layerwise_low_rank_moment = BDL_LAYERWISE_LOW_RANK_MOMENT, kronecker = BDL_KRONECKER)
 prediction_methods <- c(monte_carlo = BDL_MONTE_CARLO, plug_in = BDL_PLUG_IN, quadrature = BDL_QUADRATURE,
                         linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED,
                         local_monte_carlo = BDL_LOCAL_MONTE_CARLO)

@@ -13,6 +13,10 @@ bdl_posterior <- function(model, rank = 5, family = "low_rank", dtype = "double"
     if (!is_model) refuse("a layerwise_low_rank_moment posterior needs its model")
     return(bdl_posterior_create_layerwise_low_rank_moment(model, rank))
   }
+  if (kind == BDL_KRONECKER) {
+    if (!is_model) refuse("a kronecker posterior needs its model")
+    return(bdl_posterior_create_kronecker(model))
+  }
   type <- if (is_model) bdl_model_dtype(model) else number_of(dtype, dtypes, "dtype")
   size <- if (is_model) bdl_model_parameters(model) else model
   switch(family,

@@ -4043,6 +4043,65 @@ R_swig_bdl_posterior_create_layerwise_low_rank_moment ( SEXP model, SEXP rank, S
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_create_kronecker ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  SEXP given1 ;
+  bdl_posterior *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_POSTERIOR));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_create_kronecker", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_posterior_create_kronecker", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_create_kronecker((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "posterior", handle2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_copy ( SEXP posterior, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -11278,6 +11337,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
    {"R_swig_bdl_search_create", (DL_FUNC) &R_swig_bdl_search_create, 7},
+   {"R_swig_bdl_posterior_create_kronecker", (DL_FUNC) &R_swig_bdl_posterior_create_kronecker, 2},
    {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},

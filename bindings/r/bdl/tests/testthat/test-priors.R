@@ -53,6 +53,13 @@ test_that("covariances of low rank plus diagonal are set and read", {
   expect_error(bdl_posterior(3, 2, "layerwise_low_rank_moment"), "needs its model")
 })
 
+test_that("Kronecker-factored precisions are set and read", {
+  q <- bdl_posterior(bdl_model(c(2, 3, 1)), family = "kronecker")
+  bdl_set_tensors(q, list(block1.precision = cbind(c(1, 2, 4, 8))))
+  expect_equal(diag(as.matrix(vcov(q)))[10:13], 1 / c(1, 2, 4, 8), ignore_attr = TRUE)
+  expect_error(bdl_posterior(3, family = "kronecker"), "needs its model")
+})
+
 test_that("posteriors are their tensors", {
   q <- bdl_posterior_create_blockwise_full(2, c(2, 1))
   bdl_set_tensors(q, list(mean = 1:3, block0.precision = rbind(c(2, 1), c(1, 2))))

@@ -1,0 +1,59 @@
+#include "curvature/data_chunks.hpp"
+
+#include <algorithm>
+
+#include "base/interrupt.hpp"
+#include "base/plan.hpp"
+
+namespace bdl {
+namespace {
+
+/// Rows of one chunk: up to here their Gram matrix is affordable, and products are at full speed.
+constexpr Index most_rows_of_chunk = 2048;
+/// A user's model has rows of D numbers.
+constexpr Index most_bytes_of_chunk = Index{1} << 26;
+
+template <class T>
+Index bytes_of_example(const Model<T>& model, const BatchSize& example) {
+  const MemoryPlan plan;
+  const auto estimator = make_estimator(model);
+  estimator->reserve(example, {false, estimator->cost(example).count, 0});
+  return plan.bytes();
+}
+
+}  // namespace
+
+template <class T>
+Index DataChunks<T>::examples_of(const Model<T>& model, CurvatureKind kind, Index examples) {
+  const BatchSize example{1, 1, kind};
+  const Index by_rows = most_rows_of_chunk / make_estimator(model)->cost(example).count,
+              by_bytes = most_bytes_of_chunk / bytes_of_example(model, example);
+  return std::clamp<Index>(std::min(by_rows, by_bytes), 1, examples);
+}
+
+template <class T>
+DataChunks<T>::DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds)
+    : model_(model),
+      estimator_(make_estimator(model)),
+      theta_(theta.data(), static_cast<Index>(theta.size()), 1),
+      data_(data),
+      seeds_(seeds),
+      examples_(examples_of(model, seeds.kind, data.rows())),
+      x_columns_(model.inputs() * examples_),
+      y_columns_(model.likelihood.targets() * examples_) {}
+
+template <class T>
+Estimate<T> DataChunks<T>::estimate(Index chunk) {
+  check_interrupt();
+  const Index first = chunk * examples_, some = std::min(examples_, data_.rows() - first);
+  const auto x = x_columns_.matrix(data_.inputs(), some), y = y_columns_.matrix(data_.targets(), some);
+  data_.fetch({first, some}, model_.standardization, x, y);
+  SeedSpec seeds = seeds_;
+  seeds.labels.step += static_cast<std::uint64_t>(chunk);
+  return estimator_->estimate(theta_, x, y, seeds);
+}
+
+template class DataChunks<float>;
+template class DataChunks<double>;
+
+}  // namespace bdl

@@ -1,0 +1,220 @@
+#include "inference/batch/kronecker_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "inference/methods/schedule.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/blocks/blocks.hpp"
+
+namespace bdl {
+namespace {
+
+Index values_of(const MatrixShape& shape) {
+  return shape.is_matrix() ? shape.columns() + shape.outputs : 0;
+}
+
+template <class T>
+KroneckerPosterior<T>& matrix_of(BlocksPosterior<T>& q, std::size_t k) {
+  return dynamic_cast<KroneckerPosterior<T>&>(q.member(static_cast<Index>(k)));
+}
+
+template <class T>
+void check_finite(ConstSpan<T> values, const char* what, Index number) {
+  const auto bad = std::ranges::find_if(values, [](T value) { return !std::isfinite(value); });
+  if (bad != values.end())
+    fail(Status::ERROR_DIVERGED, "the %s of parameter %lld is not finite after step %lld", what,
+         static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
+}
+
+}  // namespace
+
+Index eigenvalue_count(const std::vector<MatrixShape>& shapes) {
+  Index sum = 0;
+  for (const MatrixShape& shape : shapes) sum += values_of(shape);
+  return sum;
+}
+
+template <class T>
+void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>& rows) {
+  if (shapes_.empty()) shapes_ = q.kind().matrices;
+  Index largest = 0;
+  for (const MatrixShape& shape : shapes_)
+    if (shape.is_matrix()) largest = std::max({largest, shape.columns(), shape.outputs});
+  eigen_.reserve(largest);
+  for (KroneckerAverages<T>* averages : {&now_, &next_}) {
+    if (averages == &now_ && averages->steps > 0) continue;  // it holds them
+    averages->momentum.reserve(q.dimension());
+    averages->point_squares.reserve(q.points().parameters());
+    averages->factors.reserve(shapes_);
+    averages->eigenvalues.reserve(eigenvalue_count(shapes_));
+  }
+  direction_.reserve(q.dimension());
+  reserve_factors(rows, scratch_);
+  q.reserve(1, of_posterior_);
+  q.reserve_marginals(of_posterior_);
+}
+
+template <class T>
+ConstSpan<double> KroneckerDescent<T>::input_values(std::size_t k) const {
+  const double* at = next_.eigenvalues.data();
+  for (std::size_t j = 0; j < k; ++j) at += values_of(shapes_[j]);
+  return {at, static_cast<std::size_t>(shapes_[k].columns())};
+}
+
+template <class T>
+ConstSpan<double> KroneckerDescent<T>::output_values(std::size_t k) const {
+  const ConstSpan<double> inputs = input_values(k);
+  return {inputs.data() + inputs.size(), static_cast<std::size_t>(shapes_[k].outputs)};
+}
+
+template <class T>
+void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                               const Options& options, Posterior<T>& to) {
+  reserve(step.from, more.rows);
+  const auto& from = dynamic_cast<const BlocksPosterior<T>&>(step.from);
+  auto& out = dynamic_cast<BlocksPosterior<T>&>(to);
+  const bool is_first = now_.steps == 0, finds_vectors = is_first || now_.steps % options.eigen_interval == 0;
+  next_.steps = now_.steps + 1;
+  const MomentumTerms momentum = momentum_terms(options, next_.steps);
+  average_factors(step, more, options);
+  average_momentum(step, more, momentum);
+  const bool is_split = options.damping_form == DampingForm::split;
+  const Added in_step{options.damping, more.temperature / step.data_size, is_split},
+      in_precision{options.damping_in == DampingIn::both ? options.damping : 0,
+                   more.next_temperature / step.data_size, is_split};
+  const T scale = static_cast<T>(step.data_size / more.next_temperature);
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    if (!shapes_[k].is_matrix()) continue;
+    KroneckerPosterior<T>& member = matrix_of(out, k);
+    const Index offset = from.offset(static_cast<Index>(k));
+    const ConstSpan<T> lambda = step.prior_precision.subspan(at(offset), at(member.dimension()));
+    find_vectors(k, as_kronecker(from.member(static_cast<Index>(k))), finds_vectors, member);
+    const MatrixView<T> curvature = member.precision();
+    write_curvature(k, member, lambda, in_step, curvature);
+    find_direction(offset, member);
+    write_curvature(k, member, lambda, in_precision, curvature);
+    std::transform(curvature.data, curvature.data + curvature.size(), curvature.data,
+                   [scale](T value) { return scale * value; });
+    member.finish();
+  }
+  find_point_directions(step, more, options);
+  move_mean(step, momentum.factor, options.kl_clip, to.mean());
+}
+
+/// Shortened where the step would change the model by more than kappa: its KL divergence is about half of
+/// length^2 <m, direction>.
+template <class T>
+void KroneckerDescent<T>::move_mean(const DescentStep<T>& step, double factor, double most, std::span<T> to) {
+  const Index dimension = step.from.dimension();
+  const T *const m = next_.momentum.data(), *const direction = direction_.data(),
+                 *const old = step.from.mean().data();
+  double product = 0;
+  for (Index i = 0; i < dimension; ++i)
+    product += static_cast<double>(m[i]) * static_cast<double>(direction[i]);
+  const double change = std::pow(step.rate * factor, 2) * product;
+  shortening_ = most > 0 && change > most ? std::sqrt(most / change) : 1;
+  const T length = static_cast<T>(step.rate * factor * shortening_);
+  T* const mean = to.data();
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA { mean[i] = old[i] - length * direction[i]; });
+  check_finite<T>(to, "mean", step.number);
+  check_finite<T>(next_.momentum.first(dimension), "gradient's average", step.number);
+}
+
+/// The first ones as they are.
+template <class T>
+void KroneckerDescent<T>::average_factors(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                                          const Options& options) {
+  const bool is_first = now_.steps == 0, is_due = is_first || now_.steps % options.factor_interval == 0;
+  const double rate = is_first ? 1 : is_due ? options.curvature_rate : 0;
+  double* const values = next_.factors.values().data();
+  const double* const before = now_.factors.values().data();
+  for_each_index(next_.factors.size(),
+                 [=](Index i) BDL_INLINE_LAMBDA { values[i] = is_first ? 0 : (1 - rate) * before[i]; });
+  if (is_due) add_factors(more.rows, rate, rate / step.data_size, more.w, next_.factors, scratch_);
+  std::copy_n(now_.eigenvalues.data(), is_first ? 0 : eigenvalue_count(shapes_), next_.eigenvalues.data());
+}
+
+/// m = keep m + add (g + reg (mean - mu_0)), per example; points have no prior.
+template <class T>
+void KroneckerDescent<T>::average_momentum(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                                           const MomentumTerms& terms) {
+  const T *const g = step.gradient.data(), *const pull = more.prior_slope.data(),
+                 *const old = now_.steps > 0 ? now_.momentum.data() : nullptr;
+  const T keep = static_cast<T>(terms.keep), add = static_cast<T>(terms.add),
+          each = static_cast<T>(1 / step.data_size), reg = static_cast<T>(more.temperature / step.data_size);
+  T* const m = next_.momentum.data();
+  for_each_index(step.from.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
+    m[i] = keep * (old ? old[i] : T(0)) + add * (each * g[i] + reg * pull[i]);
+  });
+}
+
+/// Those of the new factors, or the posterior's as they are.
+template <class T>
+void KroneckerDescent<T>::find_vectors(std::size_t k, const KroneckerPosterior<T>& from, bool is_due,
+                                       KroneckerPosterior<T>& to) {
+  if (!is_due) {
+    std::copy_n(from.input_vectors().data, from.input_vectors().size(), to.input_vectors().data);
+    std::copy_n(from.output_vectors().data, from.output_vectors().size(), to.output_vectors().data);
+    return;
+  }
+  const auto find = [&](ConstMatrixView<double> factor, const double* values, MatrixView<T> vectors) {
+    eigen_.compute(factor);
+    std::ranges::copy(eigen_.values(), next_.eigenvalues.data() + (values - next_.eigenvalues.data()));
+    std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
+  };
+  find(next_.factors.omega(k), input_values(k).data(), to.input_vectors());
+  find(next_.factors.gamma(k), output_values(k).data(), to.output_vectors());
+}
+
+template <class T>
+void KroneckerDescent<T>::write_curvature(std::size_t k, const KroneckerPosterior<T>& posterior,
+                                          ConstSpan<T> prior_precision, const Added& added,
+                                          MatrixView<T> out) {
+  const ConstSpan<double> lo = input_values(k), lg = output_values(k);
+  if (!added.is_split) {
+    posterior.diagonal_in_basis(prior_precision, out, of_posterior_);
+    for (Index o = 0; o < out.cols; ++o)
+      for (Index j = 0; j < out.rows; ++j)
+        out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
+                                   added.reg * static_cast<double>(out(j, o)));
+    return;
+  }
+  double mean = 0;
+  for (const T value : prior_precision) mean += static_cast<double>(value);
+  mean /= static_cast<double>(prior_precision.size());
+  const SplitDamping split = split_damping(lo, lg, added.damping + added.reg * mean);
+  for (Index o = 0; o < out.cols; ++o)
+    for (Index j = 0; j < out.rows; ++j)
+      out(j, o) = static_cast<T>((lo[at(j)] + split.omega) * (lg[at(o)] + split.gamma));
+}
+
+/// Curvature^-1 m.
+template <class T>
+void KroneckerDescent<T>::find_direction(Index offset, const KroneckerPosterior<T>& posterior) {
+  const MatrixView<T> column(direction_.data() + offset, posterior.dimension(), 1);
+  std::copy_n(next_.momentum.data() + offset, column.rows, column.data);
+  posterior.solve(column, of_posterior_);
+}
+
+/// An OGN step: m / (s + gamma), without a prior.
+template <class T>
+void KroneckerDescent<T>::find_point_directions(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                                                const Options& options) {
+  const double rate = now_.steps == 0 ? 1 : options.curvature_rate;
+  const T damping = static_cast<T>(options.point_damping), keep = static_cast<T>(1 - rate),
+          add = static_cast<T>(rate / step.data_size);
+  Index k = 0;
+  for (const auto& [offset, size] : step.from.points().ranges)
+    for (Index i = offset; i < offset + size; ++i, ++k) {
+      T& s = next_.point_squares.data()[k];
+      s = (now_.steps == 0 ? T(0) : keep * now_.point_squares.data()[k]) + add * more.point_squares[at(k)];
+      direction_.data()[i] = next_.momentum.data()[i] / (s + damping);
+    }
+}
+
+template class KroneckerDescent<float>;
+template class KroneckerDescent<double>;
+
+}  // namespace bdl

@@ -1,0 +1,80 @@
+// K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019): the mean goes down
+// the gradient over a Kronecker-factored curvature per example, moving averages of Omega and Gamma, which is
+// also the posterior's: Lambda = N (curvature + reg + gamma) / tau, with the prior's share reg = tau Lambda_0
+// / N (docs/mathematics/kronecker.md, "Steps").
+#pragma once
+
+#include "inference/batch/first_order.hpp"
+#include "inference/methods/schedule.hpp"
+#include "posterior/kronecker/factors.hpp"
+#include "posterior/kronecker/kronecker.hpp"
+
+namespace bdl {
+
+/// What goes on from step to step.
+template <class T>
+struct KroneckerAverages {
+  Index steps = 0;             ///< 0: the rest has no meaning
+  Buffer<T> momentum;          ///< of the gradient per example, the prior's in it
+  Buffer<T> point_squares;     ///< mean squared gradients of points
+  KroneckerFactors factors;    ///< lower triangles
+  Buffer<double> eigenvalues;  ///< of each matrix Omega's, then Gamma's; their vectors are the posterior's
+};
+
+/// Of all matrices' factors.
+Index eigenvalue_count(const std::vector<MatrixShape>& shapes);
+
+template <class T>
+struct KroneckerStep {
+  const BlockedRows<T>& rows;
+  ConstSpan<T> w;              ///< of the rows' curvature; sums are over all N examples
+  ConstSpan<T> prior_slope;    ///< Lambda_0 (mean - mu_0)
+  ConstSpan<T> point_squares;  ///< summed squared gradients of the points
+  double temperature, next_temperature;
+};
+
+template <class T>
+class KroneckerDescent {
+ public:
+  /// `to` becomes the posterior after the step. Fails with ERROR_DIVERGED where something is not finite.
+  void move(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options,
+            Posterior<T>& to);
+  /// Memory for steps of posteriors like q.
+  void reserve(const Posterior<T>& q, const BlockedRows<T>& rows);
+  /// The averages become those of the last step.
+  void commit() noexcept { std::swap(now_, next_); }
+  /// The next step begins new averages.
+  void forget() noexcept { now_.steps = 0; }
+  const KroneckerAverages<T>& averages() const { return now_; }
+  void restore(KroneckerAverages<T>&& averages) { now_ = std::move(averages); }
+  /// By which the last step was shortened: nu of option kl_clip.
+  double shortening() const { return shortening_; }
+
+ private:
+  void average_factors(const DescentStep<T>& step, const KroneckerStep<T>& more, const Options& options);
+  void average_momentum(const DescentStep<T>& step, const KroneckerStep<T>& more, const MomentumTerms& terms);
+  void find_vectors(std::size_t k, const KroneckerPosterior<T>& from, bool is_due, KroneckerPosterior<T>& to);
+  void find_direction(Index offset, const KroneckerPosterior<T>& at);
+  void move_mean(const DescentStep<T>& step, double factor, double most, std::span<T> to);
+  void find_point_directions(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                             const Options& options);
+  /// Curvature per example along the pairs of eigenvectors, with what is added to it.
+  struct Added {
+    double damping, reg;  ///< gamma, tau / N
+    bool is_split;
+  };
+  void write_curvature(std::size_t k, const KroneckerPosterior<T>& at, ConstSpan<T> prior_precision,
+                       const Added& added, MatrixView<T> out);
+  ConstSpan<double> input_values(std::size_t k) const;
+  ConstSpan<double> output_values(std::size_t k) const;
+
+  KroneckerAverages<T> now_, next_;
+  Buffer<T> direction_;
+  FactorEigen eigen_;
+  FactorScratch<T> scratch_;
+  PosteriorScratch<T> of_posterior_;
+  std::vector<MatrixShape> shapes_;
+  double shortening_ = 1;
+};
+
+}  // namespace bdl

@@ -1,0 +1,144 @@
+#include "inference/kronecker_laplace.hpp"
+
+#include <algorithm>
+
+#include "curvature/data_chunks.hpp"
+#include "posterior/blocks/blocks.hpp"
+#include "posterior/kronecker/factors.hpp"
+#include "posterior/kronecker/kronecker.hpp"
+
+namespace bdl {
+namespace {
+
+CurvatureKind seeds_of(FisherLabels labels) {
+  if (labels == FisherLabels::exact) return CurvatureKind::gauss_newton;
+  if (labels == FisherLabels::empirical) return CurvatureKind::empirical_fisher;
+  return CurvatureKind::gradient_and_one_label;
+}
+
+template <class T>
+const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
+  return dynamic_cast<const BlockedRows<T>&>(*estimate.rows);
+}
+
+/// Of a posterior whose precision becomes that of the approximation, matrix by matrix.
+template <class T>
+class KroneckerLaplace {
+ public:
+  KroneckerLaplace(Optimizer<T>& optimizer, Posterior<T>& q, DataSet& data, double weight)
+      : optimizer_(optimizer),
+        q_(dynamic_cast<BlocksPosterior<T>&>(q)),
+        shapes_(q.kind().matrices),
+        chunks_(*optimizer.model(), std::as_const(q).mean(), data, seeds(weight)) {}
+
+  void run() {
+    find_factors();
+    for_matrices([&](std::size_t k, KroneckerPosterior<T>& to) { set_products(k, to); });
+    if (optimizer_.options().kronecker_eigenvalues == KroneckerEigenvalues::corrected) correct();
+    for_matrices([&](std::size_t k, KroneckerPosterior<T>& to) { add_prior(k, to); });
+  }
+
+ private:
+  SeedSpec seeds(double weight) const {
+    const Options& options = optimizer_.options();
+    SeedSpec spec{seeds_of(options.fisher), weight};
+    spec.apart = true;
+    spec.statistics = {std::as_const(q_).statistics(), {}};
+    spec.labels = {static_cast<std::uint64_t>(options.seed), Stream::labels,
+                   static_cast<std::uint64_t>(optimizer_.state.step), 0};
+    return spec;
+  }
+  template <class Visit>
+  void for_matrices(Visit&& visit) {
+    for (std::size_t k = 0; k < shapes_.size(); ++k)
+      if (shapes_[k].is_matrix())
+        visit(k, dynamic_cast<KroneckerPosterior<T>&>(q_.member(static_cast<Index>(k))));
+  }
+
+  /// Omega as the mean over all examples, Gamma as the sum: their products are the curvature of all data.
+  void find_factors() {
+    const CurvatureKind kind = seeds_of(optimizer_.options().fisher);
+    const Index rows = chunks_.data().rows() * chunks_.estimator().cost({1, 1, kind, true}).count;
+    factors_.reserve(shapes_);
+    std::ranges::fill(factors_.values(), 0.0);
+    chunks_.for_each([&](const Estimate<T>& estimate, Index) {
+      const double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
+      add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_);
+    });
+  }
+
+  void set_products(std::size_t k, KroneckerPosterior<T>& to) {
+    const MatrixView<T> lambda = to.precision();
+    const auto multiply = [&](ConstMatrixView<double> factor, MatrixView<T> vectors, auto&& number) {
+      eigen_.compute(factor);
+      std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
+      for (Index o = 0; o < lambda.cols; ++o)
+        for (Index i = 0; i < lambda.rows; ++i)
+          lambda(i, o) *= static_cast<T>(eigen_.values()[static_cast<std::size_t>(number(i, o))]);
+    };
+    std::fill_n(lambda.data, lambda.size(), T(1));
+    multiply(factors_.omega(k), to.input_vectors(), [](Index i, Index) { return i; });
+    multiply(factors_.gamma(k), to.output_vectors(), [](Index, Index o) { return o; });
+  }
+
+  /// The mean squares of the gradients themselves along the pairs of eigenvectors.
+  void correct() {
+    std::vector<Buffer<double>> sums;
+    for (const MatrixShape& shape : shapes_) {
+      sums.emplace_back(shape.parameters());
+      std::fill_n(sums.back().data(), shape.parameters(), 0.0);
+    }
+    chunks_.for_each([&](const Estimate<T>& estimate, Index) {
+      for_each_matrix(blocks_of(estimate), shapes_, [&](const BlockRows<T>& rows, std::size_t k) {
+        const KroneckerPosterior<T>& at = as_kronecker(std::as_const(q_).member(static_cast<Index>(k)));
+        rows.add_rotated_squares(estimate.w, at.input_vectors(), at.output_vectors(),
+                                 sums[k].matrix(shapes_[k].columns(), shapes_[k].outputs), scratch_);
+      });
+    });
+    for_matrices([&](std::size_t k, KroneckerPosterior<T>& to) {
+      std::transform(sums[k].data(), sums[k].data() + to.dimension(), to.precision().data,
+                     [](double sum) { return static_cast<T>(sum); });
+    });
+  }
+
+  /// What of the prior's precision is diagonal along the pairs: of all posteriors with these eigenvectors the
+  /// one of the least KL divergence to that with the whole precision.
+  void add_prior(std::size_t k, KroneckerPosterior<T>& to) {
+    const auto first = static_cast<std::size_t>(q_.offset(static_cast<Index>(k)));
+    Buffer<T> buffer(to.dimension());
+    const MatrixView<T> delta = buffer.matrix(shapes_[k].columns(), shapes_[k].outputs);
+    PosteriorStep<T> step{q_};
+    optimizer_.prior().enter(step);
+    if (step.prior)
+      to.diagonal_in_basis(as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))), delta);
+    else
+      to.diagonal_in_basis(step.prior_precision.subspan(first, static_cast<std::size_t>(to.dimension())),
+                           delta, of_posterior_);
+    T* const lambda = to.precision().data;
+    for (Index i = 0; i < to.dimension(); ++i) lambda[i] += delta.data[i];
+    to.finish();
+  }
+
+  Optimizer<T>& optimizer_;
+  BlocksPosterior<T>& q_;
+  std::vector<MatrixShape> shapes_;
+  DataChunks<T> chunks_;
+  KroneckerFactors factors_;
+  FactorScratch<T> scratch_;
+  PosteriorScratch<T> of_posterior_;
+  FactorEigen eigen_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Posterior<T>> kronecker_laplace(Optimizer<T>& optimizer, DataSet& data, double weight) {
+  auto q = optimizer.posterior()->clone();
+  KroneckerLaplace<T>(optimizer, *q, data, weight).run();
+  return q;
+}
+
+template std::unique_ptr<Posterior<float>> kronecker_laplace(Optimizer<float>&, DataSet&, double);
+template std::unique_ptr<Posterior<double>> kronecker_laplace(Optimizer<double>&, DataSet&, double);
+
+}  // namespace bdl

@@ -1,0 +1,107 @@
+// Kronecker factors of a dense layer.
+#include <algorithm>
+#include <cmath>
+
+#include "network/factor_products.hpp"
+#include "network/outer_rows.hpp"
+#include "parallel/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+Index columns_of(const DenseShape& layer) {
+  return layer.inputs + (layer.has_bias() ? 1 : 0);
+}
+
+Index columns_together(Index rows) {
+  return std::max<Index>(1, most_factor_numbers / rows);
+}
+
+}  // namespace
+
+template <class T>
+void OuterRows<T>::reserve_factors(FactorScratch<T>& scratch) const {
+  const Index most = std::max(columns_of(layer_), layer_.outputs);
+  scratch.columns.reserve(std::max(layer_.inputs, columns_together(layer_.outputs) * layer_.outputs));
+  scratch.products.reserve(most * most);
+}
+
+/// Of the weights a product; of the bias sums.
+template <class T>
+void OuterRows<T>::add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const {
+  reserve_factors(scratch);
+  const ConstMatrixView<T> a = rows_.a;
+  const double each = weight / static_cast<double>(a.cols);
+  const MatrixView<T> products = scratch.products.matrix(a.rows, a.rows);
+  syrk(Op::none, T(1), a, T(0), products);
+  add_lower(each, ConstMatrixView<T>(products), out.block(0, 0, a.rows, a.rows));
+  if (!layer_.has_bias()) return;
+  T* const sums = scratch.columns.data();
+  row_sums(a, sums);
+  for (Index i = 0; i < a.rows; ++i) out(a.rows, i) += each * static_cast<double>(sums[i]);
+  out(a.rows, a.rows) += weight;
+}
+
+/// Columns times the roots of their weights, some at a time.
+template <class T>
+void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
+                                     FactorScratch<T>& scratch) const {
+  reserve_factors(scratch);
+  const ConstMatrixView<T> e = rows_.e;
+  const MatrixView<T> products = scratch.products.matrix(e.rows, e.rows);
+  const Index together = columns_together(e.rows);
+  for (Index first = 0; first < e.cols; first += together) {
+    const Index count = std::min(together, e.cols - first);
+    const MatrixView<T> some = scratch.columns.matrix(e.rows, count);
+    parallel_blocks(count, task_grain(e.rows), [&](Index begin, Index size) noexcept {
+      for (Index j = begin; j < begin + size; ++j) {
+        const T root = std::sqrt(w[static_cast<std::size_t>(first + j)]);
+        for (Index i = 0; i < e.rows; ++i) some(i, j) = root * e(i, first + j);
+      }
+    });
+    syrk(Op::none, T(1), ConstMatrixView<T>(some), T(first == 0 ? 0 : 1), products);
+  }
+  add_lower(weight, ConstMatrixView<T>(products), out);
+}
+
+/// (Uo^T u e^T Ug)^2 is the outer product of squares.
+template <class T>
+void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
+                                       MatrixView<double> out, FactorScratch<T>& scratch) const {
+  const Index q = uo.rows, o = ug.rows, together = columns_together(q + o);
+  scratch.columns.reserve((2 * q + o) * together);
+  scratch.products.reserve(q * o);
+  const MatrixView<T> products = scratch.products.matrix(q, o);
+  for (Index first = 0, count = 0; first < rows_.e.cols; first += count) {
+    const Index input = first % rows_.a.cols;
+    count = std::min(together, rows_.a.cols - input);
+    const MatrixView<T> u = scratch.columns.matrix(q, count), us(u.data + u.size(), q, count),
+                        es(us.data + us.size(), o, count);
+    for (Index j = 0; j < count; ++j) {
+      std::copy_n(rows_.a.column_data(input + j), layer_.inputs, u.column_data(j));
+      if (layer_.has_bias()) u(q - 1, j) = 1;
+    }
+    gemm(Op::transpose, Op::none, T(1), uo, ConstMatrixView<T>(u), T(0), us);
+    gemm(Op::transpose, Op::none, T(1), ug, rows_.e.columns(first, count), T(0), es);
+    for (Index j = 0; j < count; ++j) {
+      for (T& value : us.column(j)) value *= value;
+      for (T& value : es.column(j)) value *= value * w[static_cast<std::size_t>(first + j)];
+    }
+    gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(us), ConstMatrixView<T>(es), T(first == 0 ? 0 : 1),
+         products);
+  }
+  add_all(ConstMatrixView<T>(products), out);
+}
+
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template void OuterRows<T>::reserve_factors(FactorScratch<T>&) const;                                      \
+  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;         \
+  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) \
+      const;                                                                                                 \
+  template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
+                                                  MatrixView<double>, FactorScratch<T>&) const;
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

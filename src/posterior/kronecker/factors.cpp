@@ -1,0 +1,99 @@
+#include "posterior/kronecker/factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace bdl {
+namespace {
+
+Index squared(Index size) {
+  return size * size;
+}
+
+Index numbers_of(const MatrixShape& shape) {
+  return shape.is_matrix() ? squared(shape.columns()) + squared(shape.outputs) : 0;
+}
+
+}  // namespace
+
+void KroneckerFactors::reserve(const std::vector<MatrixShape>& shapes) {
+  if (shapes == shapes_) return;
+  size_ = 0;
+  for (const MatrixShape& shape : shapes) size_ += numbers_of(shape);
+  shapes_ = shapes;
+  values_.reserve(size_);
+}
+
+MatrixView<double> KroneckerFactors::omega(std::size_t k) {
+  double* at = values_.data();
+  for (std::size_t j = 0; j < k; ++j) at += numbers_of(shapes_[j]);
+  return {at, shapes_[k].columns(), shapes_[k].columns()};
+}
+
+MatrixView<double> KroneckerFactors::gamma(std::size_t k) {
+  return {omega(k).data + squared(shapes_[k].columns()), shapes_[k].outputs, shapes_[k].outputs};
+}
+
+void KroneckerFactors::swap(KroneckerFactors& other) noexcept {
+  shapes_.swap(other.shapes_);
+  std::swap(size_, other.size_);
+  values_.swap(other.values_);
+}
+
+template <class T>
+void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
+                 KroneckerFactors& out, FactorScratch<T>& scratch) {
+  for_each_matrix(rows, out.shapes(), [&](const BlockRows<T>& block, std::size_t k) {
+    block.add_input_factor(input_weight, out.omega(k), scratch);
+    block.add_output_factor(output_weight / static_cast<double>(block.positions()), w, out.gamma(k), scratch);
+  });
+}
+
+template <class T>
+void reserve_factors(const BlockedRows<T>& rows, FactorScratch<T>& scratch) {
+  for (const auto& block : rows.blocks()) block.rows->reserve_factors(scratch);
+}
+
+SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gamma_values, double damping) {
+  const auto mean = [](ConstSpan<double> values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  };
+  const double omega = mean(omega_values), gamma = mean(gamma_values), root = std::sqrt(damping),
+               pi = omega > 0 && gamma > 0 ? std::sqrt(omega / gamma) : 1;
+  return {pi * root, root / pi};
+}
+
+void FactorEigen::reserve(Index size) {
+  eigen_.reserve(size, size);
+  values_.reserve(size);
+  vectors_.reserve(squared(size));
+}
+
+void FactorEigen::compute(ConstMatrixView<double> a) {
+  reserve(a.rows);
+  size_ = a.rows;
+  bool good = true;
+  if (size_ == 1) {
+    values_.data()[0] = a(0, 0);
+    vectors_.data()[0] = 1;
+    good = std::isfinite(a(0, 0));
+  } else {
+    good = eigen_.compute(a, values_.data(), vectors_.matrix(size_, size_));
+  }
+  if (!good) fail(Status::ERROR_DIVERGED, "a Kronecker factor of the curvature is not finite");
+  for (double& value : values_.first(size_)) value = std::max(value, 0.0);
+}
+
+#define BDL_INSTANTIATE(T)                                                                          \
+  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, \
+                            FactorScratch<T>&);                                                     \
+  template void reserve_factors(const BlockedRows<T>&, FactorScratch<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,104 @@
+// What a Kronecker-factored posterior holds is what it states, and once memory is reserved, what training
+// repeats allocates nothing: draws, solutions, marginal variances, factors.
+#include "network/convolution/patch_rows.hpp"
+#include "network/outer_rows.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
+#include "posterior/kronecker/factors.hpp"
+#include "support/counting_allocator.hpp"
+#include "support/naive_convolution.hpp"
+
+// Last: it includes cmocka.h.
+#include "support/verify.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+constexpr Index draws = 3;
+const std::vector<MatrixShape> shapes = {{30, 40, true}, {8}, {20, 9, false}};
+constexpr Index dimension = 30 * 41 + 8 + 20 * 9;
+
+PosteriorKind kind() {
+  return {Family::kronecker, dimension, 0, {}, {}, {}, shapes};
+}
+
+template <class T>
+void numbers_are_as_stated(void**) {
+  const auto before = counting::Held::now();
+  const auto q = create_posterior<T>(kind());
+  assert_int_equal(counting::Held::now().since(before).numbers, q->bytes());
+  const Index numbers = 2 * dimension + 30 * 30 + 41 * 41 + 20 * 20 + 9 * 9;  // mean and precisions, vectors
+  assert_int_equal(q->bytes(), numbers * static_cast<Index>(sizeof(T)));
+  const auto reserved = counting::Held::now();
+  PosteriorScratch<T> scratch;
+  q->reserve(draws, scratch);
+  q->reserve_marginals(scratch);
+  const std::size_t held = counting::Held::now().since(reserved).numbers;
+  MemoryPlan plan;
+  PosteriorScratch<T> planned;
+  q->reserve_marginals(planned);
+  assert_int_equal(plan.bytes(), held);
+}
+
+template <class T>
+void repeated_work_allocates_nothing(void**) {
+  const auto q = create_posterior<T>(kind());
+  Padded<T> thetas(Dense(dimension, draws));
+  PosteriorScratch<T> scratch;
+  q->reserve(draws, scratch);
+  q->reserve_marginals(scratch);
+  parallel_for(4, [](Index) noexcept {});  // the threads start once
+  const std::size_t before = counting::calls;
+  for (const Index count : {draws, Index{1}, draws}) {
+    sample<T>(*q, {1, Stream::user, 0, 0}, thetas.view().columns(0, count), scratch);
+    q->solve(thetas.view().columns(0, count), scratch);
+    q->marginal_variance(thetas.column(), scratch);
+  }
+  assert_int_equal(counting::calls, before);
+}
+
+template <class T>
+void add_both(const BlockRows<T>& rows, const Dense& w, FactorScratch<T>& scratch, KroneckerFactors& factors,
+              std::size_t k) {
+  const Padded<T> weights(w);
+  const std::size_t before = counting::calls;
+  rows.add_input_factor(1, factors.omega(k), scratch);
+  rows.add_output_factor(1, weights.column(), factors.gamma(k), scratch);
+  assert_int_equal(counting::calls, before);
+}
+
+template <class T>
+void factors_allocate_nothing(void**) {
+  Random random(3);
+  KroneckerFactors factors;
+  factors.reserve(shapes);
+  std::ranges::fill(factors.values(), 0.0);
+  assert_int_equal(factors.size(), 30 * 30 + 41 * 41 + 20 * 20 + 9 * 9);
+  OuterRows<T> dense({40, 30, 0, 1200});
+  PatchRows<T> patches(window_of({1, 9, 9}, 20, 3, 1, 1), true);
+  FactorScratch<T> scratch;
+  dense.reserve_factors(scratch);
+  patches.reserve_factors(scratch);
+  parallel_for(4, [](Index) noexcept {});
+  for (const Index examples : {1, 700}) {
+    const Padded<T> a(random.normal(40, examples)), e(random.normal(30, 2 * examples));
+    dense.view(a.get(), e.get(), examples);
+    add_both(dense, Dense(2 * examples, 1, 1.0), scratch, factors, 0);
+    Packets<T> in({1, 9, 9}, examples, random.normal(examples, 81), 0, 0),
+        out({20, 9, 9}, examples, random.normal(examples, 20 * 81), 0, 0);
+    patches.view(in.view(), out.view(), examples);
+    add_both(patches, Dense(examples, 1, 1.0), scratch, factors, 2);
+  }
+}
+
+}  // namespace
+
+#define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
+
+int test_kronecker_memory() {
+  const CMUnitTest tests[] = {BOTH(numbers_are_as_stated), BOTH(repeated_work_allocates_nothing),
+                              BOTH(factors_allocate_nothing)};
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
