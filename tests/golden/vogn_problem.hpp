@@ -24,5 +24,7 @@ struct VognProblem {
 double compare_vogn_cases(const Json& file, const VognProblem& problem);
 /// Outputs, losses, gradient and squares at the mean; running statistics; Fisher diagonals and EWC.
 double compare_vogn_mean(const Json& file, const VognProblem& problem);
+/// The sets of probabilities: scores of classification and out-of-distribution detection.
+double compare_vogn_metrics(const Json& file);
 
 }  // namespace golden
