@@ -55,9 +55,9 @@ double fit_temperature(const Array& logits, const Array& y) {
   check_logits(logits);
   check_labels(y, logits.rows, logits.cols);
   double low = 1 / limit, high = limit, beta = 1, last_step = high - low;
-  if (const Slope start = slope_at(logits, y, 1); start.first == 0 && start.second == 0) return 1;
+  if (const Slope flat = slope_at(logits, y, 0); flat.first == 0 && flat.second == 0) return 1;
+  if (slope_at(logits, y, high).first <= 0) return 1 / limit;  // first: far margins underflow to 0
   if (slope_at(logits, y, low).first >= 0) return limit;
-  if (slope_at(logits, y, high).first <= 0) return 1 / limit;
   for (int step = 0; step < 200; ++step) {
     const Slope slope = slope_at(logits, y, beta);
     (slope.first < 0 ? low : high) = beta;

@@ -70,7 +70,7 @@ static void example_out_of_distribution(void** state) {
   bdl_ood_report report = {.struct_size = sizeof report};
   (void)state;
   OK(bdl_metric_ood(p(), bdl_f64(letters, M, K), BDL_SCORE_ENTROPY, &report));
-  assert_true(report.auroc > 0.9 && report.aupr > 0.9 && report.aupr_out > 0.9);
+  assert_true(report.auroc > 0.8 && report.aupr > 0.8 && report.aupr_out > 0.8);
   assert_true(report.entropy_outside > report.entropy_inside);
   assert_true(report.fpr95 <= 1 && report.threshold < 0 && report.detection_error < 0.2);
 }

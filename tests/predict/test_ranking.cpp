@@ -152,8 +152,8 @@ void many_scores(void**) {
   constexpr int count = 500'000;
   Scores p(count), q(count);
   for (int i = 0; i < count; ++i) {
-    p[static_cast<std::size_t>(i)] = (i * 7919LL) % count + count / 2;
-    q[static_cast<std::size_t>(i)] = (i * 104'729LL) % count;
+    p[static_cast<std::size_t>(i)] = static_cast<double>(i * 7919LL % count + count / 2);
+    q[static_cast<std::size_t>(i)] = static_cast<double>(i * 104'729LL % count);
   }
   // Positive k + n/2 beats n/2 + k negatives and ties with one; those of the upper half beat all.
   constexpr double n = count, half = n / 2;
