@@ -27,8 +27,9 @@ void check_score(const bdl_score& score) {
 void check_report(const bdl_ood_report* report) {
   not_null(report, "report");
   if (report->struct_size != sizeof *report)
-    fail(bdl::Status::ERROR_INVALID_ARGUMENT, "report has struct_size %zu, expected sizeof(bdl_ood_report): %zu",
-         report->struct_size, sizeof *report);
+    fail(bdl::Status::ERROR_INVALID_ARGUMENT,
+         "report has struct_size %zu, expected sizeof(bdl_ood_report): %zu", report->struct_size,
+         sizeof *report);
 }
 
 }  // namespace

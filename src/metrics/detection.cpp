@@ -37,7 +37,8 @@ double auroc_of_correct(const Array& probabilities, const Array& y, bdl_score sc
   for (Index i = 0; i < data.examples(); ++i)
     (data.is_right(i) ? right : wrong).push_back(certainty(data.probabilities, i, score));
   if (right.empty() || wrong.empty())
-    fail(Status::ERROR_INVALID_ARGUMENT, "probabilities predicts %s of the labels y, expected some and not all",
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "probabilities predicts %s of the labels y, expected some and not all",
          right.empty() ? "none" : "all");
   return Ranking(std::move(right), std::move(wrong)).auroc();
 }

@@ -231,8 +231,7 @@ const Case readings[] = {
     {"bdl_metric_entropy_histogram",
      [](trained&) { return bdl_metric_entropy_histogram(in(4, 1), out(10, 1)); }},
     {"bdl_metric_auroc", [](trained&) { return bdl_metric_auroc(in(4, 1), in(5, 1), scratch); }},
-    {"bdl_metric_roc_curve",
-     [](trained&) { return bdl_metric_roc_curve(in(4, 1), in(5, 1), out(10, 3)); }},
+    {"bdl_metric_roc_curve", [](trained&) { return bdl_metric_roc_curve(in(4, 1), in(5, 1), out(10, 3)); }},
     {"bdl_metric_auroc_correct",
      [](trained&) {
        static const double labels[] = {0, 1, 1, 0};

@@ -82,7 +82,8 @@ static void test_probabilities(void** state) {
   REFUSES_INPUTS("y", N, 1, bdl_metric_calibration_curve(a, wrong, into(5, 3)));
   REFUSES_INPUTS("y", N, 1, bdl_metric_auroc_correct(a, wrong, BDL_SCORE_ENTROPY, r));
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_metric_nll(a, bdl_f64(high, N, 1), r));
-  REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_metric_calibration_curve(a, bdl_f64(high, N, 1), into(5, 3)));
+  REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2",
+          bdl_metric_calibration_curve(a, bdl_f64(high, N, 1), into(5, 3)));
   REFUSED(BDL_ERROR_DIVERGED, "gives the label 1 of row 2 the probability 0",
           bdl_metric_nll(bdl_f64(certain, N, K), y, r));
   REFUSED(INVALID, "probabilities is 1.5", bdl_metric_entropy(spoiled(N, K, 0, 0, 1.5), into(N, 1)));
@@ -166,7 +167,8 @@ static void test_temperatures(void** state) {
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_temperature_fit(a, bdl_f64(high, N, 1), r));
   REFUSED(BDL_ERROR_NOT_FINITE, "logits is not finite at row 1, column 0",
           bdl_temperature_fit(spoiled(N, K, 1, 0, -(double)INFINITY), y, r));
-  REFUSED(BDL_ERROR_SHAPE, "logits has 1 column, expected at least 2", bdl_temperature_fit(given(N, 1), y, r));
+  REFUSED(BDL_ERROR_SHAPE, "logits has 1 column, expected at least 2",
+          bdl_temperature_fit(given(N, 1), y, r));
   REFUSED(BDL_ERROR_SHAPE, "logits is empty", bdl_temperature_fit(bdl_none(), y, r));
   REFUSED(BDL_ERROR_SHAPE, "logits has 1 column", bdl_temperature_apply(given(N, 1), 1, into(N, 1)));
   REFUSED(BDL_ERROR_NOT_FINITE, "logits is not finite at row 1, column 0",
@@ -179,10 +181,13 @@ static void test_temperatures(void** state) {
 }
 
 int test_errors_metrics(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_null_results),  cmocka_unit_test(test_arrays),
-      cmocka_unit_test(test_classification), cmocka_unit_test(test_probabilities),
-      cmocka_unit_test(test_one_kind_of_outcome), cmocka_unit_test(test_scores),
-      cmocka_unit_test(test_reports), cmocka_unit_test(test_temperatures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_null_results),
+                                     cmocka_unit_test(test_arrays),
+                                     cmocka_unit_test(test_classification),
+                                     cmocka_unit_test(test_probabilities),
+                                     cmocka_unit_test(test_one_kind_of_outcome),
+                                     cmocka_unit_test(test_scores),
+                                     cmocka_unit_test(test_reports),
+                                     cmocka_unit_test(test_temperatures)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// "vogn-golden-1", its sets of probabilities: every score of classification and out-of-distribution detection,
-// by the C functions.
+// "vogn-golden-1", its sets of probabilities: every score of classification and out-of-distribution
+// detection, by the C functions.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -27,9 +27,7 @@ class MetricSet {
   }
 
  private:
-  bdl_matrix rows_of(const Vector& p) const {
-    return bdl_f64(p.data(), std::ssize(p) / classes_, classes_);
-  }
+  bdl_matrix rows_of(const Vector& p) const { return bdl_f64(p.data(), std::ssize(p) / classes_, classes_); }
   bdl_matrix y() const { return bdl_f64(labels_.data(), std::ssize(labels_), 1); }
 
   void compare(const char* name, const Vector& got, const Json& expected) {
@@ -48,9 +46,8 @@ class MetricSet {
     compare("accuracy", [&](double* got) { return bdl_metric_accuracy(p, y(), got); });
     compare("nll", [&](double* got) { return bdl_metric_nll(p, y(), got); });
     compare("brier", [&](double* got) { return bdl_metric_brier(p, y(), got); });
-    compare("auroc_correct", [&](double* got) {
-      return bdl_metric_auroc_correct(p, y(), BDL_SCORE_CONFIDENCE, got);
-    });
+    compare("auroc_correct",
+            [&](double* got) { return bdl_metric_auroc_correct(p, y(), BDL_SCORE_CONFIDENCE, got); });
     for (const auto& item : set_.at("ece").items()) {
       double got = 0;
       check(bdl_metric_ece(p, y(), std::stoll(item.key()), &got));
@@ -61,7 +58,8 @@ class MetricSet {
     check(bdl_metric_calibration_curve(p, y(), bdl_f64_out(curve.data(), bins, 3)));
     for (std::size_t bin = 0; bin < bins; ++bin)
       if (curve[3 * bin] > 0)
-        used.insert(used.end(), {static_cast<double>(bin + 1), curve[3 * bin], curve[3 * bin + 1], curve[3 * bin + 2]});
+        used.insert(used.end(),
+                    {static_cast<double>(bin + 1), curve[3 * bin], curve[3 * bin + 1], curve[3 * bin + 2]});
     compare("curve", used, set_.at("curve"));
   }
 
@@ -93,15 +91,16 @@ class MetricSet {
   }
 
   void compare_ranks() {
-    const Vector in = confidences(inside_, 1), out = confidences(outside_, 1), in_negated = confidences(inside_, -1),
-                 out_negated = confidences(outside_, -1);
+    const Vector in = confidences(inside_, 1), out = confidences(outside_, 1),
+                 in_negated = confidences(inside_, -1), out_negated = confidences(outside_, -1);
     const auto column = [](const Vector& v) { return bdl_f64(v.data(), std::ssize(v), 1); };
     double threshold = 0;
     compare("auroc", [&](double* got) { return bdl_metric_auroc(column(in), column(out), got); });
     compare("aupr", [&](double* got) { return bdl_metric_aupr(column(in), column(out), got); });
     compare("aupr_out",
             [&](double* got) { return bdl_metric_aupr(column(out_negated), column(in_negated), got); });
-    compare("fpr95", [&](double* got) { return bdl_metric_fpr(column(in), column(out), 0.95, got, &threshold); });
+    compare("fpr95",
+            [&](double* got) { return bdl_metric_fpr(column(in), column(out), 0.95, got, &threshold); });
     compare("threshold", {threshold}, set_.at("threshold"));
     compare("detection_error",
             [&](double* got) { return bdl_metric_detection_error(column(in), column(out), got); });

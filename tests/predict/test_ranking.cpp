@@ -121,7 +121,8 @@ void the_threshold_is_the_largest_that_reaches_the_rate(void**) {
     const Scores p = some_scores(random, 20, 30), q = some_scores(random, 33, 30);
     const auto found = Ranking(p, q).false_positive_rate(tpr);
     assert_true(share(p, found.threshold) >= tpr);
-    assert_true(share(p, std::nextafter(found.threshold, 1e9)) < tpr || found.threshold == thresholds(p, q)[0]);
+    assert_true(share(p, std::nextafter(found.threshold, 1e9)) < tpr ||
+                found.threshold == thresholds(p, q)[0]);
     assert_near(found.rate, share(q, found.threshold), 0);
   }
 }

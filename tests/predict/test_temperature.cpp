@@ -100,7 +100,8 @@ void rows_are_log_probabilities(void**) {
   Table in_place = logits;
   apply_temperature(in_place.array(), 3, in_place.out());
   const Table apart = applied(logits, 3);
-  for (std::size_t at = 0; at < apart.values.size(); ++at) assert_near(in_place.values[at], apart.values[at], 0);
+  for (std::size_t at = 0; at < apart.values.size(); ++at)
+    assert_near(in_place.values[at], apart.values[at], 0);
 }
 
 }  // namespace

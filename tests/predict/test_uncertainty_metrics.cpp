@@ -54,7 +54,8 @@ void the_curve_sums_up_to_the_error(void**) {
 }
 
 void one_bin_is_accuracy_against_confidence(void**) {
-  const Table p(4, 3, {0.5, 0.25, 0.25, 0, 1, 0, 0.25, 0.25, 0.5, 0.375, 0.375, 0.25}), y = column({0, 1, 1, 0});
+  const Table p(4, 3, {0.5, 0.25, 0.25, 0, 1, 0, 0.25, 0.25, 0.5, 0.375, 0.375, 0.25}),
+      y = column({0, 1, 1, 0});
   const Table curve = curve_of(p, y, 1);
   assert_near(curve(0, 0), 4, 0);
   assert_near(curve(0, 1), 0.75, 0);
@@ -66,7 +67,8 @@ void likelihood_of_known_rows(void**) {
   const Table p(2, 2, {0.5, 0.5, 0.25, 0.75}), y = column({0, 1});
   in_every_storage<float, std::int32_t>(p, y, negative_log_likelihood, -(std::log(0.5) + std::log(0.75)) / 2);
   const Table single = column({0.5, 0.75});
-  assert_near(negative_log_likelihood(single.array(), y.array()), -(std::log(0.5) + std::log(0.75)) / 2, 1e-15);
+  assert_near(negative_log_likelihood(single.array(), y.array()), -(std::log(0.5) + std::log(0.75)) / 2,
+              1e-15);
 }
 
 Table entropy_of(const Table& p) {
