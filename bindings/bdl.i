@@ -26,6 +26,7 @@
 %ignore bdl_none_out;
 %ignore bdl_as_input;
 %ignore bdl_model_callbacks;
+%ignore bdl_ood_report;
 %rename("$ignore", regexmatch$name="_FORCE_INT32$") "";
 %ignore bdl_model_free;
 %ignore bdl_posterior_free;

@@ -48,6 +48,20 @@
 %typemap(argout) const char ** { $result = SWIG_Python_AppendOutput($result, PyUnicode_FromString(*$1)); }
 %typemap(freearg) const char ** "";
 
+/* A report is a dictionary of its numbers. */
+%typemap(in, numinputs=0) bdl_ood_report * (bdl_ood_report report) {
+  report.struct_size = sizeof report;
+  $1 = &report;
+}
+%typemap(argout) bdl_ood_report * {
+  PyObject* const numbers = Py_BuildValue(
+      "{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "auroc", $1->auroc, "aupr", $1->aupr, "aupr_out", $1->aupr_out, "fpr95",
+      $1->fpr95, "threshold", $1->threshold, "detection_error", $1->detection_error, "entropy_inside",
+      $1->entropy_inside, "entropy_outside", $1->entropy_outside);
+  if (!numbers) SWIG_fail;
+  $result = SWIG_Python_AppendOutput($result, numbers);
+}
+
 /* Given a truth value: whether the result is wanted; False if not (None would be dropped from the list). */
 %typemap(in) double *WANTED (double value, int wanted) {
   if ((wanted = PyObject_IsTrue($input)) < 0) SWIG_fail;

@@ -40,6 +40,7 @@ BDLR_SCALAR(bdl_likelihood, bdlr_int32)
 BDLR_SCALAR(bdl_initialization, bdlr_int32)
 BDLR_SCALAR(bdl_predict_method, bdlr_int32)
 BDLR_SCALAR(bdl_scale, bdlr_int32)
+BDLR_SCALAR(bdl_score, bdlr_int32)
 %typemap(in) bdl_status { $1 = (bdl_status)bdlr_int32($input, "$symname", "$1_name"); }
 %typemap(freearg) const char * ""
 %typemap(out) int64_t { $result = Rf_ScalarReal((double)$1); }
@@ -71,6 +72,12 @@ BDLR_OUTPUT(int64_t, Rf_ScalarReal)
 BDLR_OUTPUT(int32_t, Rf_ScalarInteger)
 BDLR_OUTPUT(bdl_option_type, Rf_ScalarInteger)
 BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
+%typemap(in, numinputs=0) bdl_ood_report * (bdl_ood_report report) {
+  report.struct_size = sizeof report;
+  $1 = &report;
+}
+%typemap(argout) bdl_ood_report * { r_ans = bdlr_output($result, $n, "$1_name", bdlr_from_report($1)); }
+%typemap(freearg) bdl_ood_report * ""
 /* As above, where an output may be impossible: R says whether it is wanted. */
 %typemap(in) double *WANTED (double output) {
   $1 = bdlr_logical($input, "$symname", "$1_name") ? &output : NULL;

@@ -1,10 +1,38 @@
 #include "bdl/metrics.h"
 
+#include <utility>
+
+#include "c_api/convert.hpp"
 #include "c_api/guard.hpp"
+#include "metrics/detection.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/ranking.hpp"
+#include "metrics/temperature.hpp"
 
 using bdl::guard;
 using bdl::not_null;
+
+namespace {
+
+bdl::Ranking ranking_of(const bdl_matrix& positive, const bdl_matrix& negative) {
+  auto first = bdl::scores_of(positive, "positive"), second = bdl::scores_of(negative, "negative");
+  return {std::move(first), std::move(second)};
+}
+
+void check_score(const bdl_score& score) {
+  bdl::check_enum(score, BDL_SCORE_CONFIDENCE, BDL_SCORE_ENTROPY, "score");
+}
+
+/// The first version is all that there is.
+void check_report(const bdl_ood_report* report) {
+  not_null(report, "report");
+  if (report->struct_size != sizeof *report)
+    fail(bdl::Status::ERROR_INVALID_ARGUMENT,
+         "report has struct_size %zu, expected sizeof(bdl_ood_report): %zu", report->struct_size,
+         sizeof *report);
+}
+
+}  // namespace
 
 bdl_status bdl_metric_rmse(bdl_matrix mean, bdl_matrix y, double* rmse) {
   return guard("bdl_metric_rmse", [&] {
@@ -36,11 +64,104 @@ bdl_status bdl_metric_brier(bdl_matrix probabilities, bdl_matrix y, double* brie
   });
 }
 
+bdl_status bdl_metric_nll(bdl_matrix probabilities, bdl_matrix y, double* nll) {
+  return guard("bdl_metric_nll", [&] {
+    not_null(nll, "nll");
+    *nll = bdl::negative_log_likelihood(probabilities, y);
+  });
+}
+
 bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, double* ece) {
   return guard("bdl_metric_ece", [&] {
     not_null(ece, "ece");
     *ece = bdl::expected_calibration_error(probabilities, y, bins);
   });
+}
+
+bdl_status bdl_metric_calibration_curve(bdl_matrix probabilities, bdl_matrix y, bdl_matrix_out curve) {
+  return guard("bdl_metric_calibration_curve", [&] { bdl::calibration_curve(probabilities, y, curve); });
+}
+
+bdl_status bdl_metric_entropy(bdl_matrix probabilities, bdl_matrix_out entropy) {
+  return guard("bdl_metric_entropy", [&] { bdl::entropies(probabilities, entropy); });
+}
+
+bdl_status bdl_metric_entropy_histogram(bdl_matrix probabilities, bdl_matrix_out counts) {
+  return guard("bdl_metric_entropy_histogram", [&] { bdl::entropy_histogram(probabilities, counts); });
+}
+
+bdl_status bdl_metric_auroc(bdl_matrix positive, bdl_matrix negative, double* auroc) {
+  return guard("bdl_metric_auroc", [&] {
+    not_null(auroc, "auroc");
+    *auroc = ranking_of(positive, negative).auroc();
+  });
+}
+
+bdl_status bdl_metric_aupr(bdl_matrix positive, bdl_matrix negative, double* aupr) {
+  return guard("bdl_metric_aupr", [&] {
+    not_null(aupr, "aupr");
+    *aupr = ranking_of(positive, negative).average_precision();
+  });
+}
+
+bdl_status bdl_metric_fpr(bdl_matrix positive, bdl_matrix negative, double tpr, double* fpr,
+                          double* threshold) {
+  return guard("bdl_metric_fpr", [&] {
+    not_null(fpr, "fpr");
+    if (!(tpr > 0 && tpr <= 1))
+      fail(bdl::Status::ERROR_INVALID_ARGUMENT, "tpr is %g, expected a number in (0, 1]", tpr);
+    const auto found = ranking_of(positive, negative).false_positive_rate(tpr);
+    *fpr = found.rate;
+    if (threshold) *threshold = found.threshold;
+  });
+}
+
+bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix negative, double* error) {
+  return guard("bdl_metric_detection_error", [&] {
+    not_null(error, "error");
+    *error = ranking_of(positive, negative).detection_error();
+  });
+}
+
+bdl_status bdl_metric_roc_curve(bdl_matrix positive, bdl_matrix negative, bdl_matrix_out curve) {
+  return guard("bdl_metric_roc_curve", [&] {
+    const bdl::Ranking ranking = ranking_of(positive, negative);
+    const bdl::Index points = positive.rows + negative.rows + 1;
+    bdl::check_output(curve, points, 3, "curve");
+    bdl::Buffer<double> memory(3 * points);
+    ranking.curve(memory.matrix(3, points));
+    bdl::scatter<double>(memory.matrix(3, points), curve);
+  });
+}
+
+bdl_status bdl_metric_auroc_correct(bdl_matrix probabilities, bdl_matrix y, bdl_score score, double* auroc) {
+  return guard("bdl_metric_auroc_correct", [&] {
+    not_null(auroc, "auroc");
+    check_score(score);
+    *auroc = bdl::auroc_of_correct(probabilities, y, score);
+  });
+}
+
+bdl_status bdl_metric_ood(bdl_matrix inside, bdl_matrix outside, bdl_score score, bdl_ood_report* report) {
+  return guard("bdl_metric_ood", [&] {
+    check_report(report);
+    check_score(score);
+    bdl_ood_report found = bdl::detect_outside(inside, outside, score);
+    found.struct_size = report->struct_size;
+    *report = found;
+  });
+}
+
+bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* temperature) {
+  return guard("bdl_temperature_fit", [&] {
+    not_null(temperature, "temperature");
+    *temperature = bdl::fit_temperature(logits, y);
+  });
+}
+
+bdl_status bdl_temperature_apply(bdl_matrix logits, double temperature, bdl_matrix_out log_probabilities) {
+  return guard("bdl_temperature_apply",
+               [&] { bdl::apply_temperature(logits, temperature, log_probabilities); });
 }
 
 bdl_status bdl_metric_coverage(bdl_matrix lower, bdl_matrix upper, bdl_matrix y, double* coverage) {

@@ -47,7 +47,7 @@ def functions_of_headers():
             yield Function(name, normal(result), [parameter(part) for part in parts])
 
 
-outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*"}
+outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_ood_report*"}
 outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", "predictor", "search")}
 # What bdl.i asks for: whether these outputs are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
@@ -103,7 +103,7 @@ def julia_type(c_type):
         return julia_types[c_type]
     if re.fullmatch(r"bdl_\w+_fn", c_type):
         return "Ptr{Cvoid}"
-    if c_type in ("bdl_matrix*", "bdl_model_callbacks*"):
+    if c_type in ("bdl_matrix*", "bdl_model_callbacks*", "bdl_ood_report*"):
         return "Ptr{%s}" % c_type[:-1]
     handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search))(\**)", c_type)
     if handle:

@@ -225,6 +225,25 @@ const Case readings[] = {
      }},
     {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
     {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},
+    {"bdl_metric_calibration_curve",
+     [](trained&) { return bdl_metric_calibration_curve(in(4, 1), in(4, 1), out(10, 3)); }},
+    {"bdl_metric_entropy", [](trained&) { return bdl_metric_entropy(in(4, 1), out(4, 1)); }},
+    {"bdl_metric_entropy_histogram",
+     [](trained&) { return bdl_metric_entropy_histogram(in(4, 1), out(10, 1)); }},
+    {"bdl_metric_auroc", [](trained&) { return bdl_metric_auroc(in(4, 1), in(5, 1), scratch); }},
+    {"bdl_metric_roc_curve", [](trained&) { return bdl_metric_roc_curve(in(4, 1), in(5, 1), out(10, 3)); }},
+    {"bdl_metric_auroc_correct",
+     [](trained&) {
+       static const double labels[] = {0, 1, 1, 0};
+       return bdl_metric_auroc_correct(in(4, 1), bdl_f64(labels, 4, 1), BDL_SCORE_ENTROPY, scratch);
+     }},
+    {"bdl_metric_ood",
+     [](trained&) {
+       bdl_ood_report report{};
+       report.struct_size = sizeof report;
+       return bdl_metric_ood(in(4, 1), in(5, 1), BDL_SCORE_CONFIDENCE, &report);
+     }},
+    {"bdl_temperature_apply", [](trained&) { return bdl_temperature_apply(in(4, 3), 2, out(4, 3)); }},
     {"bdl_metric_crps", [](trained&) { return bdl_metric_crps(in(4, 5), in(4, 1), scratch); }},
     {"bdl_save", [](trained& t) { return bdl_save(path, nullptr, nullptr, t.optimizer); }},
 };

@@ -19,7 +19,8 @@ template <class... Arguments>
 void expect_name(const char* name, bdl_status (*function)(Arguments...)) {
   const bdl_status status = function(absent<Arguments>()...);
   const std::string message = bdl_last_error();
-  if (status != BDL_ERROR_INVALID_ARGUMENT || !message.starts_with(std::string(name) + ": "))
+  const bool refused = status == BDL_ERROR_INVALID_ARGUMENT || status == BDL_ERROR_SHAPE;
+  if (!refused || !message.starts_with(std::string(name) + ": "))
     fail_msg("%s gave %s: %s", name, bdl_status_name(status), message.c_str());
 }
 

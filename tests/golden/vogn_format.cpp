@@ -85,7 +85,9 @@ bdl::ConstMatrixView<double> VognProblem::targets(Index step) const {
 }
 
 bool replay_vogn(const Json& file) {
-  bool good = true;
+  const double of_metrics = compare_vogn_metrics(file);
+  std::printf("%-24s %.3g\n", "metrics", of_metrics);
+  bool good = of_metrics <= tolerance;
   for (const Json& json : file.at("problems")) {
     const VognProblem problem(file, json);
     const double error = std::max({compare_vogn_cases(file, problem), compare_vogn_mean(file, problem),

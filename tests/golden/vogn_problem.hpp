@@ -24,6 +24,8 @@ struct VognProblem {
 double compare_vogn_cases(const Json& file, const VognProblem& problem);
 /// Outputs, losses, gradient and squares at the mean; running statistics; Fisher diagonals and EWC.
 double compare_vogn_mean(const Json& file, const VognProblem& problem);
+/// The sets of probabilities: scores of classification and out-of-distribution detection.
+double compare_vogn_metrics(const Json& file);
 
 /// Kronecker factors and the posteriors made of them; steps of the cases kfac and noisy-kfac.
 double compare_vogn_kronecker(const Json& file, const VognProblem& problem);

@@ -1,5 +1,8 @@
 // What metrics refuse: the status, and a message that names the argument, what was given, what was expected.
 #include "metric_tables.hpp"
+#include "metrics/detection.hpp"
+#include "metrics/ranking.hpp"
+#include "metrics/temperature.hpp"
 
 namespace {
 
@@ -39,7 +42,15 @@ struct Case {
 std::vector<Case> all_metrics() {
   const Table four(2, 2, {1, 2, 3, 4}), more(2, 2, {2, 3, 4, 5}), labels(2, 1, {0, 1});
   const Table probabilities(2, 2, {0.5, 0.5, 0.25, 0.75});
+  static double room[12];  // of outputs
+  const auto curve = [](const auto& a) { calibration_curve(a[0], a[1], bdl_f64_out(room, 4, 3)); };
+  const auto likelihood = [](const auto& a) { negative_log_likelihood(a[0], a[1]); };
+  const auto correct = [](const auto& a) { auroc_of_correct(a[0], a[1], BDL_SCORE_CONFIDENCE); };
   return {
+      {{"probabilities", "y"}, {probabilities, labels}, likelihood},
+      {{"probabilities", "y"}, {probabilities, labels}, curve},
+      {{"probabilities", "y"}, {probabilities, column({1, 1})}, correct},
+      {{"logits", "y"}, {four, labels}, [](const auto& a) { fit_temperature(a[0], a[1]); }},
       {{"mean", "y"}, {four, more}, [](const auto& a) { rmse(a[0], a[1]); }},
       {{"log_density"}, {labels}, [](const auto& a) { mean_log_predictive_density(a[0]); }},
       {{"probabilities", "y"}, {probabilities, labels}, [](const auto& a) { accuracy(a[0], a[1]); }},
@@ -108,12 +119,12 @@ void numbers_must_be_finite(void**) {
   });
 }
 
-/// Calls check for accuracy, Brier score and calibration error.
+/// Calls check for the metrics of probabilities and labels.
 void for_each_classification(const std::function<void(const Case&)>& check) {
   int count = 0;
   for (const Case& metric : all_metrics())
     if (std::strcmp(metric.names[0], "probabilities") == 0) check(metric), ++count;
-  assert_int_equal(count, 3);
+  assert_int_equal(count, 6);
 }
 
 void probabilities_must_be_probabilities(void**) {

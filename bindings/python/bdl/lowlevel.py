@@ -1886,6 +1886,10 @@ def bdl_metric_brier(probabilities, y):
     """
     return _lowlevel.bdl_metric_brier(probabilities, y)
 
+def bdl_metric_nll(probabilities, y):
+    r"""Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0."""
+    return _lowlevel.bdl_metric_nll(probabilities, y)
+
 def bdl_metric_ece(probabilities, y, bins):
     r"""
     Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.
@@ -1894,11 +1898,155 @@ def bdl_metric_ece(probabilities, y, bins):
     :type y: bdl_matrix
     :param y:             n x 1 class numbers
     :type bins: int64_t
-    :param bins:          equal-width confidence bins, >= 1; 15 is customary
+    :param bins:          equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary
     :type ece: float
     :param ece:           receives sum_b n_b / n |accuracy_b - confidence_b|
     """
     return _lowlevel.bdl_metric_ece(probabilities, y, bins)
+
+def bdl_metric_calibration_curve(probabilities, y, curve):
+    r"""
+    The reliability diagram that the calibration error sums up. Since 0.2.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1)
+    :type y: bdl_matrix
+    :param y:             n x 1 class numbers
+    :type curve: bdl_matrix_out
+    :param curve:         bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
+                             confidence; the last two are NaN where there are no examples
+    """
+    return _lowlevel.bdl_metric_calibration_curve(probabilities, y, curve)
+
+def bdl_metric_entropy(probabilities, entropy):
+    r"""
+    Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1), which is two classes
+    :type entropy: bdl_matrix_out
+    :param entropy:       n x 1
+    """
+    return _lowlevel.bdl_metric_entropy(probabilities, entropy)
+
+def bdl_metric_entropy_histogram(probabilities, counts):
+    r"""
+    Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1)
+    :type counts: bdl_matrix_out
+    :param counts:        bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0
+    """
+    return _lowlevel.bdl_metric_entropy_histogram(probabilities, counts)
+
+def bdl_metric_auroc(positive, negative):
+    r"""
+    Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in
+    [0, 1]. Since 0.2.
+    :type positive: bdl_matrix
+    :param positive: n x 1 scores, of which a higher one says positive
+    :type negative: bdl_matrix
+    :param negative: m x 1 scores
+    """
+    return _lowlevel.bdl_metric_auroc(positive, negative)
+
+def bdl_metric_aupr(positive, negative):
+    r"""
+    Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the
+    step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.
+    """
+    return _lowlevel.bdl_metric_aupr(positive, negative)
+
+def bdl_metric_fpr(positive, negative, tpr):
+    r"""
+    The false positive rate where the true positive rate is at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+    :type positive: bdl_matrix
+    :param positive:  n x 1 scores
+    :type negative: bdl_matrix
+    :param negative:  m x 1 scores
+    :type tpr: float
+    :param tpr:       in (0, 1]
+    :type fpr: float
+    :param fpr:       receives the share of negatives whose score is at least the threshold
+    :type threshold: float
+    :param threshold: receives the largest score that a share tpr of the positives reaches; may be NULL
+    """
+    return _lowlevel.bdl_metric_fpr(positive, negative, tpr)
+
+def bdl_metric_detection_error(positive, negative):
+    r"""The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."""
+    return _lowlevel.bdl_metric_detection_error(positive, negative)
+
+def bdl_metric_roc_curve(positive, negative, curve):
+    r"""
+    The ROC curve, from (0, 0) to (1, 1). Since 0.2.
+    :type positive: bdl_matrix
+    :param positive: n x 1 scores
+    :type negative: bdl_matrix
+    :param negative: m x 1 scores
+    :type curve: bdl_matrix_out
+    :param curve:    (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
+                        threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold
+                        infinity.
+    """
+    return _lowlevel.bdl_metric_roc_curve(positive, negative, curve)
+BDL_SCORE_CONFIDENCE = _lowlevel.BDL_SCORE_CONFIDENCE
+r""" the largest probability"""
+BDL_SCORE_ENTROPY = _lowlevel.BDL_SCORE_ENTROPY
+r""" minus the entropy, in nats"""
+
+def bdl_metric_auroc_correct(probabilities, y, score):
+    r"""
+    Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since
+    0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1)
+    :type y: bdl_matrix
+    :param y:             n x 1 class numbers
+    :type score: int
+    :param score:         by which certainty
+    :type auroc: float
+    :param auroc:         receives it
+    """
+    return _lowlevel.bdl_metric_auroc_correct(probabilities, y, score)
+
+def bdl_metric_ood(inside, outside, score):
+    r"""
+    Out-of-distribution detection by certainty. Since 0.2.
+    :type inside: bdl_matrix
+    :param inside:  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
+    :type outside: bdl_matrix
+    :param outside: m x K probabilities of others
+    :type score: int
+    :param score:   by which certainty
+    :type report: bdl_ood_report
+    :param report:  receives the scores
+    """
+    return _lowlevel.bdl_metric_ood(inside, outside, score)
+
+def bdl_temperature_fit(logits, y):
+    r"""
+    The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data
+    (Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know
+    no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+    :type logits: bdl_matrix
+    :param logits:      n x K, K >= 2; log probabilities serve as well
+    :type y: bdl_matrix
+    :param y:           n x 1 class numbers
+    :type temperature: float
+    :param temperature: receives T
+    """
+    return _lowlevel.bdl_temperature_fit(logits, y)
+
+def bdl_temperature_apply(logits, temperature, log_probabilities):
+    r"""
+    log softmax(logits / T), row by row. Since 0.2.
+    :type logits: bdl_matrix
+    :param logits:            n x K, K >= 2; log probabilities serve as well
+    :type temperature: float
+    :param temperature:       T > 0
+    :type log_probabilities: bdl_matrix_out
+    :param log_probabilities: n x K, may be the same memory as logits
+    """
+    return _lowlevel.bdl_temperature_apply(logits, temperature, log_probabilities)
 
 def bdl_metric_coverage(lower, upper, y):
     r""" Fraction of entries of y inside [lower, upper] (all n x C), in [0, 1]. Since 0.1."""

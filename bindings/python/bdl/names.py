@@ -48,3 +48,4 @@ scales = _names("scale", "linear log", "BDL_SCALE_")
 option_types = Names(
     "type", {"double": lowlevel.BDL_OPTION_DOUBLE, "int": lowlevel.BDL_OPTION_INT, "choice": lowlevel.BDL_OPTION_CHOICE}
 )
+scores = _names("score", "confidence entropy", "BDL_SCORE_")

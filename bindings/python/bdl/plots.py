@@ -1,4 +1,4 @@
-"""Plots of estimators, by Matplotlib: each draws into ``ax``, or new axes, and returns them."""
+"""Plots of estimators and of class probabilities, by Matplotlib: each draws into ``ax``, or new axes, and returns them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any, Sequence
 
 import numpy as np
 from sklearn.base import is_classifier
+
+from . import metrics
+from .estimators.targets import labels, numbers_of_labels
 
 _BANDS = (0.5, 0.9)
 
@@ -47,26 +50,66 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
 def plot_calibration(estimator: Any, X: Any, y: Any, ax: Any = None, bins: int = 10) -> Any:
     """Whether stated probabilities are true: of classifiers, how often the predicted class is right by its probability;
     of regressors, how often y is inside of central intervals by theirs. Honest ones are on the diagonal."""
-    draw = _reliability if is_classifier(estimator) else _coverage
-    ax = _axes(ax)
-    ax.plot([0, 1], [0, 1], "k:", label="perfect calibration")
-    draw(estimator, X, y, ax, bins)
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    if is_classifier(estimator):
+        numbers = numbers_of_labels(labels(y), estimator.classes_)
+        return plot_reliability(estimator.predict_proba(X), numbers, ax, bins)
+    ax = _unit_square(_axes(ax), "perfect calibration")
+    _coverage(estimator, X, y, ax, bins)
     ax.legend()
     return ax
 
 
-def _reliability(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:
-    probabilities = estimator.predict_proba(X)
-    confidence = probabilities.max(axis=1)
-    right = estimator.classes_[probabilities.argmax(axis=1)] == np.asarray(y)
-    number = np.minimum((confidence * bins).astype(int), bins - 1)
-    used = np.unique(number)
-    means = np.array([(confidence[number == b].mean(), right[number == b].mean()) for b in used])
-    sizes = np.array([np.mean(number == b) for b in used])
-    ax.plot(means[:, 0], means[:, 1], "-", color="C0")
-    ax.scatter(means[:, 0], means[:, 1], s=20 + 200 * sizes, color="C0", label="observed (size: share of the data)")
+def plot_reliability(probabilities: Any, y: Any, ax: Any = None, bins: int = 10) -> Any:
+    """How often the predicted class is right by its probability: ``metrics.calibration_curve`` with points as large as their
+    share of the data. ``y`` are class numbers.
+
+    >>> plot_reliability([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1]).get_ylabel()
+    'share of right predictions'
+    """
+    curve = metrics.calibration_curve(probabilities, y, bins)
+    used = curve.counts > 0
+    confidence, accuracy, shares = curve.confidence[used], curve.accuracy[used], curve.counts[used] / curve.counts.sum()
+    ax = _unit_square(_axes(ax), "perfect calibration")
+    ax.plot(confidence, accuracy, "-", color="C0")
+    ax.scatter(confidence, accuracy, s=20 + 200 * shares, color="C0", label="observed (size: share of the data)")
     ax.set(xlabel="probability of the predicted class", ylabel="share of right predictions")
+    ax.legend()
+    return ax
+
+
+def plot_entropies(groups: dict[str, Any], ax: Any = None, bins: int = 15) -> Any:
+    """Histograms of the entropy of class probabilities, as shares of each group, from 0 to log K.
+
+    >>> plot_entropies({"digits": [[0.9, 0.1]], "letters": [[0.5, 0.5], [0.6, 0.4]]}, bins=5).get_xlabel()
+    'entropy (nats)'
+    """
+    ax = _axes(ax)
+    for name, probabilities in groups.items():
+        counts, edges = metrics.entropy_histogram(probabilities, bins)
+        ax.stairs(counts / counts.sum(), edges, fill=True, alpha=0.5, label=name)
+    ax.set(xlabel="entropy (nats)", ylabel="share")
+    ax.legend()
+    return ax
+
+
+def plot_roc(positive: Any, negative: Any, ax: Any = None) -> Any:
+    """The ROC curve of scores, and its area.
+
+    >>> plot_roc([3, 1, 2], [2, 0]).get_legend().get_texts()[1].get_text()
+    'AUROC 0.750'
+    """
+    ax = _unit_square(_axes(ax), "no better than chance")
+    curve = metrics.roc_curve(positive, negative)
+    ax.plot(curve.fpr, curve.tpr, color="C0", label=f"AUROC {metrics.auroc(positive, negative):.3f}")
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    ax.legend()
+    return ax
+
+
+def _unit_square(ax: Any, diagonal: str) -> Any:
+    ax.plot([0, 1], [0, 1], "k:", label=diagonal)
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    return ax
 
 
 def _coverage(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:

@@ -2989,31 +2989,33 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_bdl_matrix_out swig_types[7]
 #define SWIGTYPE_p_bdl_model swig_types[8]
 #define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
-#define SWIGTYPE_p_bdl_optimizer swig_types[10]
-#define SWIGTYPE_p_bdl_option_type swig_types[11]
-#define SWIGTYPE_p_bdl_posterior swig_types[12]
-#define SWIGTYPE_p_bdl_predict_method swig_types[13]
-#define SWIGTYPE_p_bdl_predictor swig_types[14]
-#define SWIGTYPE_p_bdl_scale swig_types[15]
-#define SWIGTYPE_p_bdl_search swig_types[16]
-#define SWIGTYPE_p_bdl_status swig_types[17]
-#define SWIGTYPE_p_char swig_types[18]
-#define SWIGTYPE_p_double swig_types[19]
-#define SWIGTYPE_p_f_p_void__void swig_types[20]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[21]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[22]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[23]
-#define SWIGTYPE_p_int32_t swig_types[24]
-#define SWIGTYPE_p_int64_t swig_types[25]
-#define SWIGTYPE_p_p_bdl_model swig_types[26]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[27]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[28]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[29]
-#define SWIGTYPE_p_p_bdl_search swig_types[30]
-#define SWIGTYPE_p_p_char swig_types[31]
-#define SWIGTYPE_p_uint64_t swig_types[32]
-static swig_type_info *swig_types[34];
-static swig_module_info swig_module = {swig_types, 33, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_ood_report swig_types[10]
+#define SWIGTYPE_p_bdl_optimizer swig_types[11]
+#define SWIGTYPE_p_bdl_option_type swig_types[12]
+#define SWIGTYPE_p_bdl_posterior swig_types[13]
+#define SWIGTYPE_p_bdl_predict_method swig_types[14]
+#define SWIGTYPE_p_bdl_predictor swig_types[15]
+#define SWIGTYPE_p_bdl_scale swig_types[16]
+#define SWIGTYPE_p_bdl_score swig_types[17]
+#define SWIGTYPE_p_bdl_search swig_types[18]
+#define SWIGTYPE_p_bdl_status swig_types[19]
+#define SWIGTYPE_p_char swig_types[20]
+#define SWIGTYPE_p_double swig_types[21]
+#define SWIGTYPE_p_f_p_void__void swig_types[22]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[23]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[24]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[25]
+#define SWIGTYPE_p_int32_t swig_types[26]
+#define SWIGTYPE_p_int64_t swig_types[27]
+#define SWIGTYPE_p_p_bdl_model swig_types[28]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[29]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[30]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[31]
+#define SWIGTYPE_p_p_bdl_search swig_types[32]
+#define SWIGTYPE_p_p_char swig_types[33]
+#define SWIGTYPE_p_uint64_t swig_types[34]
+static swig_type_info *swig_types[36];
+static swig_module_info swig_module = {swig_types, 35, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -12253,6 +12255,68 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_metric_nll(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_nll", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_nll: probabilities", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_nll: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_nll(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_metric_ece(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_matrix arg1 ;
@@ -12314,6 +12378,772 @@ fail:
   }
   {
     view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_calibration_curve(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_calibration_curve", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_calibration_curve: probabilities", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_calibration_curve: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_metric_calibration_curve: curve", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_calibration_curve(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_entropy(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_entropy", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_entropy: probabilities", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_entropy: entropy", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_entropy(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_entropy_histogram(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_entropy_histogram", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_entropy_histogram: probabilities", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_entropy_histogram: counts", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_entropy_histogram(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_auroc(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_auroc", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_auroc: positive", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_auroc: negative", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_auroc(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_aupr(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_aupr", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_aupr: positive", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_aupr: negative", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_aupr(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_fpr(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double arg3 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value4 ;
+  double value5 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_fpr", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_fpr: positive", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_fpr: negative", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (double_argument(swig_obj[2], "bdl_metric_fpr: tpr", &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_fpr(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_detection_error(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_detection_error", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_detection_error: positive", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_detection_error: negative", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_detection_error(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_roc_curve(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_roc_curve", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_roc_curve: positive", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_roc_curve: negative", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_metric_roc_curve: curve", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_roc_curve(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_auroc_correct(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_score arg3 ;
+  double *arg4 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  int64_t number3 ;
+  double value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_auroc_correct", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_auroc_correct: probabilities", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_auroc_correct: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_metric_auroc_correct: score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_score)number3;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_auroc_correct(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_ood(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_score arg3 ;
+  bdl_ood_report *arg4 = (bdl_ood_report *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  int64_t number3 ;
+  bdl_ood_report report4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    report4.struct_size = sizeof report4;
+    arg4 = &report4;
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_ood", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_metric_ood: inside", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_metric_ood: outside", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_metric_ood: score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_score)number3;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_ood(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const numbers = Py_BuildValue(
+      "{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "auroc", arg4->auroc, "aupr", arg4->aupr, "aupr_out", arg4->aupr_out, "fpr95",
+      arg4->fpr95, "threshold", arg4->threshold, "detection_error", arg4->detection_error, "entropy_inside",
+      arg4->entropy_inside, "entropy_outside", arg4->entropy_outside);
+    if (!numbers) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, numbers);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_temperature_fit(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_temperature_fit", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_temperature_fit: logits", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_temperature_fit: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_temperature_fit(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_temperature_apply(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  double arg2 ;
+  bdl_matrix_out arg3 ;
+  View view1 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_temperature_apply", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_temperature_apply: logits", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (double_argument(swig_obj[1], "bdl_temperature_apply: temperature", &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_temperature_apply: log_probabilities", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_temperature_apply(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view3); 
   }
   return NULL;
 }
@@ -14885,6 +15715,7 @@ static PyMethodDef SwigMethods[] = {
 		"Brier score: mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950); for n x 1\n"
 		"probabilities both classes count. Since 0.1.\n"
 		""},
+	 { "bdl_metric_nll", _wrap_bdl_metric_nll, METH_VARARGS, "Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0."},
 	 { "bdl_metric_ece", _wrap_bdl_metric_ece, METH_VARARGS, "\n"
 		"Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.\n"
 		":type probabilities: bdl_matrix\n"
@@ -14892,9 +15723,113 @@ static PyMethodDef SwigMethods[] = {
 		":type y: bdl_matrix\n"
 		":param y:             n x 1 class numbers\n"
 		":type bins: int64_t\n"
-		":param bins:          equal-width confidence bins, >= 1; 15 is customary\n"
+		":param bins:          equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary\n"
 		":type ece: float\n"
 		":param ece:           receives sum_b n_b / n |accuracy_b - confidence_b|\n"
+		""},
+	 { "bdl_metric_calibration_curve", _wrap_bdl_metric_calibration_curve, METH_VARARGS, "\n"
+		"The reliability diagram that the calibration error sums up. Since 0.2.\n"
+		":type probabilities: bdl_matrix\n"
+		":param probabilities: n x K, or n x 1: P(y = 1)\n"
+		":type y: bdl_matrix\n"
+		":param y:             n x 1 class numbers\n"
+		":type curve: bdl_matrix_out\n"
+		":param curve:         bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean\n"
+		"                         confidence; the last two are NaN where there are no examples\n"
+		""},
+	 { "bdl_metric_entropy", _wrap_bdl_metric_entropy, METH_VARARGS, "\n"
+		"Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.\n"
+		":type probabilities: bdl_matrix\n"
+		":param probabilities: n x K, or n x 1: P(y = 1), which is two classes\n"
+		":type entropy: bdl_matrix_out\n"
+		":param entropy:       n x 1\n"
+		""},
+	 { "bdl_metric_entropy_histogram", _wrap_bdl_metric_entropy_histogram, METH_VARARGS, "\n"
+		"Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.\n"
+		":type probabilities: bdl_matrix\n"
+		":param probabilities: n x K, or n x 1: P(y = 1)\n"
+		":type counts: bdl_matrix_out\n"
+		":param counts:        bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0\n"
+		""},
+	 { "bdl_metric_auroc", _wrap_bdl_metric_auroc, METH_VARARGS, "\n"
+		"Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in\n"
+		"[0, 1]. Since 0.2.\n"
+		":type positive: bdl_matrix\n"
+		":param positive: n x 1 scores, of which a higher one says positive\n"
+		":type negative: bdl_matrix\n"
+		":param negative: m x 1 scores\n"
+		""},
+	 { "bdl_metric_aupr", _wrap_bdl_metric_aupr, METH_VARARGS, "\n"
+		"Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the\n"
+		"step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.\n"
+		""},
+	 { "bdl_metric_fpr", _wrap_bdl_metric_fpr, METH_VARARGS, "\n"
+		"The false positive rate where the true positive rate is at least tpr; \"FPR95\" for tpr = 0.95. Since 0.2.\n"
+		":type positive: bdl_matrix\n"
+		":param positive:  n x 1 scores\n"
+		":type negative: bdl_matrix\n"
+		":param negative:  m x 1 scores\n"
+		":type tpr: float\n"
+		":param tpr:       in (0, 1]\n"
+		":type fpr: float\n"
+		":param fpr:       receives the share of negatives whose score is at least the threshold\n"
+		":type threshold: float\n"
+		":param threshold: receives the largest score that a share tpr of the positives reaches; may be NULL\n"
+		""},
+	 { "bdl_metric_detection_error", _wrap_bdl_metric_detection_error, METH_VARARGS, "The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."},
+	 { "bdl_metric_roc_curve", _wrap_bdl_metric_roc_curve, METH_VARARGS, "\n"
+		"The ROC curve, from (0, 0) to (1, 1). Since 0.2.\n"
+		":type positive: bdl_matrix\n"
+		":param positive: n x 1 scores\n"
+		":type negative: bdl_matrix\n"
+		":param negative: m x 1 scores\n"
+		":type curve: bdl_matrix_out\n"
+		":param curve:    (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose\n"
+		"                    threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold\n"
+		"                    infinity.\n"
+		""},
+	 { "bdl_metric_auroc_correct", _wrap_bdl_metric_auroc_correct, METH_VARARGS, "\n"
+		"Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since\n"
+		"0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.\n"
+		":type probabilities: bdl_matrix\n"
+		":param probabilities: n x K, or n x 1: P(y = 1)\n"
+		":type y: bdl_matrix\n"
+		":param y:             n x 1 class numbers\n"
+		":type score: int\n"
+		":param score:         by which certainty\n"
+		":type auroc: float\n"
+		":param auroc:         receives it\n"
+		""},
+	 { "bdl_metric_ood", _wrap_bdl_metric_ood, METH_VARARGS, "\n"
+		"Out-of-distribution detection by certainty. Since 0.2.\n"
+		":type inside: bdl_matrix\n"
+		":param inside:  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))\n"
+		":type outside: bdl_matrix\n"
+		":param outside: m x K probabilities of others\n"
+		":type score: int\n"
+		":param score:   by which certainty\n"
+		":type report: bdl_ood_report\n"
+		":param report:  receives the scores\n"
+		""},
+	 { "bdl_temperature_fit", _wrap_bdl_temperature_fit, METH_VARARGS, "\n"
+		"The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data\n"
+		"(Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know\n"
+		"no best one, as with logits that are right everywhere, and 1 where it makes no difference.\n"
+		":type logits: bdl_matrix\n"
+		":param logits:      n x K, K >= 2; log probabilities serve as well\n"
+		":type y: bdl_matrix\n"
+		":param y:           n x 1 class numbers\n"
+		":type temperature: float\n"
+		":param temperature: receives T\n"
+		""},
+	 { "bdl_temperature_apply", _wrap_bdl_temperature_apply, METH_VARARGS, "\n"
+		"log softmax(logits / T), row by row. Since 0.2.\n"
+		":type logits: bdl_matrix\n"
+		":param logits:            n x K, K >= 2; log probabilities serve as well\n"
+		":type temperature: float\n"
+		":param temperature:       T > 0\n"
+		":type log_probabilities: bdl_matrix_out\n"
+		":param log_probabilities: n x K, may be the same memory as logits\n"
 		""},
 	 { "bdl_metric_coverage", _wrap_bdl_metric_coverage, METH_VARARGS, " Fraction of entries of y inside [lower, upper] (all n x C), in [0, 1]. Since 0.1."},
 	 { "bdl_metric_crps", _wrap_bdl_metric_crps, METH_VARARGS, "\n"
@@ -15116,12 +16051,14 @@ static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|str
 static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_ood_report = {"_p_bdl_ood_report", "bdl_ood_report *|struct bdl_ood_report *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_score = {"_p_bdl_score", "bdl_score *|enum bdl_score *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
@@ -15151,12 +16088,14 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
   &_swigt__p_bdl_model_callbacks,
+  &_swigt__p_bdl_ood_report,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
   &_swigt__p_bdl_predictor,
   &_swigt__p_bdl_scale,
+  &_swigt__p_bdl_score,
   &_swigt__p_bdl_search,
   &_swigt__p_bdl_status,
   &_swigt__p_char,
@@ -15186,12 +16125,14 @@ static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 
 static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_ood_report[] = {  {&_swigt__p_bdl_ood_report, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_score[] = {  {&_swigt__p_bdl_score, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
@@ -15221,12 +16162,14 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
   _swigc__p_bdl_model_callbacks,
+  _swigc__p_bdl_ood_report,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
   _swigc__p_bdl_predictor,
   _swigc__p_bdl_scale,
+  _swigc__p_bdl_score,
   _swigc__p_bdl_search,
   _swigc__p_bdl_status,
   _swigc__p_char,
@@ -15768,6 +16711,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED_MONTE_CARLO",SWIG_From_int((int)(BDL_LINEARIZED_MONTE_CARLO)));
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED",SWIG_From_int((int)(BDL_LINEARIZED)));
   SWIG_Python_SetConstant(d, "BDL_LOCAL_MONTE_CARLO",SWIG_From_int((int)(BDL_LOCAL_MONTE_CARLO)));
+  SWIG_Python_SetConstant(d, "BDL_SCORE_CONFIDENCE",SWIG_From_int((int)(BDL_SCORE_CONFIDENCE)));
+  SWIG_Python_SetConstant(d, "BDL_SCORE_ENTROPY",SWIG_From_int((int)(BDL_SCORE_ENTROPY)));
   SWIG_Python_SetConstant(d, "BDL_SCALE_LINEAR",SWIG_From_int((int)(BDL_SCALE_LINEAR)));
   SWIG_Python_SetConstant(d, "BDL_SCALE_LOG",SWIG_From_int((int)(BDL_SCALE_LOG)));
   

@@ -31,7 +31,10 @@ export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initia
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
     set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps, noise, as_full, as_diagonal
 export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
-export rmse, log_predictive_density, accuracy, brier, ece, coverage, crps
+export rmse, log_predictive_density, accuracy, brier, nll, ece, calibration_curve, coverage, crps
+export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curve, auroc_correct, out_of_distribution,
+    fit_temperature, apply_temperature
+export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
 export save, load
 export networks, network_description
@@ -59,6 +62,8 @@ include("training.jl")
 include("streams.jl")
 include("predict.jl")
 include("metrics.jl")
+include("detection.jl")
+include("charts.jl")
 include("search.jl")
 include("checkpoint.jl")
 include("labels.jl")

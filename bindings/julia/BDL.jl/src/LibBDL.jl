@@ -2338,16 +2338,208 @@ function bdl_metric_brier(probabilities::Union{bdl_matrix,MatrixView}, y::Union{
 end
 
 """
+Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0.
+"""
+function bdl_metric_nll(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, nll::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_nll, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), probabilities, y, nll)
+end
+
+"""
 Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
 - `y`: n x 1 class numbers
-- `bins`: equal-width confidence bins, >= 1; 15 is customary
+- `bins`: equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary
 - `ece`: receives sum_b n_b / n |accuracy_b - confidence_b|
 """
 function bdl_metric_ece(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, bins::Integer, ece::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_ece, libbdl), Cint, (bdl_matrix, bdl_matrix, Int64, Ptr{Cdouble},), probabilities, y, bins, ece)
+end
+
+"""
+The reliability diagram that the calibration error sums up. Since 0.2.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1)
+- `y`: n x 1 class numbers
+- `curve`: bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
+  confidence; the last two are NaN where there are no examples
+"""
+function bdl_metric_calibration_curve(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, curve::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_metric_calibration_curve, libbdl), Cint, (bdl_matrix, bdl_matrix, bdl_matrix_out,), probabilities, y, curve)
+end
+
+"""
+Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1), which is two classes
+- `entropy`: n x 1
+"""
+function bdl_metric_entropy(probabilities::Union{bdl_matrix,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_metric_entropy, libbdl), Cint, (bdl_matrix, bdl_matrix_out,), probabilities, entropy)
+end
+
+"""
+Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1)
+- `counts`: bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0
+"""
+function bdl_metric_entropy_histogram(probabilities::Union{bdl_matrix,MatrixView}, counts::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_metric_entropy_histogram, libbdl), Cint, (bdl_matrix, bdl_matrix_out,), probabilities, counts)
+end
+
+"""
+Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in
+[0, 1]. Since 0.2.
+
+# Arguments
+- `positive`: n x 1 scores, of which a higher one says positive
+- `negative`: m x 1 scores
+"""
+function bdl_metric_auroc(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, auroc::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_auroc, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, auroc)
+end
+
+"""
+Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the
+step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.
+"""
+function bdl_metric_aupr(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, aupr::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_aupr, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, aupr)
+end
+
+"""
+The false positive rate where the true positive rate is at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+
+# Arguments
+- `positive`: n x 1 scores
+- `negative`: m x 1 scores
+- `tpr`: in (0, 1]
+- `fpr`: receives the share of negatives whose score is at least the threshold
+- `threshold`: receives the largest score that a share tpr of the positives reaches; may be NULL
+"""
+function bdl_metric_fpr(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, tpr::Real, fpr::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, threshold::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_fpr, libbdl), Cint, (bdl_matrix, bdl_matrix, Cdouble, Ptr{Cdouble}, Ptr{Cdouble},), positive, negative, tpr, fpr, threshold)
+end
+
+"""
+The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
+"""
+function bdl_metric_detection_error(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_detection_error, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, error)
+end
+
+"""
+The ROC curve, from (0, 0) to (1, 1). Since 0.2.
+
+# Arguments
+- `positive`: n x 1 scores
+- `negative`: m x 1 scores
+- `curve`: (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
+  threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold
+  infinity.
+"""
+function bdl_metric_roc_curve(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, curve::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_metric_roc_curve, libbdl), Cint, (bdl_matrix, bdl_matrix, bdl_matrix_out,), positive, negative, curve)
+end
+
+"""
+How certain a row of probabilities is, as a score.
+
+- `BDL_SCORE_CONFIDENCE` = 1: the largest probability
+- `BDL_SCORE_ENTROPY` = 2: minus the entropy, in nats
+"""
+const bdl_score = Cint
+const BDL_SCORE_CONFIDENCE = Cint(1)
+const BDL_SCORE_ENTROPY = Cint(2)
+const bdl_score_names = Dict{Cint,String}(
+    1 => "BDL_SCORE_CONFIDENCE",
+    2 => "BDL_SCORE_ENTROPY",
+)
+
+"""
+Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since
+0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1)
+- `y`: n x 1 class numbers
+- `score`: by which certainty
+- `auroc`: receives it
+"""
+function bdl_metric_auroc_correct(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, score::Integer, auroc::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_auroc_correct, libbdl), Cint, (bdl_matrix, bdl_matrix, Cint, Ptr{Cdouble},), probabilities, y, score, auroc)
+end
+
+"""
+How well certainty tells examples of the training distribution (positive) from others. Later versions append
+members; those that a caller's struct_size does not cover are not written:
+
+    bdl_ood_report report = {.struct_size = sizeof report};
+
+- `struct_size`: sizeof(bdl_ood_report), set by the caller
+- `auroc`: area under the ROC curve
+- `aupr`: average precision
+- `aupr_out`: average precision with the others as positives
+- `fpr95`: false positive rate at a true positive rate of 95 %
+- `threshold`: the score where it is
+- `detection_error`: the least mean of both error rates
+- `entropy_inside`: mean entropy of the training distribution's rows, in nats
+- `entropy_outside`: mean entropy of the others
+"""
+struct bdl_ood_report
+    struct_size::Csize_t
+    auroc::Cdouble
+    aupr::Cdouble
+    aupr_out::Cdouble
+    fpr95::Cdouble
+    threshold::Cdouble
+    detection_error::Cdouble
+    entropy_inside::Cdouble
+    entropy_outside::Cdouble
+end
+
+"""
+Out-of-distribution detection by certainty. Since 0.2.
+
+# Arguments
+- `inside`: n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
+- `outside`: m x K probabilities of others
+- `score`: by which certainty
+- `report`: receives the scores
+"""
+function bdl_metric_ood(inside::Union{bdl_matrix,MatrixView}, outside::Union{bdl_matrix,MatrixView}, score::Integer, report::Union{Ref{bdl_ood_report},DenseArray{bdl_ood_report},Ptr{Cvoid}})
+    return ccall((:bdl_metric_ood, libbdl), Cint, (bdl_matrix, bdl_matrix, Cint, Ptr{bdl_ood_report},), inside, outside, score, report)
+end
+
+"""
+The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data
+(Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know
+no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+
+# Arguments
+- `logits`: n x K, K >= 2; log probabilities serve as well
+- `y`: n x 1 class numbers
+- `temperature`: receives T
+"""
+function bdl_temperature_fit(logits::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, temperature::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_temperature_fit, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), logits, y, temperature)
+end
+
+"""
+log softmax(logits / T), row by row. Since 0.2.
+
+# Arguments
+- `logits`: n x K, K >= 2; log probabilities serve as well
+- `temperature`: T > 0
+- `log_probabilities`: n x K, may be the same memory as logits
+"""
+function bdl_temperature_apply(logits::Union{bdl_matrix,MatrixView}, temperature::Real, log_probabilities::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_temperature_apply, libbdl), Cint, (bdl_matrix, Cdouble, bdl_matrix_out,), logits, temperature, log_probabilities)
 end
 
 """

@@ -55,9 +55,22 @@ brier([0.8 0.2; 0.5 0.5], [0, 1])  # 0.29
 brier(probabilities, y) = read_out(out -> LibBDL.bdl_metric_brier(look(probabilities), look(y), out), Float64)
 
 """
+    nll(probabilities, y)
+
+Mean of -log p of the labels, in nats; arguments as for [`accuracy`](@ref).
+
+# Examples
+```julia
+nll([0.8 0.2; 0.5 0.5], [0, 1])  # 0.458
+```
+"""
+nll(probabilities, y) = read_out(out -> LibBDL.bdl_metric_nll(look(probabilities), look(y), out), Float64)
+
+"""
     ece(probabilities, y; bins = 15)
 
-Expected calibration error of the most probable class, in [0, 1]; arguments as for [`accuracy`](@ref).
+Expected calibration error of the most probable class over bins ((b - 1) / bins, b / bins] of its probability, in [0, 1];
+arguments as for [`accuracy`](@ref).
 
 # Examples
 ```julia
@@ -66,6 +79,27 @@ ece([0.2, 0.7, 0.6], [0, 1, 0])
 """
 ece(probabilities, y; bins::Integer = 15) =
     read_out(out -> LibBDL.bdl_metric_ece(look(probabilities), look(y), bins, out), Float64)
+
+"""
+    calibration_curve(probabilities, y; bins = 15)
+
+The reliability diagram that [`ece`](@ref) sums up: for each bin `(counts, accuracy, confidence)`, of which the last two are
+NaN where it is empty. [`draw_reliability`](@ref) draws it.
+
+# Examples
+```julia
+calibration_curve([0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1]; bins = 2).accuracy  # NaN, 0.667
+```
+"""
+function calibration_curve(probabilities, y; bins::Integer = 15)
+    curve = filled(view -> LibBDL.bdl_metric_calibration_curve(look(probabilities), look(y), view), rows(bins, 3, "bins"))
+    return (counts = Int.(curve[:, 1]), accuracy = curve[:, 2], confidence = curve[:, 3])
+end
+
+function rows(count::Integer, columns::Integer, what)
+    count >= 1 || throw(InvalidArgumentError("$what is $count; it must be 1 or more"))
+    return Matrix{Float64}(undef, count, columns)
+end
 
 """
     coverage(lower, upper, y)

@@ -17,6 +17,7 @@ const INITIALIZATIONS = words_of("initialization", LibBDL.bdl_initialization_nam
 const FAMILIES = words_of("family", LibBDL.bdl_family_names)
 const PREDICT_METHODS = words_of("method", LibBDL.bdl_predict_method_names)
 const SCALES = words_of("scale", LibBDL.bdl_scale_names, "BDL_SCALE_")
+const SCORES = words_of("score", LibBDL.bdl_score_names, "BDL_SCORE_")
 const DRAW_KINDS = words_of("kind of draws", LibBDL.bdl_draw_kind_names, "BDL_DRAW_")
 
 function number(words::Words, word)

@@ -715,9 +715,74 @@ bdl_metric_brier <- function(probabilities, y)
   .Call('R_swig_bdl_metric_brier', probabilities, y, FALSE, PACKAGE='bdl')
 }
 
+bdl_metric_nll <- function(probabilities, y)
+{
+  .Call('R_swig_bdl_metric_nll', probabilities, y, FALSE, PACKAGE='bdl')
+}
+
 bdl_metric_ece <- function(probabilities, y, bins)
 {
   .Call('R_swig_bdl_metric_ece', probabilities, y, bins, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_calibration_curve <- function(probabilities, y, curve)
+{
+  .Call('R_swig_bdl_metric_calibration_curve', probabilities, y, curve, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_entropy <- function(probabilities, entropy)
+{
+  .Call('R_swig_bdl_metric_entropy', probabilities, entropy, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_entropy_histogram <- function(probabilities, counts)
+{
+  .Call('R_swig_bdl_metric_entropy_histogram', probabilities, counts, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_auroc <- function(positive, negative)
+{
+  .Call('R_swig_bdl_metric_auroc', positive, negative, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_aupr <- function(positive, negative)
+{
+  .Call('R_swig_bdl_metric_aupr', positive, negative, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_fpr <- function(positive, negative, tpr)
+{
+  .Call('R_swig_bdl_metric_fpr', positive, negative, tpr, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_detection_error <- function(positive, negative)
+{
+  .Call('R_swig_bdl_metric_detection_error', positive, negative, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_roc_curve <- function(positive, negative, curve)
+{
+  .Call('R_swig_bdl_metric_roc_curve', positive, negative, curve, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_auroc_correct <- function(probabilities, y, score)
+{
+  .Call('R_swig_bdl_metric_auroc_correct', probabilities, y, score, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_ood <- function(inside, outside, score)
+{
+  .Call('R_swig_bdl_metric_ood', inside, outside, score, FALSE, PACKAGE='bdl')
+}
+
+bdl_temperature_fit <- function(logits, y)
+{
+  .Call('R_swig_bdl_temperature_fit', logits, y, FALSE, PACKAGE='bdl')
+}
+
+bdl_temperature_apply <- function(logits, temperature, log_probabilities)
+{
+  .Call('R_swig_bdl_temperature_apply', logits, temperature, log_probabilities, FALSE, PACKAGE='bdl')
 }
 
 bdl_metric_coverage <- function(lower, upper, y)

@@ -1176,31 +1176,33 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 #define SWIGTYPE_p_bdl_matrix_out swig_types[7]
 #define SWIGTYPE_p_bdl_model swig_types[8]
 #define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
-#define SWIGTYPE_p_bdl_optimizer swig_types[10]
-#define SWIGTYPE_p_bdl_option_type swig_types[11]
-#define SWIGTYPE_p_bdl_posterior swig_types[12]
-#define SWIGTYPE_p_bdl_predict_method swig_types[13]
-#define SWIGTYPE_p_bdl_predictor swig_types[14]
-#define SWIGTYPE_p_bdl_scale swig_types[15]
-#define SWIGTYPE_p_bdl_search swig_types[16]
-#define SWIGTYPE_p_bdl_status swig_types[17]
-#define SWIGTYPE_p_char swig_types[18]
-#define SWIGTYPE_p_f_p_void__void swig_types[19]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[20]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[21]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[22]
-#define SWIGTYPE_p_int32_t swig_types[23]
-#define SWIGTYPE_p_int64_t swig_types[24]
-#define SWIGTYPE_p_p_bdl_model swig_types[25]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[26]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[27]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[28]
-#define SWIGTYPE_p_p_bdl_search swig_types[29]
-#define SWIGTYPE_p_p_char swig_types[30]
-#define SWIGTYPE_p_uint64_t swig_types[31]
-#define SWIGTYPE_p_void swig_types[32]
-static swig_type_info *swig_types[34];
-static swig_module_info swig_module = {swig_types, 33, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_ood_report swig_types[10]
+#define SWIGTYPE_p_bdl_optimizer swig_types[11]
+#define SWIGTYPE_p_bdl_option_type swig_types[12]
+#define SWIGTYPE_p_bdl_posterior swig_types[13]
+#define SWIGTYPE_p_bdl_predict_method swig_types[14]
+#define SWIGTYPE_p_bdl_predictor swig_types[15]
+#define SWIGTYPE_p_bdl_scale swig_types[16]
+#define SWIGTYPE_p_bdl_score swig_types[17]
+#define SWIGTYPE_p_bdl_search swig_types[18]
+#define SWIGTYPE_p_bdl_status swig_types[19]
+#define SWIGTYPE_p_char swig_types[20]
+#define SWIGTYPE_p_f_p_void__void swig_types[21]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[22]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[23]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[24]
+#define SWIGTYPE_p_int32_t swig_types[25]
+#define SWIGTYPE_p_int64_t swig_types[26]
+#define SWIGTYPE_p_p_bdl_model swig_types[27]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[28]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[29]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[30]
+#define SWIGTYPE_p_p_bdl_search swig_types[31]
+#define SWIGTYPE_p_p_char swig_types[32]
+#define SWIGTYPE_p_uint64_t swig_types[33]
+#define SWIGTYPE_p_void swig_types[34]
+static swig_type_info *swig_types[36];
+static swig_module_info swig_module = {swig_types, 35, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -9620,6 +9622,55 @@ R_swig_bdl_metric_brier ( SEXP probabilities, SEXP y, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_metric_nll ( SEXP probabilities, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  double output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = bdlr_matrix(probabilities, 0, "bdl_metric_nll", "probabilities");
+  }
+  {
+    arg2 = bdlr_matrix(y, 0, "bdl_metric_nll", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_nll(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "nll", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_metric_ece ( SEXP probabilities, SEXP y, SEXP bins, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -9661,6 +9712,617 @@ R_swig_bdl_metric_ece ( SEXP probabilities, SEXP y, SEXP bins, SEXP s_swig_copy)
   r_ans = R_OutputValues;
   {
     r_ans = bdlr_output(r_ans, 1, "ece", Rf_ScalarReal(*arg4));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_calibration_curve ( SEXP probabilities, SEXP y, SEXP curve, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg1 = bdlr_matrix(probabilities, 0, "bdl_metric_calibration_curve", "probabilities");
+  }
+  {
+    arg2 = bdlr_matrix(y, 0, "bdl_metric_calibration_curve", "y");
+  }
+  {
+    arg3 = bdlr_matrix_out(curve, &array3, "bdl_metric_calibration_curve", "curve");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_calibration_curve(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "curve", array3);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_entropy ( SEXP probabilities, SEXP entropy, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  SEXP array2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg1 = bdlr_matrix(probabilities, 0, "bdl_metric_entropy", "probabilities");
+  }
+  {
+    arg2 = bdlr_matrix_out(entropy, &array2, "bdl_metric_entropy", "entropy");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_entropy(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "entropy", array2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_entropy_histogram ( SEXP probabilities, SEXP counts, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  SEXP array2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg1 = bdlr_matrix(probabilities, 0, "bdl_metric_entropy_histogram", "probabilities");
+  }
+  {
+    arg2 = bdlr_matrix_out(counts, &array2, "bdl_metric_entropy_histogram", "counts");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_entropy_histogram(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "counts", array2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_auroc ( SEXP positive, SEXP negative, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  double output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = bdlr_matrix(positive, 0, "bdl_metric_auroc", "positive");
+  }
+  {
+    arg2 = bdlr_matrix(negative, 0, "bdl_metric_auroc", "negative");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_auroc(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "auroc", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_aupr ( SEXP positive, SEXP negative, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  double output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = bdlr_matrix(positive, 0, "bdl_metric_aupr", "positive");
+  }
+  {
+    arg2 = bdlr_matrix(negative, 0, "bdl_metric_aupr", "negative");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_aupr(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "aupr", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_fpr ( SEXP positive, SEXP negative, SEXP tpr, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double arg3 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  double output4 ;
+  double output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg1 = bdlr_matrix(positive, 0, "bdl_metric_fpr", "positive");
+  }
+  {
+    arg2 = bdlr_matrix(negative, 0, "bdl_metric_fpr", "negative");
+  }
+  {
+    arg3 = (double)bdlr_double(tpr, "bdl_metric_fpr", "tpr");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_fpr(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "fpr", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "threshold", Rf_ScalarReal(*arg5));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_detection_error ( SEXP positive, SEXP negative, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  double output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = bdlr_matrix(positive, 0, "bdl_metric_detection_error", "positive");
+  }
+  {
+    arg2 = bdlr_matrix(negative, 0, "bdl_metric_detection_error", "negative");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_detection_error(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "error", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_roc_curve ( SEXP positive, SEXP negative, SEXP curve, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg1 = bdlr_matrix(positive, 0, "bdl_metric_roc_curve", "positive");
+  }
+  {
+    arg2 = bdlr_matrix(negative, 0, "bdl_metric_roc_curve", "negative");
+  }
+  {
+    arg3 = bdlr_matrix_out(curve, &array3, "bdl_metric_roc_curve", "curve");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_roc_curve(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "curve", array3);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_auroc_correct ( SEXP probabilities, SEXP y, SEXP score, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_score arg3 ;
+  double *arg4 = (double *) 0 ;
+  double output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    arg1 = bdlr_matrix(probabilities, 0, "bdl_metric_auroc_correct", "probabilities");
+  }
+  {
+    arg2 = bdlr_matrix(y, 0, "bdl_metric_auroc_correct", "y");
+  }
+  {
+    arg3 = (bdl_score)bdlr_int32(score, "bdl_metric_auroc_correct", "score");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_auroc_correct(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "auroc", Rf_ScalarReal(*arg4));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_ood ( SEXP inside, SEXP outside, SEXP score, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_score arg3 ;
+  bdl_ood_report *arg4 = (bdl_ood_report *) 0 ;
+  bdl_ood_report report4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    report4.struct_size = sizeof report4;
+    arg4 = &report4;
+  }
+  {
+    arg1 = bdlr_matrix(inside, 0, "bdl_metric_ood", "inside");
+  }
+  {
+    arg2 = bdlr_matrix(outside, 0, "bdl_metric_ood", "outside");
+  }
+  {
+    arg3 = (bdl_score)bdlr_int32(score, "bdl_metric_ood", "score");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_ood(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "report", bdlr_from_report(arg4));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_temperature_fit ( SEXP logits, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  double *arg3 = (double *) 0 ;
+  double output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg1 = bdlr_matrix(logits, 0, "bdl_temperature_fit", "logits");
+  }
+  {
+    arg2 = bdlr_matrix(y, 0, "bdl_temperature_fit", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_temperature_fit(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "temperature", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_temperature_apply ( SEXP logits, SEXP temperature, SEXP log_probabilities, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  double arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg1 = bdlr_matrix(logits, 0, "bdl_temperature_apply", "logits");
+  }
+  {
+    arg2 = (double)bdlr_double(temperature, "bdl_temperature_apply", "temperature");
+  }
+  {
+    arg3 = bdlr_matrix_out(log_probabilities, &array3, "bdl_temperature_apply", "log_probabilities");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_temperature_apply(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_probabilities", array3);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -10887,12 +11549,14 @@ static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|str
 static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_ood_report = {"_p_bdl_ood_report", "bdl_ood_report *|struct bdl_ood_report *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_score = {"_p_bdl_score", "bdl_score *|enum bdl_score *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enum bdl_status *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
@@ -10922,12 +11586,14 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
   &_swigt__p_bdl_model_callbacks,
+  &_swigt__p_bdl_ood_report,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
   &_swigt__p_bdl_predictor,
   &_swigt__p_bdl_scale,
+  &_swigt__p_bdl_score,
   &_swigt__p_bdl_search,
   &_swigt__p_bdl_status,
   &_swigt__p_char,
@@ -10957,12 +11623,14 @@ static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 
 static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_ood_report[] = {  {&_swigt__p_bdl_ood_report, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_score[] = {  {&_swigt__p_bdl_score, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
@@ -10992,12 +11660,14 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
   _swigc__p_bdl_model_callbacks,
+  _swigc__p_bdl_ood_report,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
   _swigc__p_bdl_predictor,
   _swigc__p_bdl_scale,
+  _swigc__p_bdl_score,
   _swigc__p_bdl_search,
   _swigc__p_bdl_status,
   _swigc__p_char,
@@ -11264,14 +11934,15 @@ SWIGEXPORT void SWIG_init(void) {
 SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_draws", (DL_FUNC) &R_swig_bdl_optimizer_set_draws, 3},
    {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
+   {"R_swig_bdl_metric_auroc", (DL_FUNC) &R_swig_bdl_metric_auroc, 3},
    {"R_swig_bdl_posterior_create_low_rank", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank, 4},
-   {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
    {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
+   {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
    {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
    {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
-   {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
+   {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
    {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
    {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
    {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
@@ -11292,17 +11963,18 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
    {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
-   {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
    {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
+   {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
    {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
+   {"R_swig_bdl_metric_ood", (DL_FUNC) &R_swig_bdl_metric_ood, 4},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
    {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
-   {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
+   {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
    {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
    {"R_swig_bdl_posterior_create_full_moment", (DL_FUNC) &R_swig_bdl_posterior_create_full_moment, 3},
    {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
@@ -11316,13 +11988,16 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
+   {"R_swig_bdl_metric_roc_curve", (DL_FUNC) &R_swig_bdl_metric_roc_curve, 4},
    {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
    {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
+   {"R_swig_bdl_metric_aupr", (DL_FUNC) &R_swig_bdl_metric_aupr, 3},
    {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
    {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
    {"R_swig_bdl_search_best", (DL_FUNC) &R_swig_bdl_search_best, 2},
    {"R_swig_bdl_posterior_create_layerwise_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_low_rank_moment, 3},
    {"R_swig_bdl_model_block", (DL_FUNC) &R_swig_bdl_model_block, 3},
+   {"R_swig_bdl_metric_fpr", (DL_FUNC) &R_swig_bdl_metric_fpr, 4},
    {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
@@ -11330,6 +12005,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
+   {"R_swig_bdl_metric_entropy", (DL_FUNC) &R_swig_bdl_metric_entropy, 3},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
    {"R_swig_bdl_optimizer_noise", (DL_FUNC) &R_swig_bdl_optimizer_noise, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
@@ -11353,10 +12029,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
    {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
+   {"R_swig_bdl_temperature_fit", (DL_FUNC) &R_swig_bdl_temperature_fit, 3},
    {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
    {"R_swig_bdl_posterior_as_full", (DL_FUNC) &R_swig_bdl_posterior_as_full, 2},
    {"R_swig_bdl_posterior_dropout_rates", (DL_FUNC) &R_swig_bdl_posterior_dropout_rates, 2},
+   {"R_swig_bdl_metric_entropy_histogram", (DL_FUNC) &R_swig_bdl_metric_entropy_histogram, 3},
    {"R_swig_bdl_checkpoint_parts", (DL_FUNC) &R_swig_bdl_checkpoint_parts, 2},
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
    {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
@@ -11376,8 +12054,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
    {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
-   {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
    {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
+   {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
    {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
    {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
@@ -11387,10 +12065,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
-   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
+   {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
+   {"R_swig_bdl_metric_calibration_curve", (DL_FUNC) &R_swig_bdl_metric_calibration_curve, 4},
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
+   {"R_swig_bdl_temperature_apply", (DL_FUNC) &R_swig_bdl_temperature_apply, 4},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
@@ -11402,6 +12082,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
    {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
+   {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
@@ -11417,6 +12098,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
+   {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
@@ -11425,6 +12107,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predictor_create", (DL_FUNC) &R_swig_bdl_predictor_create, 6},
    {"R_swig_bdl_posterior_sample", (DL_FUNC) &R_swig_bdl_posterior_sample, 5},
    {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
+   {"R_swig_bdl_metric_auroc_correct", (DL_FUNC) &R_swig_bdl_metric_auroc_correct, 4},
    {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
    {NULL, NULL, 0}
 };

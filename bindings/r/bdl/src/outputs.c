@@ -38,3 +38,15 @@ SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value) {
   const int count = count_named(names);
   return count == 1 ? value : only_named(list, names, count);
 }
+
+SEXP bdlr_from_report(const bdl_ood_report* report) {
+  const char* names[] = {"auroc",           "aupr",           "aupr_out",        "fpr95", "threshold",
+                         "detection_error", "entropy_inside", "entropy_outside", ""};
+  const double numbers[] = {report->auroc,           report->aupr,           report->aupr_out, report->fpr95,
+                            report->threshold,       report->detection_error, report->entropy_inside,
+                            report->entropy_outside};
+  SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int i = 0; i < LENGTH(list); ++i) SET_VECTOR_ELT(list, i, Rf_ScalarReal(numbers[i]));
+  UNPROTECT(1);
+  return list;
+}

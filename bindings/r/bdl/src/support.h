@@ -64,6 +64,7 @@ void bdlr_to_view(SEXP value, bdl_matrix_out view, const char* what); /* a copy 
 
 /* Outputs (outputs.c): n counts from 1; after the last, what R gets: a named list, or the only one. */
 SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value);
+SEXP bdlr_from_report(const bdl_ood_report* report); /* a named list of numbers */
 
 /* Trampolines (callbacks.c). Their user data is an R function, of progress a pair of function and handle, of
    user models a list of two functions. */

@@ -1,0 +1,65 @@
+#include "metrics/detection.hpp"
+
+#include <vector>
+
+#include "metrics/classification.hpp"
+#include "metrics/ranking.hpp"
+
+namespace bdl {
+namespace {
+
+double certainty(const ClassProbabilities& p, Index i, bdl_score score) {
+  return score == BDL_SCORE_CONFIDENCE ? p.confidence(i) : -p.entropy(i);
+}
+
+std::vector<double> certainties(const ClassProbabilities& p, bdl_score score) {
+  std::vector<double> values(static_cast<std::size_t>(p.examples()));
+  for (Index i = 0; i < p.examples(); ++i) values[static_cast<std::size_t>(i)] = certainty(p, i, score);
+  return values;
+}
+
+std::vector<double> negated(std::vector<double> values) {
+  for (double& value : values) value = -value;
+  return values;
+}
+
+double mean_entropy(const ClassProbabilities& p) {
+  double sum = 0;
+  for (Index i = 0; i < p.examples(); ++i) sum += p.entropy(i);
+  return sum / static_cast<double>(p.examples());
+}
+
+}  // namespace
+
+double auroc_of_correct(const Array& probabilities, const Array& y, bdl_score score) {
+  const Classification data(probabilities, y);
+  std::vector<double> right, wrong;
+  for (Index i = 0; i < data.examples(); ++i)
+    (data.is_right(i) ? right : wrong).push_back(certainty(data.probabilities, i, score));
+  if (right.empty() || wrong.empty())
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "probabilities predicts %s of the labels y, expected some and not all",
+         right.empty() ? "none" : "all");
+  return Ranking(std::move(right), std::move(wrong)).auroc();
+}
+
+bdl_ood_report detect_outside(const Array& inside, const Array& outside, bdl_score score) {
+  const ClassProbabilities in(inside, "inside");
+  check_shape(outside, -1, inside.cols, "outside");
+  const ClassProbabilities out(outside, "outside");
+  const std::vector<double> positive = certainties(in, score), negative = certainties(out, score);
+  const Ranking ranking(positive, negative);
+  const Ranking::Operation at95 = ranking.false_positive_rate(0.95);
+  bdl_ood_report report{};
+  report.auroc = ranking.auroc();
+  report.aupr = ranking.average_precision();
+  report.aupr_out = Ranking(negated(negative), negated(positive)).average_precision();
+  report.fpr95 = at95.rate;
+  report.threshold = at95.threshold;
+  report.detection_error = ranking.detection_error();
+  report.entropy_inside = mean_entropy(in);
+  report.entropy_outside = mean_entropy(out);
+  return report;
+}
+
+}  // namespace bdl
