@@ -42,7 +42,9 @@ static void test_streams_and_rows(void** state) {
 static void test_laplace(void** state) {
   trained t = trained_noisy("elrg-d");
   const char* const message =
-      "Laplace's approximation is for low-rank, diagonal (rank 0), full and layerwise-full posteriors";
+      "Laplace's approximation is for low-rank, diagonal (rank 0), full, layerwise-full and "
+      "Kronecker-factored "
+      "posteriors";
   (void)state;
   watch(&t);
   REFUSED(UNSUPPORTED, message, bdl_optimizer_laplace(t.optimizer, x_of(&t.data), y_of(&t.data)));
