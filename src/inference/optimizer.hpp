@@ -197,6 +197,7 @@ class Optimizer {
   DrawSource<T>& draws();
   void start_precision(const Prior<T>& prior, ConstSpan<T> mean);
   void start_newton();
+  void start_near_belief(const Posterior<T>& belief, double isotropic);
   void start_low_rank(double variance, ConstSpan<T> mean);
   void start_tied();
   ConstMatrixView<T> moments();
