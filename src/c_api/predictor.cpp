@@ -82,8 +82,7 @@ bdl_status bdl_predictor_moments(bdl_predictor* predictor, bdl_matrix x, bdl_mat
 
 bdl_status bdl_predictor_quantiles(bdl_predictor* predictor, bdl_matrix x, bdl_matrix levels,
                                    bdl_matrix_out quantiles) {
-  return bdl::ask("bdl_predictor_quantiles", predictor,
-                  [&](auto& p) { p.quantiles(x, levels, quantiles); });
+  return bdl::ask("bdl_predictor_quantiles", predictor, [&](auto& p) { p.quantiles(x, levels, quantiles); });
 }
 
 bdl_status bdl_predictor_interval(bdl_predictor* predictor, bdl_matrix x, double probability,
@@ -100,8 +99,7 @@ bdl_status bdl_predictor_classes(bdl_predictor* predictor, bdl_matrix x, bdl_mat
 
 bdl_status bdl_predictor_log_density(bdl_predictor* predictor, bdl_matrix x, bdl_matrix y,
                                      bdl_matrix_out log_density) {
-  return bdl::ask("bdl_predictor_log_density", predictor,
-                  [&](auto& p) { p.log_density(x, y, log_density); });
+  return bdl::ask("bdl_predictor_log_density", predictor, [&](auto& p) { p.log_density(x, y, log_density); });
 }
 
 bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out draws) {

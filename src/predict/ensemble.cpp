@@ -163,9 +163,9 @@ void Ensemble<T>::visit_quantiles(const Array& x, Write&& write) {
       for (Index c = 0; c < outputs; ++c) {
         const Components& components = mixed_[static_cast<std::size_t>(i * outputs + c)];
         for (std::size_t k = 0; k < tails_.size(); ++k)
-          write(first + i, c, static_cast<Index>(k),
-                is_count ? poisson_quantile(components, tails_[k])
-                         : component_quantile(components, tails_[k]));
+          write(
+              first + i, c, static_cast<Index>(k),
+              is_count ? poisson_quantile(components, tails_[k]) : component_quantile(components, tails_[k]));
       }
   }
 }
@@ -177,8 +177,8 @@ void Ensemble<T>::quantiles(const Array& x, const Array& levels, const OutArray&
   check_query(members_[0]->query(x));
   read_levels(levels, tails_);
   Result result(results_[0], quantiles, x.rows, model().likelihood.means() * levels.cols, "quantiles");
-  visit_quantiles(
-      x, [&](Index i, Index c, Index k, double value) { result(i, c * levels.cols + k) = value; });
+  visit_quantiles(x,
+                  [&](Index i, Index c, Index k, double value) { result(i, c * levels.cols + k) = value; });
   write_results(result);
 }
 
@@ -200,8 +200,7 @@ void Ensemble<T>::interval(const Array& x, double probability, const OutArray& l
 template <class T>
 void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const OutArray& entropy,
                           const OutArray& mutual_information) {
-  if (count() == 1)
-    return predict_classes(members_[0]->query(x), probabilities, entropy, mutual_information);
+  if (count() == 1) return predict_classes(members_[0]->query(x), probabilities, entropy, mutual_information);
   check_query(members_[0]->query(x));
   const Likelihood& likelihood = model().likelihood;
   const Index rows = x.rows, outputs = likelihood.outputs(), targets = likelihood.targets();
@@ -210,9 +209,9 @@ void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const O
   Result entropies(results_[1], entropy, rows, targets, "entropy");
   Result information(results_[2], mutual_information, rows, targets, "mutual_information");
   Answers of(answers_[0], count(), rows, outputs, true);
-  Answers h(answers_[1], count(), rows, targets, informs), known(answers_[2], count(), rows, targets, informs);
-  each(x,
-       [&](Index j, const Query<T>& query) { predict_classes(query, of.of(j), h.of(j), known.of(j)); });
+  Answers h(answers_[1], count(), rows, targets, informs),
+      known(answers_[2], count(), rows, targets, informs);
+  each(x, [&](Index j, const Query<T>& query) { predict_classes(query, of.of(j), h.of(j), known.of(j)); });
   for (Index i = 0; i < rows; ++i) {
     for (Index c = 0; c < outputs; ++c) p(i, c) = std::min(1.0, of.mean(i, c));
     std::ranges::fill(entropies.row(i), 0.0);

@@ -151,9 +151,9 @@ double poisson_quantile(const Components& log_rates, Tail tail) {
   const auto tails = [&](double count) {
     CountTails sum{0, 0};
     for (const Component& part : log_rates.parts) {
-      const CountTails one = part.deviation > 0 ? poisson_lognormal_tails(
-                                                      part.mean, part.deviation * part.deviation, count)
-                                                : poisson_tails(count, std::exp(part.mean));
+      const CountTails one = part.deviation > 0
+                                 ? poisson_lognormal_tails(part.mean, part.deviation * part.deviation, count)
+                                 : poisson_tails(count, std::exp(part.mean));
       sum.at_most += part.weight * one.at_most;
       sum.above += part.weight * one.above;
     }

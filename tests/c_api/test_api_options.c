@@ -119,7 +119,7 @@ static bdl_model* create_all(bdl_posterior** q) {
   OK(bdl_posterior_create_diagonal_moment(BDL_F64, D, &q[4]));
   OK(bdl_posterior_create_dropout(linear, 0.1, 0.5, &q[5]));
   OK(bdl_posterior_create_layerwise_full(linear, &q[6]));
-  OK(bdl_posterior_create_low_rank_moment(BDL_F64, D, 1, &q[7]));
+  OK(bdl_posterior_create_low_rank_moment(BDL_F64, D, 2, &q[7]));
   OK(bdl_posterior_create_layerwise_low_rank_moment(linear, 1, &q[8]));
   OK(bdl_posterior_create_kronecker(linear, &q[9]));
   return linear;
@@ -171,6 +171,7 @@ static void test_methods(void** state) {
                  {"k-tied", "bbb", "mc-reparam", MOMENTS},
                  {"map", "map", "lin-ef", GAUSSIAN},
                  {"sgd", "map", "lin-ef", GAUSSIAN},
+                 {"swag", "map", "lin-ef", "low_rank_moment"},
                  {"mc-dropout", "map", "mc-reparam", "dropout"},
                  {"laplace", "map", "lin-ef", "low_rank | diagonal | full | layerwise_full | kronecker"},
                  {"bong", "bong", "lin-hess", GAUSSIAN},

@@ -27,8 +27,9 @@ struct Group {
         const auto targets = static_cast<std::size_t>(s.model.likelihood.targets());
         s.model.likelihood.set_noise_precision(std::vector<double>{1.0 + static_cast<double>(j)});
         const double shift = static_cast<double>(j);
-        s.model.standardization = {{{1, 0, -1}, {2, 1, 0.5}},
-                                   {std::vector<double>(targets, 3 + shift), std::vector<double>(targets, 2 + shift)}};
+        s.model.standardization = {
+            {{1, 0, -1}, {2, 1, 0.5}},
+            {std::vector<double>(targets, 3 + shift), std::vector<double>(targets, 2 + shift)}};
       }
       ensemble.add(s.model, *s.b.q, s.spec);
     }
@@ -66,7 +67,8 @@ void moments_obey_the_law_of_total_variance(void**) {
         v.values[k] += d.values[k] / members;
       }
     }
-    for (std::size_t k = 0; k < m.values.size(); ++k) e.values[k] += square.values[k] - m.values[k] * m.values[k];
+    for (std::size_t k = 0; k < m.values.size(); ++k)
+      e.values[k] += square.values[k] - m.values[k] * m.values[k];
     g.ensemble.moments(x.array(), mean.out(), epistemic.out(), noise.out());
     assert_tables_close(mean, m, 1e-12);
     assert_tables_close(epistemic, e, 1e-8, 1e-10);
@@ -136,7 +138,8 @@ void gaussian_quantiles_add_up_to_their_level(void**) {
         for (const auto& s : g.settings) {
           Table mean = output(rows, c), noise = mean;
           predict_moments(s->query(x), mean.out(), bdl_none_out(), noise.out());
-          below += std::erfc((mean(i, t) - quantiles(i, 2 * t + k)) / std::sqrt(2 * noise(i, t))) / 2 / members;
+          below +=
+              std::erfc((mean(i, t) - quantiles(i, 2 * t + k)) / std::sqrt(2 * noise(i, t))) / 2 / members;
         }
         assert_close(below, levels(0, k), 1e-9);
       }
@@ -177,8 +180,7 @@ void draws_are_all_members_draws(void**) {
     predict_draws(g.settings[static_cast<std::size_t>(j)]->query(x), own.out());
     for (Index i = 0; i < rows; ++i)
       for (Index t = 0; t < targets; ++t)
-        for (Index k = 0; k < s; ++k)
-          assert_true(all(i, (t * members + j) * s + k) == own(i, t * s + k));
+        for (Index k = 0; k < s; ++k) assert_true(all(i, (t * members + j) * s + k) == own(i, t * s + k));
   }
 }
 

@@ -79,7 +79,8 @@ void advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Minibatches& minib
   ++state.batch;
 }
 
-/// After an epoch's last minibatch. Where Laplace's approximation or SWAG fails, it is what is left to do of the fit.
+/// After an epoch's last minibatch. Where Laplace's approximation or SWAG fails, it is what is left to do of
+/// the fit.
 template <class T>
 void end_epoch(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
   TrainingState& state = optimizer.state;

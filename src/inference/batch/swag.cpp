@@ -99,7 +99,7 @@ void take_snapshot(Optimizer<T>& optimizer) {
 template <class T>
 void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
   const TrainingState& state = optimizer.state;
-  if (state.step < state.plan.end) return;
+  if (optimizer.options().total_steps > 0 && state.step < state.plan.end) return;  // other fits go on
   if (state.snapshots < 2) fail_too_few(state.snapshots);
   const Posterior<T>& q = *optimizer.posterior();
   const Index dimension = q.dimension(), rank = q.rank(), kept = std::min(rank, state.snapshots);
@@ -125,10 +125,10 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches)
   optimizer.forget_good_state();
 }
 
-#define BDL_INSTANTIATE(T)                                            \
-  template class Snapshots<T>;                                        \
-  template void check_swag(const Optimizer<T>&);                      \
-  template void take_snapshot(Optimizer<T>&);                         \
+#define BDL_INSTANTIATE(T)                       \
+  template class Snapshots<T>;                   \
+  template void check_swag(const Optimizer<T>&); \
+  template void take_snapshot(Optimizer<T>&);    \
   template void take_swag(Optimizer<T>&, DataSet&, Minibatches&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

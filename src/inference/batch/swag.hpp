@@ -1,5 +1,5 @@
-// SWAG (Maddox et al. 2019): the Gaussian of the points that SGD with a constant learning rate comes by at the
-// end of its course (docs/mathematics/swag.md).
+// SWAG (Maddox et al. 2019): the Gaussian of the points that SGD with a constant learning rate comes by at
+// the end of its course (docs/mathematics/swag.md).
 #pragma once
 
 #include "data/minibatch.hpp"
@@ -16,7 +16,8 @@ void check_swag(const Optimizer<T>& optimizer);
 template <class T>
 void take_snapshot(Optimizer<T>& optimizer);
 
-/// After a fit's last step: the posterior becomes that of the snapshots, once the planned course is over. The
+/// After a fit's last step: the posterior becomes that of the snapshots, once a course planned over several
+/// fits is over. The
 /// running statistics become those at its mean. On failure nothing has changed.
 template <class T>
 void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches);

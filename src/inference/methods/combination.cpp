@@ -156,7 +156,8 @@ void check_swag(const Combination& c) {
          "option \"swag\" is 1, but SWAG is for rule \"map\" and low-rank-moment posteriors that are not "
          "layerwise");
   if (c.rank < 2)
-    fail(Status::ERROR_UNSUPPORTED, "SWAG divides by the rank less 1: the posterior's is %lld, expected 2 or more",
+    fail(Status::ERROR_UNSUPPORTED,
+         "SWAG divides by the rank less 1: the posterior's is %lld, expected 2 or more",
          static_cast<long long>(c.rank));
 }
 

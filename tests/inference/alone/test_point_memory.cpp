@@ -22,11 +22,11 @@ struct Case {
   const char *method, *family;
   Index rank;
 };
-constexpr Case cases[] = {
-    {"slang", "low_rank", 2},     {"vogn", "low_rank", 0},  {"slang", "layerwise_full", 0},
-    {"slang", "full_moment", 0},  {"bbb", "low_rank", 0},   {"map", "full", 0},
-    {"mc-dropout", "dropout", 0}, {"kfac", "kronecker", 0}, {"noisy-kfac", "kronecker", 0},
-    {"ivon", "low_rank", 0}};
+constexpr Case cases[] = {{"slang", "low_rank", 2},       {"vogn", "low_rank", 0},
+                          {"slang", "layerwise_full", 0}, {"slang", "full_moment", 0},
+                          {"bbb", "low_rank", 0},         {"map", "full", 0},
+                          {"mc-dropout", "dropout", 0},   {"kfac", "kronecker", 0},
+                          {"noisy-kfac", "kronecker", 0}, {"ivon", "low_rank", 0}};
 
 /// Convolutions in groups have no matrix.
 bool suits(const char* text, const Case& item) {
