@@ -109,6 +109,25 @@ BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples
                                         const char* method, const char* family, const char** suggested_method,
                                         const char** suggested_family, int64_t* rank, const char** options);
 
+/** Number of presets. Since 0.2. */
+BDL_API int64_t bdl_preset_count(void);
+
+/** The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2. */
+BDL_API const char* bdl_preset_name(int64_t index);
+
+/**
+ * Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
+ * on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
+ * strings are static. Since 0.2.
+ * @param name    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+ * @param method  receives the method, for bdl_optimizer_create()
+ * @param options receives the options, for bdl_optimizer_set_text()
+ * @param epochs  receives the published number of passes over the data, for bdl_optimizer_fit()
+ * @param doc     receives sentences: the source, network and data, and what differs from the publication
+ */
+BDL_API bdl_status bdl_preset_describe(const char* name, const char** method, const char** options,
+                                       int64_t* epochs, const char** doc);
+
 /** Number of rows of bdl_default_describe(). Since 0.2. */
 BDL_API int64_t bdl_default_count(void);
 

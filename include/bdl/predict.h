@@ -197,6 +197,32 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
                                         bdl_predict_method method, int64_t samples, uint64_t seed,
                                         bdl_predictor** predictor);
 
+/**
+ * One predictor of a deep ensemble: J members that were trained independently, by any methods
+ * (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
+ * the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
+ * standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
+ * of bdl_predictor_create(). What the functions below give for the mixture:
+ *
+ *   moments          the epistemic variance is the members' mean one plus the variance of their means
+ *   quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
+ *   mutual information   of y and both member and parameters
+ *   draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
+ *   output distribution  mean and covariance of the mixture of the members' normal distributions, in the
+ *                    caller's units; it is not normal itself
+ *
+ * It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
+ * @param models     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
+ *                   likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+ * @param posteriors as many, one for each model
+ * @param count      J >= 1
+ * @param predictor  receives the predictor, to be freed with bdl_predictor_free()
+ */
+BDL_API bdl_status bdl_predictor_create_ensemble(const bdl_model* const* models,
+                                                 const bdl_posterior* const* posteriors, int64_t count,
+                                                 bdl_predict_method method, int64_t samples, uint64_t seed,
+                                                 bdl_predictor** predictor);
+
 /** Frees a predictor; NULL is allowed. Since 0.2. */
 BDL_API void bdl_predictor_free(bdl_predictor* predictor);
 

@@ -1,6 +1,7 @@
 // What the library's tables say of methods, options and defaults.
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "inference/methods/preset.hpp"
 #include "inference/methods/suggestion.hpp"
 
 namespace bdl {
@@ -105,6 +106,27 @@ bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type
     if (default_value) *default_value = text;
     if (range) *range = info.range;
     if (doc) *doc = info.doc;
+  });
+}
+
+int64_t bdl_preset_count(void) {
+  return static_cast<int64_t>(preset_table().size());
+}
+
+const char* bdl_preset_name(int64_t index) {
+  return index >= 0 && index < bdl_preset_count() ? preset_table()[static_cast<std::size_t>(index)].name
+                                                  : nullptr;
+}
+
+bdl_status bdl_preset_describe(const char* name, const char** method, const char** options, int64_t* epochs,
+                               const char** doc) {
+  return guard("bdl_preset_describe", [&] {
+    not_null(name, "name");
+    const Preset& preset = find_preset(name);
+    if (method) *method = preset.method;
+    if (options) *options = preset.options;
+    if (epochs) *epochs = preset.epochs;
+    if (doc) *doc = preset.doc;
   });
 }
 

@@ -11,6 +11,7 @@
 #include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
 #include "inference/batch/scales.hpp"
+#include "inference/batch/snapshots.hpp"
 #include "inference/evidence.hpp"
 #include "inference/methods/combination.hpp"
 #include "inference/methods/schedule.hpp"
@@ -62,6 +63,7 @@ struct TrainingState {
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   Watch watch;
+  Index snapshots = 0;  ///< that SWAG has taken in this course
   Index rate_cuts = 0;  ///< run-aways after which learning_rate was halved
   Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
@@ -160,6 +162,8 @@ class Optimizer {
   const FirstOrder<T>& first_order() const { return work_.first_order; }
   KroneckerDescent<T>& kronecker_descent() { return work_.kronecker; }
   const KroneckerDescent<T>& kronecker_descent() const { return work_.kronecker; }
+  Snapshots<T>& snapshots() { return work_.snapshots; }
+  const Snapshots<T>& snapshots() const { return work_.snapshots; }
   PointSteps<T>& point_steps() { return work_.point_steps; }
   const PointSteps<T>& point_steps() const { return work_.point_steps; }
 
@@ -185,6 +189,7 @@ class Optimizer {
     FirstOrder<T> first_order;
     KroneckerDescent<T> kronecker;
     PointSteps<T> point_steps;
+    Snapshots<T> snapshots;
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;

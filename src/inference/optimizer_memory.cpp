@@ -94,6 +94,7 @@ void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) cons
   } else {
     work.first_order.reserve(posterior_->dimension(), moves_scales, options_);
   }
+  if (options_.swag) work.snapshots.reserve(posterior_->dimension(), posterior_->rank());
   if (moves_scales) reserve_copy(*posterior_, work.next);
 }
 

@@ -102,7 +102,7 @@ bool Optimizer<T>::go_back() {
   work_.kronecker.forget();
   if (!good_.tied.empty()) work_.first_order.tied().restore(good_.tied);
   work_.point_steps.forget();
-  state.momentum_steps = 0;
+  state.momentum_steps = state.snapshots = 0;
   state.running_log_likelihood = good_.running_log_likelihood;
   state.start_weight = good_.start_weight;
   state.watch = next_watch_ = good_.watch;

@@ -227,6 +227,38 @@ void read_kronecker(const RecordReader& record, Optimizer<T>& optimizer) {
   optimizer.kronecker_descent().restore(std::move(averages));
 }
 
+/// Of SWAG; how many is in the state.
+template <class T>
+void write_snapshots(RecordWriter& record, const Optimizer<T>& optimizer) {
+  if (optimizer.state.snapshots == 0) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  const Snapshots<T>& snapshots = optimizer.snapshots();
+  record.integer("state.snapshots", optimizer.state.snapshots);
+  record.vector("optimizer.snapshot_mean", snapshots.mean(q.dimension()));
+  record.vector("optimizer.snapshot_squares", snapshots.squares(q.dimension()));
+  for (Index k = 0; k < std::min(q.rank(), optimizer.state.snapshots); ++k)
+    record.vector("optimizer.snapshot_deviation." + std::to_string(k),
+                  snapshots.deviations(q.dimension(), q.rank()).column(k));
+}
+
+template <class T>
+void read_snapshots(const RecordReader& record, Optimizer<T>& optimizer) {
+  if (!record.has("state.snapshots")) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  if (q.family() != Family::low_rank_moment || q.rank() < 2)
+    fail(Status::ERROR_FORMAT, "the file has snapshots of SWAG for a %s posterior", family_word(q.family()));
+  optimizer.state.snapshots = record.integer("state.snapshots", 1, count_limit);
+  Snapshots<T>& snapshots = optimizer.snapshots();
+  snapshots.reserve(q.dimension(), q.rank());
+  record.vector<double>("optimizer.snapshot_mean", snapshots.mean(q.dimension()));
+  record.vector<double>("optimizer.snapshot_squares", snapshots.squares(q.dimension()));
+  if (std::ranges::any_of(snapshots.squares(q.dimension()), [](double value) { return value < 0; }))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.snapshot_squares has a negative value");
+  for (Index k = 0; k < std::min(q.rank(), optimizer.state.snapshots); ++k)
+    record.vector<T>("optimizer.snapshot_deviation." + std::to_string(k),
+                     snapshots.deviations(q.dimension(), q.rank()).column(k));
+}
+
 /// What stands for s where it is tied.
 template <class T>
 void read_tied(const RecordReader& record, Optimizer<T>& optimizer) {
@@ -280,6 +312,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.vector("optimizer.momentum", optimizer.momentum());
   write_moments(record, optimizer.first_order().moments());
   write_kronecker(record, optimizer);
+  write_snapshots(record, optimizer);
   if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
     record.vector("optimizer.tied_scales", tied.values());
   if (const auto squares = optimizer.point_steps().average(optimizer.posterior()->points().parameters());
@@ -305,6 +338,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_state(record, *optimizer);
     read_moments(record, *optimizer);
     read_kronecker(record, *optimizer);
+    read_snapshots(record, *optimizer);
     read_tied(record, *optimizer);
     read_point_steps(record, *optimizer);
     return optimizer;

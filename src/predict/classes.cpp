@@ -4,25 +4,13 @@
 
 #include "likelihood/linearized_density.hpp"
 #include "likelihood/logistic_rule.hpp"
+#include "predict/entropy.hpp"
 #include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
 namespace bdl {
 namespace {
-
-/// -p log p, in nats.
-double surprise(double p) {
-  return p > 0 ? -p * std::log(p) : 0;
-}
-
-/// Entropies of y given its probabilities: one of a categorical y, one per output of a Bernoulli y.
-void add_entropies(const Likelihood& likelihood, std::span<const double> p, double weight,
-                   std::span<double> out) {
-  const bool categorical = likelihood.kind() == BDL_CATEGORICAL;
-  for (std::size_t c = 0; c < p.size(); ++c)
-    out[categorical ? 0 : c] += weight * (surprise(p[c]) + (categorical ? 0 : surprise(1 - p[c])));
-}
 
 /// Mutual information of y and theta: H(E p) - E H(p) (Houlsby et al. 2011).
 class ClassCalculator {

@@ -22,4 +22,7 @@ void find_components(const Likelihood& likelihood, const Mixture& mixture, Index
 
 double component_quantile(const Components& components, Tail tail);
 
+/// The smallest count y with P(Y <= y) >= level, Y Poisson with a log rate that is one of the components.
+double poisson_quantile(const Components& log_rates, Tail tail);
+
 }  // namespace bdl

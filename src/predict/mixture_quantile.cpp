@@ -6,6 +6,7 @@
 
 #include "likelihood/poisson_lognormal.hpp"
 #include "likelihood/special_functions.hpp"
+#include "predict/component_quantile.hpp"
 
 namespace bdl {
 namespace {
@@ -137,6 +138,29 @@ double poisson_quantile(double rate, Tail tail) {
   const double z = normal_quantile(tail);
   return smallest_count(rate + std::sqrt(rate) * z + (z * z - 1) / 6,
                         [&](double count) { return reaches(poisson_tails(count, rate), tail); });
+}
+
+double poisson_quantile(const Components& log_rates, Tail tail) {
+  double mean = 0, square = 0;
+  for (const Component& part : log_rates.parts) {
+    const double v = part.deviation * part.deviation, expected = std::exp(part.mean + v / 2);
+    mean += part.weight * expected;
+    square += part.weight * expected * expected * std::exp(v);
+  }
+  const double deviation = std::sqrt(mean + std::max(0.0, square - mean * mean));
+  const auto tails = [&](double count) {
+    CountTails sum{0, 0};
+    for (const Component& part : log_rates.parts) {
+      const CountTails one = part.deviation > 0
+                                 ? poisson_lognormal_tails(part.mean, part.deviation * part.deviation, count)
+                                 : poisson_tails(count, std::exp(part.mean));
+      sum.at_most += part.weight * one.at_most;
+      sum.above += part.weight * one.above;
+    }
+    return sum;
+  };
+  return smallest_count(mean + deviation * normal_quantile(tail),
+                        [&](double count) { return reaches(tails(count), tail); });
 }
 
 }  // namespace bdl

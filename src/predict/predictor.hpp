@@ -16,6 +16,7 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
+  const Model<T>& model() const { return *model_; }
   /// For one prediction at a time.
   Query<T> query(const Array& x) { return {*model_, *posterior_, x, spec_, &memory_}; }
 

@@ -1,22 +1,13 @@
 #include <vector>
 
 #include "predict/component_quantile.hpp"
+#include "predict/levels.hpp"
 #include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
 namespace bdl {
 namespace {
-
-void check_kind(const Likelihood& likelihood) {
-  if (has_classes(likelihood))
-    fail(Status::ERROR_UNSUPPORTED, "the likelihood has no quantiles, expected one of numbers or counts");
-}
-
-void check_probability(double value, const char* name) {
-  if (!(value > 0 && value < 1))
-    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected a number strictly between 0 and 1", name, value);
-}
 
 /// Quantiles of one target after the other, in the caller's units.
 template <class T>
@@ -46,8 +37,19 @@ class Quantiles {
   Components& components_;
 };
 
-/// Into `tails`.
-void check_levels(const Array& levels, std::vector<Tail>& tails) {
+}  // namespace
+
+void check_has_quantiles(const Likelihood& likelihood) {
+  if (has_classes(likelihood))
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood has no quantiles, expected one of numbers or counts");
+}
+
+void check_probability(double value, const char* name) {
+  if (!(value > 0 && value < 1))
+    fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected a number strictly between 0 and 1", name, value);
+}
+
+void read_levels(const Array& levels, std::vector<Tail>& tails) {
   check_shape(levels, 1, -1, "levels");
   check_finite(levels, "levels");
   tails.clear();
@@ -57,15 +59,13 @@ void check_levels(const Array& levels, std::vector<Tail>& tails) {
   }
 }
 
-}  // namespace
-
 template <class T>
 void predict_quantiles(const Query<T>& query, const Array& levels, const OutArray& quantiles) {
   const Likelihood& likelihood = query.model.likelihood;
-  check_kind(likelihood);
+  check_has_quantiles(likelihood);
   check_query(query);
   const MemoryOf<T> memory(query);
-  check_levels(levels, memory->tails);
+  read_levels(levels, memory->tails);
   const Index outputs = likelihood.means();
   Quantiles<T> quantile(query.model, memory->components);
   Result result(memory->results[0], quantiles, query.x.rows, outputs * levels.cols, "quantiles");
@@ -83,7 +83,7 @@ template <class T>
 void predict_interval(const Query<T>& query, double probability, const OutArray& lower,
                       const OutArray& upper) {
   const Likelihood& likelihood = query.model.likelihood;
-  check_kind(likelihood);
+  check_has_quantiles(likelihood);
   check_query(query);
   check_probability(probability, "probability");
   const MemoryOf<T> memory(query);

@@ -80,7 +80,7 @@ Posterior posterior_of(const Model& model, int family) {
   if (family == 3) OK(bdl_posterior_create_full_moment(BDL_F64, size, &q));
   if (family == 4) OK(bdl_posterior_create_diagonal_moment(BDL_F64, size, &q));
   if (family == 6) OK(bdl_posterior_create_layerwise_full(model.get(), &q));
-  if (family == 7) OK(bdl_posterior_create_low_rank_moment(BDL_F64, size, 1, &q));
+  if (family == 7) OK(bdl_posterior_create_low_rank_moment(BDL_F64, size, 2, &q));
   if (family == 8) OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), 1, &q));
   if (family == 9) (void)bdl_posterior_create_kronecker(model.get(), &q);
   if (family == 5) (void)bdl_posterior_create_dropout(model.get(), 0.1, 0.1, &q);

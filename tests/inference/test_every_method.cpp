@@ -30,6 +30,7 @@ enum class Kind {
   low_rank,   // rank D: as full
   dropout,
   low_rank_moment,    // rank D - 1: as full
+  flat_moment,        // the same of all parameters at once
   mean_field_moment,  // the same of rank 0: as diagonal
   kronecker,          // as full: one layer with Gaussian noise
 };
@@ -100,6 +101,7 @@ const Row rows[] = {
     {"k-tied", {Kind::mean_field_moment}, Residuals::none, Course::descent, 0.1, 0.1},
     {"map", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
     {"sgd", {Kind::full, Kind::diagonal, Kind::low_rank}, Residuals::none, Course::none, 0, 0},
+    {"swag", {Kind::flat_moment}, Residuals::none, Course::none, 0, 0},
     {"mc-dropout", {Kind::dropout}, Residuals::none, Course::none, 0, 0},
     {"laplace",
      {Kind::full, Kind::diagonal, Kind::low_rank, Kind::kronecker},
@@ -198,6 +200,10 @@ Posterior posterior_for(const Model& model, Kind kind) {
     OK(bdl_posterior_create_kronecker(model.get(), &q));
     return Posterior(q);
   }
+  if (kind == Kind::flat_moment) {
+    OK(bdl_posterior_create_low_rank_moment(BDL_F64, inputs, inputs - 1, &q));
+    return Posterior(q);
+  }
   if (is_noisy(kind)) {
     const int64_t rank = kind == Kind::low_rank_moment ? inputs - 1 : 0;
     OK(bdl_posterior_create_layerwise_low_rank_moment(model.get(), rank, &q));
@@ -224,6 +230,7 @@ Learner make_learner(const Row& row, Kind kind, int64_t seed = 1, bdl_likelihood
   l.set("prior_precision", prior_precision);
   l.set("seed", seed);
   if (!is_online(row) && !is_exact(row)) l.set("minibatch", examples / 2);
+  if (kind == Kind::flat_moment) l.set("swag_from", 0.0), l.set("swag_every", 1);
   return l;
 }
 
@@ -244,6 +251,9 @@ void start_from_prior(Kind kind, Learner& l, const Vector& at) {
   const char* const of_matrix[] = {"mean", "block0.precision"};
   if (kind == Kind::kronecker)
     OK(bdl_posterior_set_tensors(l.posterior.get(), of_matrix, of_diagonal, 2));
+  else if (kind == Kind::flat_moment)
+    OK(bdl_posterior_set_low_rank_moment(l.posterior.get(), mean, bdl_none(),
+                                         bdl_f64(diagonal.values.data(), 1, inputs)));
   else if (kind == Kind::full || kind == Kind::layerwise)
     OK(bdl_posterior_set_tensors(l.posterior.get(), names, values, 2));
   else
@@ -371,7 +381,8 @@ void gradients_are_finite_differences(void**) {
     start_from_prior(kind, l, mean);
     const bool online = is_online(row),
                natural = online || (std::strcmp(row.method, "bbb") && std::strcmp(row.method, "map") &&
-                                    std::strcmp(row.method, "sgd") && std::strcmp(row.method, "laplace"));
+                                    std::strcmp(row.method, "sgd") && std::strcmp(row.method, "swag") &&
+                                    std::strcmp(row.method, "laplace"));
     OK(bdl_optimizer_set_draws(l.optimizer.get(), shifted, nullptr, nullptr));
     l.set("samples", samples);
     l.set("momentum", 0.0);

@@ -1230,6 +1230,32 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
+def bdl_preset_count():
+    r""" Number of presets. Since 0.2."""
+    return _lowlevel.bdl_preset_count()
+
+def bdl_preset_name(index):
+    r""" The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."""
+    return _lowlevel.bdl_preset_name(index)
+
+def bdl_preset_describe(name):
+    r"""
+    Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
+    on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
+    strings are static. Since 0.2.
+    :type name: string
+    :param name:    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :type method: string
+    :param method:  receives the method, for bdl_optimizer_create()
+    :type options: string
+    :param options: receives the options, for bdl_optimizer_set_text()
+    :type epochs: int64_t
+    :param epochs:  receives the published number of passes over the data, for bdl_optimizer_fit()
+    :type doc: string
+    :param doc:     receives sentences: the source, network and data, and what differs from the publication
+    """
+    return _lowlevel.bdl_preset_describe(name)
+
 def bdl_default_count():
     r""" Number of rows of bdl_default_describe(). Since 0.2."""
     return _lowlevel.bdl_default_count()

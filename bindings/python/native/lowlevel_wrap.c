@@ -8318,6 +8318,123 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_preset_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_preset_count", 0, 0, 0)) SWIG_fail;
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_preset_count();
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_preset_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t arg1 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    if (int64_argument(swig_obj[0], "bdl_preset_name: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (char *)bdl_preset_name(arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = result ? PyUnicode_FromString(result) : Py_NewRef(Py_None); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_preset_describe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  char **arg2 = (char **) 0 ;
+  char **arg3 = (char **) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  char **arg5 = (char **) 0 ;
+  char const *value2 ;
+  char const *value3 ;
+  int64_t value4 ;
+  char const *value5 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = (char **)&value2; 
+  }
+  {
+    arg3 = (char **)&value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = (char **)&value5; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    const char* text;
+    if (string_argument(swig_obj[0], "bdl_preset_describe: name", &text) < 0) SWIG_fail;
+    arg1 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_preset_describe((char const *)arg1,(char const **)arg2,(char const **)arg3,arg4,(char const **)arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg5)); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_default_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   int64_t result;
@@ -15248,6 +15365,23 @@ static PyMethodDef SwigMethods[] = {
 		"                            with convolutions another start, \"\" for other networks; linear models have a fixed\n"
 		"                            prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and\n"
 		"                            learn their noise\n"
+		""},
+	 { "bdl_preset_count", _wrap_bdl_preset_count, METH_NOARGS, " Number of presets. Since 0.2."},
+	 { "bdl_preset_name", _wrap_bdl_preset_name, METH_O, " The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."},
+	 { "bdl_preset_describe", _wrap_bdl_preset_describe, METH_O, "\n"
+		"Published settings by name: \"vogn-resnet18\" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend\n"
+		"on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;\n"
+		"strings are static. Since 0.2.\n"
+		":type name: string\n"
+		":param name:    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
+		":type method: string\n"
+		":param method:  receives the method, for bdl_optimizer_create()\n"
+		":type options: string\n"
+		":param options: receives the options, for bdl_optimizer_set_text()\n"
+		":type epochs: int64_t\n"
+		":param epochs:  receives the published number of passes over the data, for bdl_optimizer_fit()\n"
+		":type doc: string\n"
+		":param doc:     receives sentences: the source, network and data, and what differs from the publication\n"
 		""},
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"

@@ -38,7 +38,9 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
   state.examples = examples;
   state.batches = batches;
   state.fit_end_epoch = state.epoch + epochs;
-  if (optimizer.options().total_steps == 0) state.plan = {state.step, state.step + epochs * batches};
+  if (optimizer.options().total_steps > 0) return;
+  state.plan = {state.step, state.step + epochs * batches};
+  state.snapshots = 0;
 }
 
 template <class T>

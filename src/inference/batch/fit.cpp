@@ -2,6 +2,7 @@
 
 #include "data/augmentation.hpp"
 #include "data/minibatch.hpp"
+#include "inference/batch/swag.hpp"
 #include "inference/exact/exact_fit.hpp"
 #include "inference/laplace.hpp"
 #include "inference/undo.hpp"
@@ -74,14 +75,18 @@ void advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Minibatches& minib
   const auto count = static_cast<Index>(examples.size());
   optimizer.fill(data.of_epoch(state.epoch), examples);
   take_step(optimizer, count, undo, true);
+  if (optimizer.options().swag) take_snapshot(optimizer);
   ++state.batch;
 }
 
-/// After an epoch's last minibatch. Where Laplace's approximation fails, it is what is left to do of the fit.
+/// After an epoch's last minibatch. Where Laplace's approximation or SWAG fails, it is what is left to do of
+/// the fit.
 template <class T>
-void end_epoch(Optimizer<T>& optimizer, DataSet& data) {
+void end_epoch(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
   TrainingState& state = optimizer.state;
-  if (optimizer.options().laplace && state.epoch + 1 == state.fit_end_epoch) take_laplace(optimizer, data);
+  const bool is_last = state.epoch + 1 == state.fit_end_epoch;
+  if (optimizer.options().laplace && is_last) take_laplace(optimizer, data);
+  if (optimizer.options().swag && is_last) take_swag(optimizer, data, minibatches);
   state.batch = 0;
   ++state.epoch;
 }
@@ -107,12 +112,13 @@ Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress&
   MinibatchData seen(optimizer, data);
   Undo undo(optimizer);
   begin_course(optimizer, epochs, data.rows(), minibatches.batches());
+  if (optimizer.options().swag) check_swag(optimizer);
   optimizer.start_noise(data);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
     if (state.batch < state.batches) advance(optimizer, seen, minibatches, undo);
     undo.keep();
-    if (state.batch == state.batches) end_epoch(optimizer, data);
+    if (state.batch == state.batches) end_epoch(optimizer, data, minibatches);
     if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
   return Status::OK;

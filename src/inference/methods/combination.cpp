@@ -149,6 +149,18 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
+/// The points that the mean comes by become a posterior that has room for them.
+void check_swag(const Combination& c) {
+  if (c.options.rule != Rule::map || c.family != Family::low_rank_moment)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"swag\" is 1, but SWAG is for rule \"map\" and low-rank-moment posteriors that are not "
+         "layerwise");
+  if (c.rank < 2)
+    fail(Status::ERROR_UNSUPPORTED,
+         "SWAG divides by the rank less 1: the posterior's is %lld, expected 2 or more",
+         static_cast<long long>(c.rank));
+}
+
 /// Kronecker-factored posteriors have steps of their own, or let their mean be moved and become Laplace's
 /// approximation of a data set.
 void check_kronecker(const Combination& c, Use use) {
@@ -278,6 +290,7 @@ void check_combination(const Combination& c, Use use) {
          static_cast<long long>(c.options.sample_groups));
   if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
   if (c.family == Family::kronecker) check_kronecker(c, use);
+  if (c.options.swag) check_swag(c);
   if (use == Use::rows) {
     if (c.family == Family::dropout)
       fail(Status::ERROR_UNSUPPORTED,

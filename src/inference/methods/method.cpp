@@ -165,6 +165,11 @@ void sgd(Options& options, const MethodContext& context) {
   options.momentum_form = MomentumForm::heavy_ball;
 }
 
+void swag(Options& options, const MethodContext& context) {
+  sgd(options, context);
+  options.swag = 1;
+}
+
 constexpr Method all_methods[] = {
 #define BDL_METHOD(name, families, kind, defaults, forecast, doc, source) \
   {name,                                                                  \
@@ -230,6 +235,7 @@ std::span<const Method> method_table() {
 Index usual_rank(const Method& method) {
   const std::string_view name = method.name;
   if (name == "elrg" || name == "elrg-d" || name == "low-rank-vi") return 5;
+  if (name == "swag") return 20;
   return contains(method.families, Families::low_rank) ? 5 : 0;
 }
 

@@ -20,7 +20,13 @@ double planned_curvature_rate(const Options& options, const Plan& plan) {
   return std::min(options.curvature_rate, -std::log(options.start_share) / (mean_factor * steps));
 }
 
+Index swag_begin(const Options& options, const Plan& plan) {
+  return plan.begin +
+         static_cast<Index>(std::ceil(options.swag_from * static_cast<double>(plan.end - plan.begin)));
+}
+
 double rate_factor(const Options& options, const Plan& plan, Index t) {
+  if (options.swag && plan.end > plan.begin) t = std::min(t, swag_begin(options, plan) + 1);
   const double done = plan_fraction(plan, t);
   if (options.schedule == ScheduleKind::cosine)
     return options.final_rate + (1 - options.final_rate) * (1 + std::cos(std::numbers::pi * done)) / 2;

@@ -14,6 +14,9 @@ struct Plan {
 /// Fraction of the plan done before step t (counted from 1), in [0, 1]; 0 without a plan.
 double plan_fraction(const Plan& plan, Index t);
 
+/// The step after which SWAG's part of the plan begins, in which rates stay.
+Index swag_begin(const Options& options, const Plan& plan);
+
 /// Factor on learning_rate and curvature_rate in step t (docs/mathematics/natural-gradients.md, "Rates and
 /// momentum").
 double rate_factor(const Options& options, const Plan& plan, Index t);

@@ -1545,6 +1545,36 @@ function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::
 end
 
 """
+Number of presets. Since 0.2.
+"""
+function bdl_preset_count()
+    return ccall((:bdl_preset_count, libbdl), Int64, ())
+end
+
+"""
+The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2.
+"""
+function bdl_preset_name(index::Integer)
+    return text(ccall((:bdl_preset_name, libbdl), Ptr{UInt8}, (Int64,), index))
+end
+
+"""
+Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
+on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
+strings are static. Since 0.2.
+
+# Arguments
+- `name`: a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+- `method`: receives the method, for bdl_optimizer_create()
+- `options`: receives the options, for bdl_optimizer_set_text()
+- `epochs`: receives the published number of passes over the data, for bdl_optimizer_fit()
+- `doc`: receives sentences: the source, network and data, and what differs from the publication
+"""
+function bdl_preset_describe(name::AbstractString, method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, epochs::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_preset_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), name, method, options, epochs, doc)
+end
+
+"""
 Number of rows of bdl_default_describe(). Since 0.2.
 """
 function bdl_default_count()
@@ -2238,6 +2268,33 @@ there is. Since 0.2.
 """
 function bdl_predictor_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Integer, samples::Integer, seed::Integer, predictor::Union{Ref{Ptr{bdl_predictor}},DenseArray{Ptr{bdl_predictor}},Ptr{Cvoid}})
     return ccall((:bdl_predictor_create, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Cint, Int64, UInt64, Ptr{Ptr{bdl_predictor}},), model, posterior, method, samples, seed, predictor)
+end
+
+"""
+One predictor of a deep ensemble: J members that were trained independently, by any methods
+(Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
+the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
+standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
+of bdl_predictor_create(). What the functions below give for the mixture:
+
+  moments          the epistemic variance is the members' mean one plus the variance of their means
+  quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
+  mutual information   of y and both member and parameters
+  draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
+  output distribution  mean and covariance of the mixture of the members' normal distributions, in the
+                   caller's units; it is not normal itself
+
+It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
+
+# Arguments
+- `models`: `count` models of one dtype with equal numbers of inputs and outputs, one kind of
+  likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+- `posteriors`: as many, one for each model
+- `count`: J >= 1
+- `predictor`: receives the predictor, to be freed with bdl_predictor_free()
+"""
+function bdl_predictor_create_ensemble(models::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posteriors::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, count::Integer, method::Integer, samples::Integer, seed::Integer, predictor::Union{Ref{Ptr{bdl_predictor}},DenseArray{Ptr{bdl_predictor}},Ptr{Cvoid}})
+    return ccall((:bdl_predictor_create_ensemble, libbdl), Cint, (Ptr{Ptr{bdl_model}}, Ptr{Ptr{bdl_posterior}}, Int64, Cint, Int64, UInt64, Ptr{Ptr{bdl_predictor}},), models, posteriors, count, method, samples, seed, predictor)
 end
 
 """

@@ -425,6 +425,21 @@ bdl_training_suggest <- function(model, examples, in_blocks, method, family)
   .Call('R_swig_bdl_training_suggest', model, examples, in_blocks, method, family, FALSE, PACKAGE='bdl')
 }
 
+bdl_preset_count <- function()
+{
+  .Call('R_swig_bdl_preset_count', FALSE, PACKAGE='bdl')
+}
+
+bdl_preset_name <- function(index)
+{
+  .Call('R_swig_bdl_preset_name', index, PACKAGE='bdl')
+}
+
+bdl_preset_describe <- function(name)
+{
+  .Call('R_swig_bdl_preset_describe', name, FALSE, PACKAGE='bdl')
+}
+
 bdl_default_count <- function()
 {
   .Call('R_swig_bdl_default_count', FALSE, PACKAGE='bdl')

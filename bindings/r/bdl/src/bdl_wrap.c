@@ -6107,6 +6107,133 @@ R_swig_bdl_training_suggest ( SEXP model, SEXP examples, SEXP in_blocks, SEXP me
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_preset_count ( SEXP s_swig_copy)
+{
+  int64_t result;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_preset_count();
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_preset_name ( SEXP index)
+{
+  char *result = 0 ;
+  int64_t arg1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    arg1 = (int64_t)bdlr_int64(index, "bdl_preset_name", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (char *)bdl_preset_name(arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = bdlr_from_string(result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_preset_describe ( SEXP name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  char **arg2 = (char **) 0 ;
+  char **arg3 = (char **) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  char **arg5 = (char **) 0 ;
+  char const *output2 ;
+  char const *output3 ;
+  int64_t output4 ;
+  char const *output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = (char **)&output2;
+  }
+  {
+    arg3 = (char **)&output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = (char **)&output5;
+  }
+  {
+    arg1 = (char *)bdlr_string(name, "bdl_preset_describe", "name");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_preset_describe((char const *)arg1,(char const **)arg2,(char const **)arg3,arg4,(char const **)arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "method", bdlr_from_string(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "options", bdlr_from_string(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "epochs", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "doc", bdlr_from_string(*arg5));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_default_count ( SEXP s_swig_copy)
 {
   int64_t result;
@@ -12000,6 +12127,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_fpr", (DL_FUNC) &R_swig_bdl_metric_fpr, 4},
    {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
+   {"R_swig_bdl_preset_describe", (DL_FUNC) &R_swig_bdl_preset_describe, 2},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
    {"R_swig_bdl_model_create_user", (DL_FUNC) &R_swig_bdl_model_create_user, 7},
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
@@ -12020,6 +12148,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
    {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
    {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
+   {"R_swig_bdl_preset_count", (DL_FUNC) &R_swig_bdl_preset_count, 1},
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
@@ -12040,6 +12169,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
    {"R_swig_bdl_posterior_create_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank_moment, 4},
    {"R_swig_bdl_predict", (DL_FUNC) &R_swig_bdl_predict, 10},
+   {"R_swig_bdl_preset_name", (DL_FUNC) &R_swig_bdl_preset_name, 1},
    {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
    {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
    {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},

@@ -1,0 +1,31 @@
+// What SWAG keeps of the points that a descent comes by.
+#pragma once
+
+#include "base/view.hpp"
+
+namespace bdl {
+
+/// Running mean t1, sum of squared deviations from it, so that the mean square t2 = t1^2 + sum / n loses
+/// nothing, and the last J deviations from the running mean. How many there are, n, is in TrainingState.
+template <class T>
+class Snapshots {
+ public:
+  void reserve(Index dimension, Index rank);
+  /// The next one, after n others.
+  void add(ConstSpan<T> theta, Index n, Index rank);
+
+  std::span<double> mean(Index dimension) { return mean_.first(dimension); }
+  std::span<double> squares(Index dimension) { return squares_.first(dimension); }
+  MatrixView<T> deviations(Index dimension, Index rank) { return deviations_.matrix(dimension, rank); }
+  ConstSpan<double> mean(Index dimension) const { return mean_.first(dimension); }
+  ConstSpan<double> squares(Index dimension) const { return squares_.first(dimension); }
+  ConstMatrixView<T> deviations(Index dimension, Index rank) const {
+    return deviations_.matrix(dimension, rank);
+  }
+
+ private:
+  Buffer<double> mean_, squares_;
+  Buffer<T> deviations_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,137 @@
+#include "inference/batch/swag.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/interrupt.hpp"
+#include "network/graph.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
+#include "posterior/points.hpp"
+
+namespace bdl {
+namespace {
+
+/// Of variances: those of parameters that no example moves.
+constexpr double tiny = 1e-30;
+
+template <class T>
+Index interval(const Optimizer<T>& optimizer) {
+  const Index every = optimizer.options().swag_every;
+  return every > 0 ? every : std::max<Index>(1, optimizer.state.batches);
+}
+
+[[noreturn]] void fail_too_few(Index snapshots) {
+  fail(Status::ERROR_INVALID_ARGUMENT,
+       "SWAG would have %lld snapshots, expected 2 or more: more epochs, a smaller option \"swag_from\" or "
+       "\"swag_every\"",
+       static_cast<long long>(snapshots));
+}
+
+/// As training's own minibatches leave them: one pass at the posterior's mean.
+template <class T>
+void renew_statistics(const Model<T>& model, DataSet& data, Minibatches& minibatches, Index epoch,
+                      Posterior<T>& q) {
+  const std::span<double> running = q.statistics();
+  if (running.empty()) return;
+  const Graph<T>& graph = *model.graph();
+  const Index examples = minibatches.size() + 1, dimension = q.dimension();
+  Tape<T> tape;
+  graph.reserve(tape, examples, 1, 0);
+  Buffer<T> x(model.inputs() * examples), y(model.likelihood.targets() * examples),
+      f(model.outputs() * examples);
+  const ConstMatrixView<T> theta{std::as_const(q).mean().data(), dimension, 1};
+  for (Index number = 0; number < minibatches.batches(); ++number) {
+    check_interrupt();
+    const auto batch = minibatches.batch(epoch, number);
+    const auto count = static_cast<Index>(batch.size());
+    const auto columns = x.matrix(model.inputs(), count);
+    data.fetch(batch, model.standardization, columns, y.matrix(model.likelihood.targets(), count));
+    graph.forward(theta, columns, tape, f.matrix(model.outputs(), count), nullptr, {running, running});
+  }
+}
+
+}  // namespace
+
+template <class T>
+void Snapshots<T>::reserve(Index dimension, Index rank) {
+  mean_.reserve(dimension);
+  squares_.reserve(dimension);
+  deviations_.reserve(dimension * rank);
+}
+
+template <class T>
+void Snapshots<T>::add(ConstSpan<T> theta, Index n, Index rank) {
+  const auto dimension = static_cast<Index>(theta.size());
+  const double share = 1 / static_cast<double>(n + 1);
+  const T* const from = theta.data();
+  double *const mean = mean_.data(), *const squares = squares_.data();
+  T* const deviation = deviations_.matrix(dimension, rank).column_data(n % rank);
+  for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
+    const double value = static_cast<double>(from[i]), before = n > 0 ? mean[i] : 0, gap = value - before,
+                 after = before + share * gap;
+    mean[i] = after;
+    squares[i] = (n > 0 ? squares[i] : 0) + gap * (value - after);
+    deviation[i] = static_cast<T>(value - after);
+  });
+}
+
+template <class T>
+void check_swag(const Optimizer<T>& optimizer) {
+  const Plan& plan = optimizer.state.plan;
+  const Index first = swag_begin(optimizer.options(), plan);
+  const Index planned = std::max<Index>(0, plan.end - first) / interval(optimizer);
+  if (planned < 2 && optimizer.state.step < plan.end) fail_too_few(planned);
+}
+
+template <class T>
+void take_snapshot(Optimizer<T>& optimizer) {
+  TrainingState& state = optimizer.state;
+  const Index since = state.step - swag_begin(optimizer.options(), state.plan);
+  if (since <= 0 || since % interval(optimizer) != 0) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  const ThreadLimit threads(optimizer.options().threads);
+  optimizer.snapshots().add(q.mean(), state.snapshots, q.rank());
+  ++state.snapshots;
+}
+
+/// Sigma = diag(t2 - t1^2) / 2 + D D^T / (2 (K - 1)) for the K deviations that there are.
+template <class T>
+void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
+  const TrainingState& state = optimizer.state;
+  if (optimizer.options().total_steps > 0 && state.step < state.plan.end) return;  // other fits go on
+  if (state.snapshots < 2) fail_too_few(state.snapshots);
+  const Posterior<T>& q = *optimizer.posterior();
+  const Index dimension = q.dimension(), rank = q.rank(), kept = std::min(rank, state.snapshots);
+  const ThreadLimit threads(optimizer.options().threads);
+  const Snapshots<T>& snapshots = std::as_const(optimizer).snapshots();
+  const ConstSpan<double> t1 = snapshots.mean(dimension), squares = snapshots.squares(dimension);
+  const double share = 1 / static_cast<double>(state.snapshots),
+               scale = 1 / std::sqrt(2 * static_cast<double>(kept - 1));
+  auto next = q.clone();
+  auto& belief = dynamic_cast<LowRankMomentPosterior<T>&>(*next);
+  std::ranges::transform(t1, belief.mean().begin(), [](double value) { return static_cast<T>(value); });
+  std::ranges::transform(squares, belief.s().begin(),
+                         [=](double sum) { return static_cast<T>(std::max(share * sum, tiny) / 2); });
+  for (Index k = 0; k < rank; ++k)
+    std::ranges::transform(snapshots.deviations(dimension, rank).column(k), belief.w().column(k).begin(),
+                           [=](T value) { return k < kept ? static_cast<T>(scale) * value : T(0); });
+  TallScratch scratch;
+  belief.factorize(scratch);
+  isolate_points(*next);
+  renew_statistics(*optimizer.model(), data, minibatches, state.epoch, *next);
+  next->set_blank(false);
+  optimizer.posterior()->swap(*next);
+  optimizer.forget_good_state();
+}
+
+#define BDL_INSTANTIATE(T)                       \
+  template class Snapshots<T>;                   \
+  template void check_swag(const Optimizer<T>&); \
+  template void take_snapshot(Optimizer<T>&);    \
+  template void take_swag(Optimizer<T>&, DataSet&, Minibatches&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,285 @@
+#include "predict/ensemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "predict/entropy.hpp"
+#include "predict/levels.hpp"
+#include "predict/result.hpp"
+
+namespace bdl {
+namespace {
+
+/// Examples whose components are held at a time.
+constexpr Index chunk_examples = 256;
+
+/// One answer of each member, rows x cols; of nothing where it is not wanted.
+class Answers {
+ public:
+  Answers(Buffer<double>& memory, Index members, Index rows, Index cols, bool wanted)
+      : members_(members), rows_(rows), cols_(cols), wanted_(wanted) {
+    if (wanted) memory.reserve(members * rows * cols);
+    values_ = memory.data();
+  }
+  OutArray of(Index j) {
+    return wanted_ ? as_output(MatrixView<double>(values_ + j * rows_ * cols_, cols_, rows_)) : OutArray{};
+  }
+  double operator()(Index j, Index i, Index c) const { return values_[(j * rows_ + i) * cols_ + c]; }
+  double mean(Index i, Index c) const {
+    double sum = 0;
+    for (Index j = 0; j < members_; ++j) sum += (*this)(j, i, c);
+    return sum / static_cast<double>(members_);
+  }
+  /// The covariance over members of columns c and b.
+  double covariance(Index i, Index c, Index b) const {
+    const double center = mean(i, c), other = mean(i, b);
+    double sum = 0;
+    for (Index j = 0; j < members_; ++j) sum += ((*this)(j, i, c) - center) * ((*this)(j, i, b) - other);
+    return sum / static_cast<double>(members_);
+  }
+
+ private:
+  Index members_, rows_, cols_;
+  bool wanted_;
+  double* values_;
+};
+
+/// log of the mean of exp.
+double log_mean(const Answers& logs, Index members, Index i) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (Index j = 0; j < members; ++j) top = std::max(top, logs(j, i, 0));
+  if (!std::isfinite(top)) return top;
+  for (Index j = 0; j < members; ++j) sum += std::exp(logs(j, i, 0) - top);
+  return top + std::log(sum / static_cast<double>(members));
+}
+
+/// Target c of a mixture becomes components; log rates stay as they are.
+template <class T>
+void add_components(const Model<T>& model, const Mixture& mixture, Index c, double weight, Components& found,
+                    Components& out) {
+  const Likelihood& likelihood = model.likelihood;
+  const Standardization& units = model.standardization;
+  const bool is_count = likelihood.kind() == BDL_POISSON;
+  if (is_count || likelihood.kind() == BDL_GAUSSIAN) {
+    const double noise = is_count ? 0 : 1 / likelihood.noise_precision(c);
+    found.parts.clear();
+    found.degrees = 0;
+    for (Index k = 0; k < mixture.components(); ++k)
+      found.parts.push_back({mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k)});
+  } else {
+    find_components(likelihood, mixture, c, found);
+  }
+  out.degrees = found.degrees;
+  for (const Component& part : found.parts)
+    out.parts.push_back(is_count ? Component{part.mean, part.deviation, weight * part.weight}
+                                 : Component{units.to_caller(c, part.mean),
+                                             units.target_scale(c) * part.deviation, weight * part.weight});
+}
+
+template <class T>
+void check_alike(const Model<T>& model, const Model<T>& first) {
+  const auto check = [](const char* what, Index value, Index expected) {
+    if (value != expected)
+      fail(Status::ERROR_SHAPE, "the model has %s %lld, that of member 0 %lld", what,
+           static_cast<long long>(value), static_cast<long long>(expected));
+  };
+  check("inputs", model.inputs(), first.inputs());
+  check("outputs", model.outputs(), first.outputs());
+  check("likelihood", model.likelihood.kind(), first.likelihood.kind());
+  if (model.likelihood.kind() == BDL_STUDENT_T &&
+      model.likelihood.degrees_of_freedom() != first.likelihood.degrees_of_freedom())
+    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, that of member 0 %g",
+         model.likelihood.degrees_of_freedom(), first.likelihood.degrees_of_freedom());
+}
+
+}  // namespace
+
+template <class T>
+void Ensemble<T>::add(const Model<T>& member, const Posterior<T>& posterior, const PredictSpec& spec) {
+  if (!members_.empty()) check_alike(member, model());
+  members_.push_back(std::make_unique<Predictor<T>>(member, posterior, spec));
+}
+
+template <class T>
+template <class Ask>
+void Ensemble<T>::each(const Array& x, Ask&& ask) {
+  for (Index j = 0; j < count(); ++j)
+    in_member(j, count(), [&] { ask(j, members_[static_cast<std::size_t>(j)]->query(x)); });
+}
+
+/// The law of total variance.
+template <class T>
+void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& epistemic,
+                          const OutArray& noise) {
+  if (count() == 1) return predict_moments(members_[0]->query(x), mean, epistemic, noise);
+  check_query(members_[0]->query(x));
+  const Index rows = x.rows, outputs = model().likelihood.means();
+  Result means(results_[0], mean, rows, outputs, "mean");
+  Result epistemics(results_[1], epistemic, rows, outputs, "epistemic_variance");
+  Result noises(results_[2], noise, rows, outputs, "noise_variance");
+  Answers m(answers_[0], count(), rows, outputs, given(mean) || given(epistemic));
+  Answers e(answers_[1], count(), rows, outputs, given(epistemic));
+  Answers s(answers_[2], count(), rows, outputs, given(noise));
+  each(x, [&](Index j, const Query<T>& query) { predict_moments(query, m.of(j), e.of(j), s.of(j)); });
+  for (Index i = 0; i < rows; ++i)
+    for (Index c = 0; c < outputs; ++c) {
+      if (given(mean)) means(i, c) = m.mean(i, c);
+      if (given(epistemic)) epistemics(i, c) = e.mean(i, c) + m.covariance(i, c, c);
+      if (given(noise)) noises(i, c) = s.mean(i, c);
+    }
+  write_results(means, epistemics, noises);
+}
+
+/// mixed_ becomes what the members' predictions for x are made of.
+template <class T>
+void Ensemble<T>::find_components(const Array& x) {
+  const Index outputs = model().likelihood.means();
+  mixed_.resize(std::max(mixed_.size(), static_cast<std::size_t>(x.rows * outputs)));
+  for (Components& components : mixed_) components.parts.clear();
+  const double weight = 1 / static_cast<double>(count());
+  each(x, [&](Index, const Query<T>& query) {
+    visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+      for (Index c = 0; c < outputs; ++c)
+        add_components(query.model, mixture, c, weight, found_,
+                       mixed_[static_cast<std::size_t>(i * outputs + c)]);
+    });
+  });
+}
+
+/// write(i, c, k, quantile) at each of tails_. Noise of local passes goes by the place of an example in x,
+/// which is seen whole then.
+template <class T>
+template <class Write>
+void Ensemble<T>::visit_quantiles(const Array& x, Write&& write) {
+  const Index outputs = model().likelihood.means();
+  const bool is_count = model().likelihood.kind() == BDL_POISSON;
+  const bool is_local = members_[0]->query(x).spec.method == BDL_LOCAL_MONTE_CARLO;
+  const Index chunk = is_local ? x.rows : std::min(x.rows, chunk_examples);
+  for (Index first = 0; first < x.rows; first += chunk) {
+    const Index rows = std::min(chunk, x.rows - first);
+    find_components(rows_of(x, first, rows));
+    for (Index i = 0; i < rows; ++i)
+      for (Index c = 0; c < outputs; ++c) {
+        const Components& components = mixed_[static_cast<std::size_t>(i * outputs + c)];
+        for (std::size_t k = 0; k < tails_.size(); ++k)
+          write(
+              first + i, c, static_cast<Index>(k),
+              is_count ? poisson_quantile(components, tails_[k]) : component_quantile(components, tails_[k]));
+      }
+  }
+}
+
+template <class T>
+void Ensemble<T>::quantiles(const Array& x, const Array& levels, const OutArray& quantiles) {
+  if (count() == 1) return predict_quantiles(members_[0]->query(x), levels, quantiles);
+  check_has_quantiles(model().likelihood);
+  check_query(members_[0]->query(x));
+  read_levels(levels, tails_);
+  Result result(results_[0], quantiles, x.rows, model().likelihood.means() * levels.cols, "quantiles");
+  visit_quantiles(x,
+                  [&](Index i, Index c, Index k, double value) { result(i, c * levels.cols + k) = value; });
+  write_results(result);
+}
+
+template <class T>
+void Ensemble<T>::interval(const Array& x, double probability, const OutArray& lower, const OutArray& upper) {
+  if (count() == 1) return predict_interval(members_[0]->query(x), probability, lower, upper);
+  check_has_quantiles(model().likelihood);
+  check_query(members_[0]->query(x));
+  check_probability(probability, "probability");
+  const Index outputs = model().likelihood.means();
+  Result from(results_[0], lower, x.rows, outputs, "lower"), to(results_[1], upper, x.rows, outputs, "upper");
+  const double outside = (1 - probability) / 2;
+  tails_.assign({{outside, false}, {outside, true}});
+  visit_quantiles(x, [&](Index i, Index c, Index k, double value) { (k == 0 ? from : to)(i, c) = value; });
+  write_results(from, to);
+}
+
+/// Of a member, E H(p) is its entropy less its own mutual information.
+template <class T>
+void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const OutArray& entropy,
+                          const OutArray& mutual_information) {
+  if (count() == 1) return predict_classes(members_[0]->query(x), probabilities, entropy, mutual_information);
+  check_query(members_[0]->query(x));
+  const Likelihood& likelihood = model().likelihood;
+  const Index rows = x.rows, outputs = likelihood.outputs(), targets = likelihood.targets();
+  const bool informs = given(mutual_information);
+  Result p(results_[0], probabilities, rows, outputs, "probabilities");
+  Result entropies(results_[1], entropy, rows, targets, "entropy");
+  Result information(results_[2], mutual_information, rows, targets, "mutual_information");
+  Answers of(answers_[0], count(), rows, outputs, true);
+  Answers h(answers_[1], count(), rows, targets, informs),
+      known(answers_[2], count(), rows, targets, informs);
+  each(x, [&](Index j, const Query<T>& query) { predict_classes(query, of.of(j), h.of(j), known.of(j)); });
+  for (Index i = 0; i < rows; ++i) {
+    for (Index c = 0; c < outputs; ++c) p(i, c) = std::min(1.0, of.mean(i, c));
+    std::ranges::fill(entropies.row(i), 0.0);
+    add_entropies(likelihood, p.row(i), 1, entropies.row(i));
+    for (Index t = 0; informs && t < targets; ++t)
+      information(i, t) = std::max(0.0, entropies(i, t) - h.mean(i, t) + known.mean(i, t));
+  }
+  write_results(p, entropies, information);
+}
+
+template <class T>
+void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& log_density) {
+  if (count() == 1) return predict_log_density(members_[0]->query(x), y, log_density);
+  check_query(members_[0]->query(x));
+  Result result(results_[0], log_density, x.rows, 1, "log_density");
+  Answers logs(answers_[0], count(), x.rows, 1, true);
+  each(x, [&](Index j, const Query<T>& query) { predict_log_density(query, y, logs.of(j)); });
+  for (Index i = 0; i < x.rows; ++i) result(i, 0) = log_mean(logs, count(), i);
+  write_results(result);
+}
+
+template <class T>
+void Ensemble<T>::draws(const Array& x, const OutArray& draws) {
+  if (count() == 1) return predict_draws(members_[0]->query(x), draws);
+  check_query(members_[0]->query(x));
+  const Index samples = members_[0]->query(x).spec.samples, targets = model().likelihood.targets();
+  check_samples(samples);
+  Result result(results_[0], draws, x.rows, targets * samples * count(), "draws");
+  Answers drawn(answers_[0], count(), x.rows, targets * samples, true);
+  each(x, [&](Index j, const Query<T>& query) { predict_draws(query, drawn.of(j)); });
+  for (Index i = 0; i < x.rows; ++i)
+    for (Index t = 0; t < targets; ++t)
+      for (Index j = 0; j < count(); ++j)
+        for (Index k = 0; k < samples; ++k)
+          result(i, (t * count() + j) * samples + k) = drawn(j, i, t * samples + k);
+  write_results(result);
+}
+
+template <class T>
+void Ensemble<T>::output_law(Predictor<T>& member, const Array& x, const OutArray& mean,
+                             const OutArray& covariance) {
+  Query<T> query = member.query(x);
+  query.spec.method = BDL_LINEARIZED;
+  predict_output_distribution(query, mean, covariance);
+}
+
+template <class T>
+void Ensemble<T>::output_distribution(const Array& x, const OutArray& mean, const OutArray& covariance) {
+  if (count() == 1) return output_law(*members_[0], x, mean, covariance);
+  check_query(members_[0]->query(x));
+  const Index outputs = model().outputs();
+  Result means(results_[0], mean, x.rows, outputs, "mean");
+  Result covariances(results_[1], covariance, x.rows, outputs * outputs, "covariance");
+  Answers m(answers_[0], count(), x.rows, outputs, true);
+  Answers v(answers_[1], count(), x.rows, outputs * outputs, given(covariance));
+  each(x, [&](Index j, const Query<T>&) {
+    output_law(*members_[static_cast<std::size_t>(j)], x, m.of(j), v.of(j));
+  });
+  for (Index i = 0; i < x.rows; ++i)
+    for (Index c = 0; c < outputs; ++c) {
+      means(i, c) = m.mean(i, c);
+      for (Index b = 0; given(covariance) && b < outputs; ++b)
+        covariances(i, c * outputs + b) = v.mean(i, c * outputs + b) + m.covariance(i, c, b);
+    }
+  write_results(means, covariances);
+}
+
+template class Ensemble<float>;
+template class Ensemble<double>;
+
+}  // namespace bdl
