@@ -146,7 +146,8 @@ void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean) {
     const PointLayout& points = posterior_->points();
     std::ranges::fill(start, static_cast<T>(isotropic));
     fill_points(points, T(1), start);
-    if (prior.belief() && rule() == Rule::blr) return start_near_belief(*prior.belief(), isotropic);
+    if (!given && rule() == Rule::blr && prior.belief() && is_of_kind(*prior.belief(), posterior_->kind()))
+      return start_near_belief(*prior.belief(), isotropic);
     if (is_noisy()) return start_low_rank(1 / isotropic, mean);
     if (points.ranges.empty() || !posterior_->is_gaussian())
       posterior_->set_isotropic(isotropic);
@@ -173,30 +174,28 @@ void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean) {
   std::ranges::copy(precision, start.begin());
 }
 
-/// Where the prior is a posterior: half of its precision, which long steps would not bear if it were missing,
-/// and the isotropic one. Done whole or not at all.
+/// Where the prior is a posterior of the same kind: half of its precision, without which long steps would
+/// undo what it knows, and the isotropic one. Done whole or not at all.
 template <class T>
 void Optimizer<T>::start_near_belief(const Posterior<T>& belief, double isotropic) {
   const Index dimension = posterior_->dimension();
-  const auto from = in_family(belief, posterior_->kind());
   Buffer<T> numbers(2 * dimension + 1);
   std::fill_n(numbers.data(), 2 * dimension + 1, T(0));
   const auto lambda = numbers.first(dimension), slope = std::span(numbers.data() + dimension, at(dimension)),
              weight = std::span(numbers.data() + 2 * dimension, 1);
   std::ranges::fill(lambda, static_cast<T>(2 * isotropic));
-  fill_points(from->points(), T(1), lambda);
+  fill_points(belief.points(), T(1), lambda);
   DenseRows<T> rows;
   std::fill_n(rows.resize(dimension, 1).data, dimension, T(0));
   auto prior = Prior<T>::fixed(lambda);
-  PosteriorStep<T> step{*from};
+  PosteriorStep<T> step{belief};
   step.m = slope;
   step.curvature = {&rows, weight, {}, {}};
   step.curvature_rate = 0.5;
   prior.enter(step);
-  step.projection.method = EigenMethod::outer;
-  if (dimension >= from->rank() + 1) step.projection.method = EigenMethod::gram;
+  step.projection.method = dimension < belief.rank() + 1 ? EigenMethod::outer : EigenMethod::gram;
   UpdateWorkspace<T> workspace;
-  const auto next = from->clone();
+  const auto next = belief.clone();
   next->take(step, workspace);
   next->precision_diagonal(initial_precision_.first(dimension));
   posterior_->swap(*next);

@@ -27,6 +27,8 @@ static bdl_status create(const char* description, const char* method, const char
     OK(bdl_posterior_create_dropout(l->model, 0, 0.1, &l->q));
   else if (strncmp(family, "layerwise_low_rank_moment", 25) == 0)
     OK(bdl_posterior_create_layerwise_low_rank_moment(l->model, 2, &l->q));
+  else if (strcmp(family, "low_rank_moment") == 0)
+    OK(bdl_posterior_create_low_rank_moment(BDL_F64, d, 2, &l->q));
   else if (strcmp(family, "kronecker") == 0)
     OK(bdl_posterior_create_kronecker(l->model, &l->q));
   else
