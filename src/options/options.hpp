@@ -9,9 +9,17 @@
 
 namespace bdl {
 
+/// Numbers first, then the choices, which are half as wide: no holes.
 struct Options {
 #define BDL_DOUBLE(name, value, low, high, range, doc) double name = value;
 #define BDL_INT(name, value, low, high, range, doc) std::int64_t name = value;
+#define BDL_CHOICE(Type, name, value, words, doc)
+#include "options/options.def"
+#undef BDL_DOUBLE
+#undef BDL_INT
+#undef BDL_CHOICE
+#define BDL_DOUBLE(name, value, low, high, range, doc)
+#define BDL_INT(name, value, low, high, range, doc)
 #define BDL_CHOICE(Type, name, value, words, doc) Type name = Type::value;
 #include "options/options.def"
 #undef BDL_DOUBLE
