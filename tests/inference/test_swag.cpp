@@ -120,6 +120,28 @@ void posterior_is_that_of_the_points(void**) {
   }
 }
 
+/// Twelve epochs of 4 steps leave 24 for points; five columns and one more take them every 4, which is an epoch.
+/// Two epochs leave 4, and one of 2 steps or fewer whatever there is.
+void short_courses_have_points(void**) {
+  const Data data;
+  for (const int64_t epochs : {1, 2, 3}) {
+    Learner l;
+    OK(bdl_optimizer_fit(l.optimizer, data.in(), data.out(), epochs, nullptr, nullptr));
+    const Vector covariance = covariance_of(l.q);
+    const std::size_t size = mean_of(l.q).size();
+    double trace = 0;
+    for (std::size_t i = 0; i < size; ++i) trace += covariance[i * size + i];
+    assert_true(trace > 1e-8);
+  }
+  bdl::Options options;
+  options.swag = 1;
+  assert_int_equal(bdl::swag_begin(options, {100, 200}), 175);
+  assert_int_equal(bdl::swag_begin(options, {100, 104}), 102);
+  assert_int_equal(bdl::swag_begin(options, {100, 101}), 100);
+  options.swag_every = 1;
+  assert_int_equal(bdl::swag_begin(options, {100, 104}), 103);
+}
+
 void rates_stay_where_the_last_part_begins(void**) {
   bdl::Options options;
   const bdl::Plan plan{100, 200};
@@ -156,6 +178,7 @@ void resumed_runs_give_the_same_bits(void**) {
 void what_it_cannot_use_is_refused(void**) {
   const Data data;
   Learner l;
+  OK(bdl_optimizer_set_int(l.optimizer, "swag_every", 4));
   assert_int_equal(bdl_optimizer_fit(l.optimizer, data.in(), data.out(), 2, nullptr, nullptr),
                    BDL_ERROR_INVALID_ARGUMENT);
   assert_non_null(std::strstr(bdl_last_error(), "1 snapshots, expected 2 or more"));
@@ -210,6 +233,7 @@ void presets_are_settings_of_their_methods(void**) {
 int test_swag() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(posterior_is_that_of_the_points),
+      cmocka_unit_test(short_courses_have_points),
       cmocka_unit_test(rates_stay_where_the_last_part_begins),
       cmocka_unit_test(resumed_runs_give_the_same_bits),
       cmocka_unit_test(what_it_cannot_use_is_refused),

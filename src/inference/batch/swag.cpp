@@ -15,10 +15,15 @@ namespace {
 /// Of variances: those of parameters that no example moves.
 constexpr double tiny = 1e-30;
 
+/// Of its own accord once an epoch, more often where that would leave columns of W without a deviation: the
+/// first one is 0.
 template <class T>
 Index interval(const Optimizer<T>& optimizer) {
-  const Index every = optimizer.options().swag_every;
-  return every > 0 ? every : std::max<Index>(1, optimizer.state.batches);
+  const Options& options = optimizer.options();
+  if (options.swag_every > 0) return options.swag_every;
+  const Plan& plan = optimizer.state.plan;
+  const Index steps = plan.end - swag_begin(options, plan), columns = optimizer.posterior()->rank();
+  return std::max<Index>(1, std::min(optimizer.state.batches, steps / (columns + 1)));
 }
 
 [[noreturn]] void fail_too_few(Index snapshots) {

@@ -21,8 +21,10 @@ double planned_curvature_rate(const Options& options, const Plan& plan) {
 }
 
 Index swag_begin(const Options& options, const Plan& plan) {
-  return plan.begin +
-         static_cast<Index>(std::ceil(options.swag_from * static_cast<double>(plan.end - plan.begin)));
+  const Index steps = plan.end - plan.begin,
+              before = static_cast<Index>(std::ceil(options.swag_from * static_cast<double>(steps)));
+  // Where points come of themselves, two of them do, however short the course.
+  return plan.begin + (options.swag_every > 0 ? before : std::min(before, std::max<Index>(0, steps - 2)));
 }
 
 double rate_factor(const Options& options, const Plan& plan, Index t) {
