@@ -193,6 +193,36 @@ def noise(runs):
                    f"{r['memory_mb_2M']:.1f}", f"{r['growth_over_MD']:.3f}"] for r in runs.all("noise")])
 
 
+def conv_layers(runs):
+    def share(r, key):
+        return f"{r[key + '_gflops']:.0f} ({100 * r[key + '_of_peak']:.0f} %)" if key + "_gflops" in r else ""
+
+    return table(["layer", "M", "forward", "backward", "weights", "nominal: forward", "weights", "sums and squares over sums"],
+                 [[f"{r['C']} -> {r['O']}, {r['k']} x {r['k']}" + (f" / {r['s']}" if r["s"] > 1 else "") + f", at {r['H']}",
+                   r["M"], share(r, "forward"), share(r, "backward"), share(r, "weights"), f"{r['forward_nominal']:.0f}",
+                   f"{r['weights_nominal']:.0f}", f"{r['with_squares']:.2f}"]
+                  for r in runs.all("conv", threads=1) if "network" not in r])
+
+
+def conv_steps(runs):
+    """A step on one thread beside that of map, and on all threads."""
+    rows = []
+    steps = [r for r in runs.all("conv") if "network" in r]
+    for r in steps:
+        if r["threads"] > 1:
+            continue
+        same = [other for other in steps if all(other.get(key) == r.get(key) for key in CONV_STEP)]
+        plain = next(p for p in steps if p["threads"] == 1 and p["network"] == r["network"] and p["method"] == "map")
+        all_threads = [other for other in same if other["threads"] > 1]
+        name = "map" if r["method"] == "map" else "slang" + ("" if r.get("guard", 1) else ", no guard")
+        rows.append([r["network"], r["M"], name, r["S"], r["L"], f"{r['ms']:.3g}", f"{r['ms'] / plain['ms']:.2f}",
+                     f"{r['ms'] / all_threads[0]['ms']:.2f}" if all_threads else "", f"{r['peak_mb']:.0f}"])
+    return table(["network", "M", "method", "S", "L", "ms a step", "over map", "one thread over all", "peak MB"], rows)
+
+
+CONV_STEP = ["network", "method", "M", "S", "L", "guard"]
+
+
 def limits(runs):
     rows = []
     for count in sorted({r["threads"] for r in runs.all("gemm")}):
@@ -232,6 +262,19 @@ def plot(runs):
                        panel("n", "rows n = M S ({shape}, L={L})", (1, "dashed: linear")),
                        panel("L", "rank L ({shape}, n={n})", (2, "dashed: quadratic"))])
 
+
+CONVOLUTIONS = """## Convolutions
+
+Layers of LeNet-5, AlexNet and ResNet-18 (7 x 7 and 3 x 3 first layer), float, one thread: GFLOP/s on the products that lie within
+the image, and as a share of the faster of sgemm and libbdl's own products in the same run; "nominal" counts the padding too, which is skipped.
+Targets: 80 % of sgemm, 70 % for LeNet-5, maps of one position and stride 2; sums and squares of one layer over its sums is what VOGN's curvature costs.
+"""
+
+CONVOLUTION_STEPS = """Steps of whole networks, the least of some turns. `slang` of rank 0 without guard is a step with squares of the examples'
+gradients: the targets are 1.4 / 1.7 / 1.6 / 1.25 times `map` for LeNet-5, AlexNet and ResNet-18 with a first layer of 7 x 7 and of 3 x 3; two threads
+1.7 times as fast as one; peak memory with 4 samples 40 / 250 / 700 / 900 MB. `build/release/bench/bdl_bench conv` prints the same, `bench/peers.py` compares
+with PyTorch.
+"""
 
 NOISE = """## Noisy layers
 
@@ -292,6 +335,10 @@ A long stream through `lo-fi`, a line for each tenth; the error of log det Sigma
 the same U and d:
 
 {endurance(runs)}
+{CONVOLUTIONS}
+{conv_layers(runs)}
+{CONVOLUTION_STEPS}
+{conv_steps(runs)}
 {NOISE}
 {noise(runs)}
 ## Scaling

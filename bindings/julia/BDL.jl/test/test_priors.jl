@@ -54,7 +54,7 @@ end
 
 @testset "Kronecker-factored precisions" begin
     q = Posterior(Model((2, 3, 1)); family = :kronecker)
-    set_tensors!(q, Dict("block1.precision" => [1; 2; 4; 8;;]))
+    set_tensors!(q, Dict("block1.precision" => reshape([1, 2, 4, 8], 4, 1)))
     @test family(q) === :kronecker && var(q)[10:13] ≈ [1, 1 / 2, 1 / 4, 1 / 8]
     @test_throws InvalidArgumentError Posterior(3; family = :kronecker)
 end
