@@ -33,11 +33,13 @@
 %ignore bdl_optimizer_free;
 %ignore bdl_predictor_free;
 %ignore bdl_search_free;
+%ignore bdl_dataset_free;
 %ignore bdl_set_interrupt;
 #endif
 
 %include "bdl/status.h"
 %include "bdl/interrupt.h"
+%include "bdl/callback.h"
 %include "bdl/matrix.h"
 %include "bdl/model.h"
 %include "bdl/posterior.h"
@@ -45,6 +47,19 @@
 %apply double *WANTED { double *kl };  /* dropout has none */
 #endif
 %include "bdl/optimizer.h"
+#if defined(SWIGR) && !defined(BDL_TREE)
+/* The library keeps the addresses of a data set's arrays, so the handle keeps the arrays. */
+%typemap(in) bdl_matrix x (SEXP given), bdl_matrix y (SEXP given) {
+  given = $input;
+  $1 = bdlr_matrix($input, 0, "$symname", "$1_name");
+}
+%typemap(freearg) bdl_matrix x { bdlr_keep_array(r_ans, 0, given$argnum); }
+%typemap(freearg) bdl_matrix y { bdlr_keep_array(r_ans, 1, given$argnum); }
+#endif
+%include "bdl/dataset.h"
+#if defined(SWIGR) && !defined(BDL_TREE)
+%clear bdl_matrix x, bdl_matrix y;
+#endif
 #ifndef BDL_TREE
 %clear double *kl;
 #endif

@@ -29,6 +29,7 @@
   $1 = bytes ? PyBytes_AS_STRING(bytes) : NULL;
 }
 %typemap(freearg) const char *path { Py_XDECREF(bytes$argnum); }
+%apply const char *path { const char *x_path, const char *y_path };
 %typemap(out) int64_t { $result = PyLong_FromLongLong($1); }
 %typemap(out) int32_t { $result = PyLong_FromLong($1); }
 %typemap(out) const char * { $result = $1 ? PyUnicode_FromString($1) : Py_NewRef(Py_None); }
@@ -90,7 +91,8 @@
 %typemap(argout) (const int64_t *ARRAY, int64_t COUNT) "";
 %typemap(freearg) (const int64_t *ARRAY, int64_t COUNT) { PyMem_Free(values$argnum); }
 %apply (const int64_t *ARRAY, int64_t COUNT) {
-  (const int64_t *sizes, int32_t size_count), (const int64_t *rows, int64_t row_count), (const int64_t *cols, int64_t col_count)
+  (const int64_t *sizes, int32_t size_count), (const int64_t *rows, int64_t row_count), (const int64_t *cols, int64_t col_count),
+  (const int64_t *rows, int64_t count)
 };
 %typemap(in) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) (Tensors tensors = {0}) {
   if (tensors_argument($input, "$symname: tensors", &tensors) < 0) SWIG_fail;
@@ -149,6 +151,7 @@ BDL_HANDLE(bdl_posterior)
 BDL_HANDLE(bdl_optimizer)
 BDL_HANDLE(bdl_predictor)
 BDL_HANDLE(bdl_search)
+BDL_HANDLE(bdl_dataset)
 
 /* Tells an optimizer's handle what its calls change as well. */
 %inline %{
@@ -193,6 +196,19 @@ BDL_PROGRESS(bdl_search_progress_fn, search_progress)
   $1 = $input == Py_None ? NULL : call_draws;
   $2 = $input;
   $3 = $input == Py_None ? NULL : drop_reference;
+}
+%typemap(in) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) (int lent = 0) {
+  if (!PyCallable_Check($input)) { type_error("$symname: read", $input, "a callable"); SWIG_fail; }
+  $1 = call_read;
+  $2 = $input;
+  $3 = drop_reference;
+}
+%typemap(check) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
+  Py_INCREF((PyObject*)$2);
+  lent$argnum = 1;
+}
+%typemap(freearg) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
+  if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$2);
 }
 %typemap(check) const bdl_model_callbacks *callbacks {
   Py_INCREF((PyObject*)$1->user_data);

@@ -41,16 +41,19 @@ BDLR_SCALAR(bdl_initialization, bdlr_int32)
 BDLR_SCALAR(bdl_predict_method, bdlr_int32)
 BDLR_SCALAR(bdl_scale, bdlr_int32)
 BDLR_SCALAR(bdl_score, bdlr_int32)
+%typemap(in) const char *y_path, const char *y_name {
+  $1 = ($1_ltype)($input == R_NilValue ? NULL : bdlr_string($input, "$symname", "$1_name"));
+}
 %typemap(in) bdl_status { $1 = (bdl_status)bdlr_int32($input, "$symname", "$1_name"); }
 %typemap(freearg) const char * ""
 %typemap(out) int64_t { $result = Rf_ScalarReal((double)$1); }
 %typemap(out) int32_t { $result = Rf_ScalarInteger($1); }
 %typemap(out) const char * { $result = bdlr_from_string($1); }
 
-/* Status: an error, or nothing. Two functions may be stopped, and say whether they were. */
+/* Status: an error, or nothing. Three functions may be stopped, and say whether they were. */
 BDLR_PLAIN(bdl_status)
 %typemap(out) bdl_status { bdlr_check($1); r_ans = R_NilValue; }
-%typemap(out) bdl_status bdl_optimizer_fit, bdl_status bdl_search_run {
+%typemap(out) bdl_status bdl_optimizer_fit, bdl_status bdl_optimizer_fit_dataset, bdl_status bdl_search_run {
   if ($1 != BDL_STOPPED) bdlr_check($1);
   r_ans = Rf_ScalarLogical($1 == BDL_STOPPED);
 }
@@ -114,6 +117,7 @@ BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
 BDLR_INTEGERS(const int64_t *sizes, int32_t size_count)
 BDLR_INTEGERS(const int64_t *rows, int64_t row_count)
 BDLR_INTEGERS(const int64_t *cols, int64_t col_count)
+BDLR_INTEGERS(const int64_t *rows, int64_t count)
 %typemap(in) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) {
   $1 = ($1_ltype)bdlr_tensors($input, (bdl_matrix **)&$2, &$3, "$symname", "tensors");
 }
@@ -171,6 +175,7 @@ BDLR_HANDLE(bdl_posterior, BDLR_POSTERIOR)
 BDLR_HANDLE(bdl_optimizer, BDLR_OPTIMIZER)
 BDLR_HANDLE(bdl_predictor, BDLR_PREDICTOR)
 BDLR_HANDLE(bdl_search, BDLR_SEARCH)
+BDLR_HANDLE(bdl_dataset, BDLR_DATASET)
 
 /* Callbacks. Functions that the library keeps are kept by the handle, once the call has succeeded. */
 %typemap(in) (bdl_progress_fn progress, void *user_data) {
@@ -201,6 +206,15 @@ BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 }
 %typemap(freearg) const bdl_model_callbacks *callbacks {
   bdlr_keep_functions(r_ans, (SEXP)$1->user_data);
+}
+%typemap(in) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
+  if ($input == R_NilValue) bdlr_refuse("$symname", "$1_name", "a function", $input);
+  $2 = bdlr_function($input, "$symname", "$1_name");
+  $1 = bdlr_on_read;
+  $3 = NULL;
+}
+%typemap(freearg) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
+  bdlr_keep_functions(r_ans, (SEXP)$2);
 }
 
 /* Handles can be closed before R's collector frees them. */

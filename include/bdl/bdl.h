@@ -46,7 +46,7 @@
  *    its model's noise precision, so those two must not be read while a step runs.
  *  - Arrays are views, one example per row, any strides: bdl_matrix, which is read, of f32, f64, i32 (labels)
  *    or u8 (images), and bdl_matrix_out, which is written, of f32 or f64. No pointer to the caller's memory
- *    is kept after a call returns.
+ *    is kept after a call returns, except by a bdl_dataset of arrays.
  *  - Randomness comes from explicit seeds: same build, machine type and thread count, same bits.
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.
@@ -69,7 +69,9 @@
 #ifndef BDL_BDL_H
 #define BDL_BDL_H
 
+#include "bdl/callback.h"
 #include "bdl/checkpoint.h"
+#include "bdl/dataset.h"
 #include "bdl/interrupt.h"
 #include "bdl/matrix.h"
 #include "bdl/metrics.h"

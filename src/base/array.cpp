@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/file_dtype.hpp"
+
 namespace bdl {
 namespace {
 
@@ -16,6 +18,8 @@ decltype(auto) with_type(const Array& array, Visitor&& visit) {
       return visit(static_cast<const double*>(array.data));
     case BDL_U8:
       return visit(static_cast<const std::uint8_t*>(array.data));
+    case dtype_i64:
+      return visit(static_cast<const std::int64_t*>(array.data));
     default:
       return visit(static_cast<const std::int32_t*>(array.data));
   }
@@ -74,7 +78,8 @@ bool is_always_finite(const ColumnScales& scales) {
   if constexpr (std::is_integral_v<S>)
     for (std::size_t c = 0; c < scales.mean.size(); ++c)
       for (const S end : {std::numeric_limits<S>::min(), std::numeric_limits<S>::max()})
-        if (!std::isfinite(static_cast<T>(scales.apply(static_cast<Index>(c), end)))) return false;
+        if (!std::isfinite(static_cast<T>(scales.apply(static_cast<Index>(c), static_cast<double>(end)))))
+          return false;
   return std::is_integral_v<S>;
 }
 

@@ -1,6 +1,9 @@
 #include "c_api/convert.hpp"
+#include "c_api/dataset_handle.hpp"
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
+#include "data/moments.hpp"
+#include "model/checked_data.hpp"
 #include "model/noise_units.hpp"
 #include "network/graph.hpp"
 #include "predict/result.hpp"
@@ -56,8 +59,7 @@ ColumnMoments checked_moments(const Array& mean, const Array& scale, const char*
 }
 
 /// Of data whose deviations may overflow.
-ColumnMoments checked_moments_of(const Array& data, Index together, const char* name) {
-  ColumnMoments moments = moments_of_columns(data, together);
+ColumnMoments checked_moments(ColumnMoments moments, const char* name) {
   for (std::size_t c = 0; c < moments.mean.size(); ++c)
     if (!std::isfinite(moments.mean[c]) || !is_scale(moments.scale[c]))
       fail(Status::ERROR_INVALID_ARGUMENT,
@@ -65,6 +67,19 @@ ColumnMoments checked_moments_of(const Array& data, Index together, const char* 
            "and at most %g",
            name, moments.mean[c], moments.scale[c], c, largest_scale);
   return moments;
+}
+
+template <class T>
+void standardize(Model<T>& model, DataSet& data) {
+  check_network(model);
+  const bool with_targets = model.likelihood.has_noise_precision() && data.targets() > 0;
+  CheckedData checked(model, data, false);
+  const Index together = pixels(model.graph()->input());
+  const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
+  ColumnMoments targets =
+      with_targets ? checked_moments(column_moments(moments.targets, 1), "y") : ColumnMoments();
+  ColumnMoments inputs = checked_moments(column_moments(moments.inputs, together), "x");
+  set_standardization(model, Standardization(std::move(inputs), std::move(targets)));
 }
 
 void fill(Result& result, const std::vector<double>& values, double otherwise) {
@@ -107,9 +122,19 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
       const bool real = m.likelihood.has_noise_precision();
       if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
       if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
-      ColumnMoments targets = given(y) && real ? checked_moments_of(y, 1, "y") : ColumnMoments();
-      ColumnMoments inputs = checked_moments_of(x, pixels(m.graph()->input()), "x");
+      ColumnMoments targets =
+          given(y) && real ? checked_moments(moments_of_columns(y), "y") : ColumnMoments();
+      ColumnMoments inputs = checked_moments(moments_of_columns(x, pixels(m.graph()->input())), "x");
       set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
+    });
+  });
+}
+
+bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* dataset) {
+  return guard("bdl_model_standardize_dataset", [&] {
+    with(model, "model", [&](auto& m) {
+      not_null(dataset, "dataset");
+      standardize(m, *dataset->rows);
     });
   });
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/callback.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/stream/stream.hpp"
@@ -38,7 +39,7 @@ class CallerDraws final : public DrawSource<T> {
         std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q))};
     const std::int32_t answer =
         draws_(user_data_, kind, place.step, place.iteration, &handle, as_output(out));
-    if (answer != 0) fail(Status::ERROR_CALLBACK, "the draws callback returned %d, expected 0", answer);
+    check_callback("draws", answer);
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
         if (!std::isfinite(value))

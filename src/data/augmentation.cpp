@@ -66,13 +66,17 @@ void cut(const Augmentation& how, const Crop& crop, const T* image, T* out) {
 template <class T>
 void AugmentedData::fetch_into(Buffer<T>& image, const RowNumbers& examples, const Standardization& units,
                                MatrixView<T> x, MatrixView<T> y) {
-  if (y.data) all_.fetch(examples, units, MatrixView<T>(), y);
+  const Index size = how_.image_size();
+  const bool in_place = how_.crop_size() == size;
+  if (y.data || in_place) all_.fetch(examples, units, in_place ? x : MatrixView<T>(), y);
   if (!x.data) return;
-  image.reserve(how_.image_size());
+  image.reserve(size);
   for (Index j = 0; j < examples.count(); ++j) {
-    const Index example = examples[j];
-    all_.fetch({example, 1}, units, image.matrix(how_.image_size(), 1), MatrixView<T>());
-    cut(how_, random_crop(how_, seed_, epoch_, example), std::as_const(image).data(), x.column_data(j));
+    if (in_place)
+      std::ranges::copy(x.column(j), image.data());
+    else
+      all_.fetch({examples[j], 1}, units, image.matrix(size, 1), MatrixView<T>());
+    cut(how_, random_crop(how_, seed_, epoch_, examples[j]), std::as_const(image).data(), x.column_data(j));
   }
 }
 

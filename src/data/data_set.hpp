@@ -24,6 +24,13 @@ class RowNumbers {
   Index first_ = 0, count_;
 };
 
+/// How an epoch goes through rows that are best read in order: blocks of them in random order, and the rows
+/// of `window` blocks shuffled. Without blocks, all rows are shuffled.
+struct RowBlocks {
+  Index rows = 0, window = 1;
+  bool given() const { return rows > 0; }
+};
+
 class DataSet {
  public:
   DataSet() = default;
@@ -38,9 +45,11 @@ class DataSet {
                      MatrixView<float> y) = 0;
   virtual void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<double> x,
                      MatrixView<double> y) = 0;
+
+  RowBlocks blocks;
 };
 
-/// The caller's arrays, checked, which must outlive it. Without y, or without x, there are inputs or targets
+/// The caller's arrays, which must outlive it. Without y, or without x, there are inputs or targets
 /// only.
 class ArrayData final : public DataSet {
  public:
@@ -75,17 +84,5 @@ class Subset final : public DataSet {
   ConstSpan<Index> members_;
   std::vector<Index> some_;
 };
-
-/// For what must see all targets: visit(column i, scaled targets) in the order of the rows, in double.
-template <class Visit>
-void for_each_target(DataSet& data, const Standardization& units, Visit visit) {
-  constexpr Index together = 256;
-  Buffer<double> block(data.targets() * together);
-  for (Index first = 0; first < data.rows(); first += together) {
-    const Index count = std::min(together, data.rows() - first);
-    data.fetch({first, count}, units, MatrixView<double>(), block.matrix(data.targets(), count));
-    for (Index i = 0; i < count; ++i) visit(block.matrix(data.targets(), count).column(i));
-  }
-}
 
 }  // namespace bdl

@@ -16,27 +16,30 @@ Index minibatch_size(const Options& options, Index examples) {
   return size;
 }
 
-Minibatches::Minibatches(const Options& options, Index examples)
+Minibatches::Minibatches(const Options& options, Index examples, const RowBlocks& blocks)
     : examples_(examples),
       size_(minibatch_size(options, examples)),
       replacement_(options.sampling == Sampling::replacement),
-      seed_(static_cast<std::uint64_t>(options.seed)) {
+      seed_(static_cast<std::uint64_t>(options.seed)),
+      order_(seed_, examples, blocks) {
+  if (replacement_ && blocks.given())
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"sampling\" is \"replacement\", but a data set in blocks is read without");
   batches_ = (examples + size_ - 1) / size_;
-  order_.resize(static_cast<std::size_t>(replacement_ ? size_ : examples));
+  batch_.reserve(static_cast<std::size_t>(size_) + 1);
 }
 
 ConstSpan<Index> Minibatches::batch(Index epoch, Index number) {
   if (replacement_) {
     const auto step = static_cast<std::uint64_t>(epoch * batches_ + number);
-    fill_indices({seed_, Stream::minibatch, step, 0}, examples_, order_);
-    return order_;
+    batch_.resize(static_cast<std::size_t>(size_));
+    fill_indices({seed_, Stream::minibatch, step, 0}, examples_, batch_);
+    return batch_;
   }
-  if (epoch != shuffled_epoch_)
-    fill_permutation({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), 0}, order_);
-  shuffled_epoch_ = epoch;
-  const Index first = number * examples_ / batches_, last = (number + 1) * examples_ / batches_;
-  return ConstSpan<Index>(order_).subspan(static_cast<std::size_t>(first),
-                                          static_cast<std::size_t>(last - first));
+  const Index first = start_of(number);
+  batch_.resize(static_cast<std::size_t>(start_of(number + 1) - first));
+  order_.fill(epoch, first, batch_);
+  return batch_;
 }
 
 }  // namespace bdl

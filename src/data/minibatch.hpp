@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "data/epoch_order.hpp"
 #include "options/options.hpp"
 
 namespace bdl {
@@ -13,18 +14,24 @@ Index minibatch_size(const Options& options, Index examples);
 
 class Minibatches {
  public:
-  Minibatches(const Options& options, Index examples);
+  Minibatches(const Options& options, Index examples, const RowBlocks& blocks = {});
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.
   ConstSpan<Index> batch(Index epoch, Index number);
 
  private:
+  /// The first place of a batch in its epoch.
+  Index start_of(Index number) const {
+    __extension__ typedef __int128 Wide;  // for very many examples
+    return static_cast<Index>(static_cast<Wide>(number) * examples_ / batches_);
+  }
+
   Index examples_, batches_, size_;
   bool replacement_;
   std::uint64_t seed_;
-  Index shuffled_epoch_ = -1;
-  std::vector<Index> order_;
+  EpochOrder order_;
+  std::vector<Index> batch_;
 };
 
 }  // namespace bdl

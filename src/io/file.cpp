@@ -1,6 +1,7 @@
 #include "io/file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,36 @@ void InputFile::read(std::span<std::byte> out) {
     }
     out = out.subspan(static_cast<std::size_t>(got));
   }
+}
+
+MappedFile::MappedFile(const char* path)
+    : path_(path),
+      descriptor_(open_for_reading(path)),
+      size_(regular_file_size(descriptor_.number(), path_)) {
+  if (size_ == 0) return;
+  void* const mapped =
+      ::mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ, MAP_SHARED, descriptor_.number(), 0);
+  if (mapped == MAP_FAILED) fail_with_errno(path_, "map");
+  data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), static_cast<std::size_t>(size_));
+}
+
+void MappedFile::check_size() const {
+  const std::uint64_t size = regular_file_size(descriptor_.number(), path_);
+  if (size < size_)
+    fail(Status::ERROR_FILE, "%.250s: file became shorter while it was in use: it has %llu bytes, had %llu",
+         path_.c_str(), static_cast<unsigned long long>(size), static_cast<unsigned long long>(size_));
+}
+
+/// Only a hint: a system that does not take it reads as it does by itself.
+void MappedFile::expect(Access access) {
+  if (!data_ || access == access_) return;
+  access_ = access;
+  ::posix_madvise(const_cast<std::byte*>(data_), static_cast<std::size_t>(size_),
+                  access == Access::scattered ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
 }
 
 FileReplacement::FileReplacement(const char* path)

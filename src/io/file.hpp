@@ -38,6 +38,29 @@ class InputFile {
   std::uint64_t size_;
 };
 
+/// A regular file as memory: the system reads what is touched, and may drop it again.
+class MappedFile {
+ public:
+  explicit MappedFile(const char* path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
+  /// Fails if the file has become shorter: its pages are then no memory any more.
+  void check_size() const;
+  /// What is touched next: here and there, or one after the other.
+  enum class Access { unknown, scattered, in_order };
+  void expect(Access access);
+
+ private:
+  std::string path_;
+  FileDescriptor descriptor_;
+  std::uint64_t size_;
+  const std::byte* data_ = nullptr;
+  Access access_ = Access::unknown;
+};
+
 /// The new contents of `path`: collected in a temporary file of the same folder, put in place by commit() in
 /// one step. Until then, and after any failure, the old file is untouched. A symbolic link is replaced, not
 /// followed.

@@ -94,4 +94,7 @@ void write_archive(const char* path, const Metadata& metadata, std::span<const T
 TensorArchive parse_archive(std::vector<std::byte> bytes);
 TensorArchive read_archive(const char* path);
 
+/// Views of an archive that stays in memory.
+TensorMap view_archive(std::span<const std::byte> bytes);
+
 }  // namespace bdl

@@ -34,16 +34,31 @@ std::size_t header_length(const LengthField& field, std::uint64_t archive_size) 
   return static_cast<std::size_t>(length);
 }
 
-/// The data of the tensors start at byte `data_start` of `bytes`.
-TensorArchive assemble(ArchiveHeader header, std::vector<std::byte> bytes, std::size_t data_start) {
-  const std::span<const std::byte> data = std::span(bytes).subspan(data_start);
+TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data) {
   TensorMap tensors;
   for (auto& [name, entry] : header.tensors) {
     const auto part = data.subspan(static_cast<std::size_t>(entry.begin),
                                    static_cast<std::size_t>(entry.end - entry.begin));
     tensors.emplace_hint(tensors.end(), name, Tensor{name, entry.dtype, std::move(entry.shape), part});
   }
+  return tensors;
+}
+
+/// The data of the tensors start at byte `data_start` of `bytes`.
+TensorArchive assemble(ArchiveHeader header, std::vector<std::byte> bytes, std::size_t data_start) {
+  TensorMap tensors = views_of(header, std::span(bytes).subspan(data_start));
   return {std::move(header.metadata), std::move(tensors), std::move(bytes)};
+}
+
+/// Reads the header of an archive in memory; `data_start` receives where it ends.
+ArchiveHeader header_of(std::span<const std::byte> bytes, std::size_t& data_start) {
+  require_length_field(bytes.size());
+  LengthField field;
+  std::copy_n(bytes.begin(), field.size(), field.begin());
+  const std::size_t length = header_length(field, bytes.size());
+  data_start = field.size() + length;
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + field.size(), length);
+  return parse_header(json, bytes.size() - data_start);
 }
 
 /// The header is checked against the file's size before memory for the data is allocated.
@@ -63,14 +78,15 @@ TensorArchive read_pieces(InputFile& file) {
 }  // namespace
 
 TensorArchive parse_archive(std::vector<std::byte> bytes) {
-  require_length_field(bytes.size());
-  LengthField field;
-  std::copy_n(bytes.begin(), field.size(), field.begin());
-  const std::size_t length = header_length(field, bytes.size());
-  const std::size_t data_start = field.size() + length;
-  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + field.size(), length);
-  ArchiveHeader header = parse_header(json, bytes.size() - data_start);
+  std::size_t data_start = 0;
+  ArchiveHeader header = header_of(bytes, data_start);
   return assemble(std::move(header), std::move(bytes), data_start);
+}
+
+TensorMap view_archive(std::span<const std::byte> bytes) {
+  std::size_t data_start = 0;
+  ArchiveHeader header = header_of(bytes, data_start);
+  return views_of(header, bytes.subspan(data_start));
 }
 
 TensorArchive read_archive(const char* path) {

@@ -6,6 +6,7 @@
 
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/student_t.hpp"
+#include "likelihood/targets.hpp"
 
 namespace bdl {
 namespace {
@@ -37,25 +38,6 @@ double log_sum_exp(const T* f, Index count) {
   double sum = 0;
   for (Index k = 0; k < count; ++k) sum += std::exp(static_cast<double>(f[k]) - top);
   return top + std::log(sum);
-}
-
-bool is_label(double value, double upper) {
-  return value >= 0 && value < upper && value == std::floor(value);
-}
-
-const char* label_range(bdl_likelihood kind) {
-  switch (kind) {
-    case BDL_BERNOULLI:
-      return "0 or 1";
-    case BDL_CATEGORICAL:
-      return "a class number below the number of outputs";
-    case BDL_GAUSSIAN:
-    case BDL_HETEROSCEDASTIC:
-    case BDL_STUDENT_T:
-      return "a finite number, or NaN where it is missing";
-    default:
-      return "a count 0, 1, 2, ...";
-  }
 }
 
 }  // namespace
@@ -98,16 +80,13 @@ void Likelihood::check_targets(const Array& y, Index rows, const char* name, boo
   if (!may_miss) check_finite(y, name);
   const bool real = has_noise_precision();
   if (real && !may_miss) return;
-  const double upper = kind_ == BDL_BERNOULLI     ? 2
-                       : kind_ == BDL_CATEGORICAL ? static_cast<double>(outputs_)
-                                                  : HUGE_VAL;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j)
       if (const double value = element(y, i, j);
-          real ? std::isinf(value) : !is_label(value, upper) && !(may_miss && std::isnan(value)))
+          real ? std::isinf(value) : !is_target(*this, value) && !(may_miss && std::isnan(value)))
         fail(real ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,
              "%s is %g at row %lld, column %lld (counting from 0), expected %s", name, value,
-             static_cast<long long>(i), static_cast<long long>(j), label_range(kind_));
+             static_cast<long long>(i), static_cast<long long>(j), target_range(*this));
 }
 
 template <class T>

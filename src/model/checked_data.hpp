@@ -1,4 +1,5 @@
-// The caller's x and y, checked against a model: whoever takes examples takes them from here.
+// The caller's x and y, checked against a model: whoever takes examples takes them from here. Arrays are
+// checked at once, other data when they are read.
 #pragma once
 
 #include "data/data_set.hpp"
@@ -23,5 +24,34 @@ ArrayData checked_data(const Model<T>& model, const Array& x, const Array& y,
   check_data(model, x, y, missing);
   return {x, y};
 }
+
+/// Other data, whose rows are checked when they are read: x finite, y a target of the likelihood. It must
+/// outlive this.
+class CheckedData final : public DataSet {
+ public:
+  /// Fails unless the data have the model's columns; without targets there need not be any.
+  template <class T>
+  CheckedData(const Model<T>& model, DataSet& all, bool with_targets = true)
+      : CheckedData(model.likelihood, model.inputs(), all, with_targets) {}
+  CheckedData(const Likelihood& likelihood, Index inputs, DataSet& all, bool with_targets);
+  Index rows() const override { return all_.rows(); }
+  Index inputs() const override { return all_.inputs(); }
+  Index targets() const override { return all_.targets(); }
+  void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<float> x,
+             MatrixView<float> y) override {
+    fetch_into(examples, units, x, y);
+  }
+  void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<double> x,
+             MatrixView<double> y) override {
+    fetch_into(examples, units, x, y);
+  }
+
+ private:
+  template <class T>
+  void fetch_into(const RowNumbers& examples, const Standardization& units, MatrixView<T> x, MatrixView<T> y);
+
+  const Likelihood& likelihood_;
+  DataSet& all_;
+};
 
 }  // namespace bdl

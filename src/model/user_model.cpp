@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/callback.hpp"
+
 namespace bdl {
 namespace {
 
@@ -16,11 +18,6 @@ void poison(MatrixView<T> a) {
 template <class T>
 Array as_row(ConstSpan<T> theta) {
   return as_array(ConstMatrixView<T>(theta.data(), static_cast<Index>(theta.size()), 1));
-}
-
-void check_answer(std::int32_t answer, const char* which) {
-  if (answer != 0)
-    fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0", which, answer);
 }
 
 }  // namespace
@@ -38,7 +35,8 @@ template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&,
                            ConstSpan<double>) const {
   poison(f);
-  check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)), "outputs");
+  check_callback("model's outputs",
+                 callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)));
 }
 
 template <class T>
@@ -47,9 +45,8 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
   if (!callbacks_.gradients)
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
   poison(rows);
-  check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
-                                    as_output(rows)),
-               "gradients");
+  check_callback("model's gradients", callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x),
+                                                           as_array(seeds), as_output(rows)));
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))
       if (!std::isfinite(value))

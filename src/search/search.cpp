@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/callback.hpp"
 #include "search/proposal.hpp"
 
 namespace bdl {
@@ -91,7 +92,8 @@ Status Search<T>::run(const Array& x, const Array& y, Index at_random, Index by_
     }
     const std::int32_t answer = completed && progress.function ? progress.function(progress.context) : 0;
     const bool requested = stop_requested.exchange(false);
-    if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
+    if (answer < 0) fail_callback("progress", answer, "");
+    set_callback_message(nullptr);
     if (!completed || ((answer > 0 || requested) && k + 1 < at_random + by_improvement))
       return Status::STOPPED;
   }

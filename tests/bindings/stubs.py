@@ -47,16 +47,17 @@ def functions_of_headers():
             yield Function(name, normal(result), [parameter(part) for part in parts])
 
 
+handles = ("model", "posterior", "optimizer", "predictor", "search", "dataset")
 outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_ood_report*"}
-outputs |= {f"bdl_{handle}**" for handle in ("model", "posterior", "optimizer", "predictor", "search")}
+outputs |= {f"bdl_{handle}**" for handle in handles}
 # What bdl.i asks for: whether these outputs are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
-wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl"}
+wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl", "bdl_optimizer_elbo_dataset": "kl"}
 # Arguments that belong to the one before them.
-companions = {"size_count", "row_count", "col_count", "capacity", "size", "user_data", "destroy"}
+companions = {"size_count", "row_count", "col_count", "count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
-hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in ("model", "posterior", "optimizer", "predictor", "search")}
+hidden = {"bdl_set_interrupt", "bdl_predictor_create_ensemble"} | {f"bdl_{handle}_free" for handle in handles}
 
 
 def host_arguments(function):
@@ -105,7 +106,7 @@ def julia_type(c_type):
         return "Ptr{Cvoid}"
     if c_type in ("bdl_matrix*", "bdl_model_callbacks*", "bdl_ood_report*"):
         return "Ptr{%s}" % c_type[:-1]
-    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search))(\**)", c_type)
+    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search|dataset))(\**)", c_type)
     if handle:
         return "Ptr{" * len(handle[2]) + handle[1] + "}" * len(handle[2])
     return "Ptr{Cint}" if c_type.endswith("*") else "Cint"  # enumerations

@@ -41,6 +41,23 @@ int32_t no_draws(void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, b
   return 1;
 }
 
+int32_t rows_of_ones(void*, const int64_t*, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
+  for (const bdl_matrix_out& to : {x, y})
+    for (int64_t k = 0; k < count * to.cols; ++k) static_cast<double*>(to.data)[k] = 1;
+  return 0;
+}
+
+/// Made before allocations fail, and never freed.
+bdl_dataset* shared_rows() {
+  static bdl_dataset* const rows = [] {
+    bdl_dataset* data = nullptr;
+    OK(bdl_dataset_from_callback(ROWS, 2, 2, rows_of_ones, nullptr, nullptr, &data));
+    return data;
+  }();
+  return rows;
+}
+bdl_dataset* const rows_made_first = shared_rows();
+
 constexpr int64_t sizes[] = {2, 3, 1};
 constexpr int64_t indices[] = {0, 5, 2};
 
@@ -60,6 +77,23 @@ const Case creations[] = {
        const bdl_status status = created<bdl_model>(bdl_model_free, [](bdl_model** model) {
          const auto count = [](void* user_data) { ++*static_cast<int*>(user_data); };
          return create_user(BDL_F64, 1, 1, 2, BDL_POISSON, no_outputs, nullptr, &destroyed, count, model);
+       });
+       assert_int_equal(destroyed, status == BDL_OK ? 1 : 0);
+       return status;
+     }},
+    {"bdl_dataset_from_arrays",
+     [](trained& t) {
+       return created<bdl_dataset>(bdl_dataset_free, [&t](bdl_dataset** data) {
+         return bdl_dataset_from_arrays(x_of(&t.data), y_of(&t.data), data);
+       });
+     }},
+    {"bdl_dataset_from_callback",
+     [](trained&) {
+       static int destroyed;  // by freeing the handle; not if creation fails
+       destroyed = 0;
+       const bdl_status status = created<bdl_dataset>(bdl_dataset_free, [](bdl_dataset** data) {
+         const auto count = [](void* user_data) { ++*static_cast<int*>(user_data); };
+         return bdl_dataset_from_callback(9, 2, 2, rows_of_ones, &destroyed, count, data);
        });
        assert_int_equal(destroyed, status == BDL_OK ? 1 : 0);
        return status;
@@ -169,6 +203,12 @@ const Case readings[] = {
     {"bdl_posterior_kl", [](trained& t) { return bdl_posterior_kl(t.posterior, t.posterior, scratch); }},
     {"bdl_optimizer_get_prior",
      [](trained& t) { return bdl_optimizer_get_prior(t.optimizer, out(1, t.parameters)); }},
+    {"bdl_dataset_read",
+     [](trained&) { return bdl_dataset_read(shared_rows(), indices, 3, out(3, 2), bdl_none_out()); }},
+    {"bdl_optimizer_elbo_dataset",
+     [](trained& t) {
+       return bdl_optimizer_elbo_dataset(t.optimizer, shared_rows(), 3, 1, scratch, scratch + 1);
+     }},
     {"bdl_optimizer_elbo",
      [](trained& t) {
        return bdl_optimizer_elbo(t.optimizer, in(4, 2), in(4, 2), 3, 1, scratch, scratch + 1);
@@ -295,6 +335,16 @@ const Case changes[] = {
     {"bdl_optimizer_step", [](trained& t) { return bdl_optimizer_step(t.optimizer, in(20, 2), in(20, 2)); }},
     {"bdl_optimizer_laplace",
      [](trained& t) { return bdl_optimizer_laplace(t.optimizer, in(20, 2), in(20, 2)); }, true},
+    {"bdl_optimizer_laplace_dataset",
+     [](trained& t) { return bdl_optimizer_laplace_dataset(t.optimizer, shared_rows()); }, true},
+    {"bdl_model_standardize_dataset",
+     [](trained& t) { return bdl_model_standardize_dataset(t.model, shared_rows()); }},
+    {"bdl_optimizer_fit_dataset",  // one step
+     [](trained& t) {
+       bdl_optimizer_request_stop(t.optimizer);
+       const bdl_status status = bdl_optimizer_fit_dataset(t.optimizer, shared_rows(), 1, nullptr, nullptr);
+       return status == BDL_STOPPED ? BDL_OK : status;
+     }},
     {"bdl_optimizer_step_rows",
      [](trained& t) { return bdl_optimizer_step_rows(t.optimizer, in(20, t.parameters)); }},
     {"bdl_optimizer_fit",  // one step

@@ -21,6 +21,7 @@ import atexit
 
 from . import errors, lowlevel, metrics, networks
 from .checkpoint import Checkpoint, load, save
+from .dataset import Dataset
 from .errors import (
     BDLError,
     CallbackError,

@@ -28,6 +28,11 @@ def as_array(values: Any, name: str) -> np.ndarray:
     raise TypeError(f"{name} has elements of type {array.dtype}, expected numbers")
 
 
+def is_readable(array: Any) -> bool:
+    """Is it an array that the library reads in place?"""
+    return isinstance(array, np.ndarray) and array.dtype in _accepted and _strides_fit(array)
+
+
 def _strides_fit(array: np.ndarray) -> bool:
     return array.dtype.isnative and all(stride % array.itemsize == 0 for stride in array.strides)
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from . import arrays, lowlevel, names
+from .dataset import Dataset
 from .errors import UnsupportedError
 from .handle import Handle, to_bytes
 
@@ -226,7 +227,11 @@ class Model(Handle):
         lowlevel.bdl_model_set_standardization(self._handle, *given)
 
     def standardize(self, x: Any, y: Any = None) -> None:
-        """Sets the standardisation to the means and standard deviations of the columns of x and (Gaussian) y."""
+        """Sets the standardisation to the means and standard deviations of the columns of x and (Gaussian) y, or of the
+        columns of a :class:`Dataset` in place of x."""
+        if isinstance(x, Dataset):
+            lowlevel.bdl_model_standardize_dataset(self._handle, x._alone(y))
+            return
         y = None if y is None else arrays.matrix(y, "y")
         lowlevel.bdl_model_standardize(self._handle, arrays.matrix(x, "x"), y)
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import arrays, lowlevel, names, tables
+from .dataset import Dataset
 from .handle import Handle, capsule_of, to_bytes
 from .model import Model
 from .posterior import Posterior
@@ -174,19 +175,22 @@ class Optimizer(Handle):
         """Restarts; fit and step do so by themselves when the posterior is blank."""
         lowlevel.bdl_optimizer_initialize(self._handle)
 
-    def fit(self, x: Any, y: Any, epochs: int, progress: Callable[[Optimizer], Any] | None = None) -> bool:
+    def fit(
+        self, x: Any, y: Any = None, epochs: int = 1, progress: Callable[[Optimizer], Any] | None = None
+    ) -> bool:
         """Trains on minibatches for so many passes over the data; 0 finishes a fit that was stopped.
+
+        The data are arrays ``x`` and ``y``, or a :class:`Dataset` in place of ``x``: ``optimizer.fit(data, epochs=2)``.
 
         ``progress(optimizer)`` is called after steps as option "progress_every" says; a true result stops. Returns
         whether training went to its end. After a stop, an exception or Ctrl-C, everything is as after the last step.
         """
-        stopped = lowlevel.bdl_optimizer_fit(
-            self._handle,
-            arrays.matrix(x, "x"),
-            arrays.matrix(y, "y"),
-            epochs,
-            None if progress is None else lambda: progress(self),
-        )
+        call = None if progress is None else lambda: progress(self)
+        if isinstance(x, Dataset):
+            stopped = lowlevel.bdl_optimizer_fit_dataset(self._handle, x._alone(y), epochs, call)
+        else:
+            x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+            stopped = lowlevel.bdl_optimizer_fit(self._handle, x, y, epochs, call)
         return not stopped
 
     def step(self, x: Any, y: Any) -> None:
@@ -197,9 +201,12 @@ class Optimizer(Handle):
         """One step from the caller's gradient rows of -log p."""
         lowlevel.bdl_optimizer_step_rows(self._handle, arrays.rows(rows, "rows"))
 
-    def laplace(self, x: Any, y: Any) -> None:
-        """Laplace's approximation around the present mean."""
-        lowlevel.bdl_optimizer_laplace(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
+    def laplace(self, x: Any, y: Any = None) -> None:
+        """Laplace's approximation around the present mean, from arrays or a :class:`Dataset`."""
+        if isinstance(x, Dataset):
+            lowlevel.bdl_optimizer_laplace_dataset(self._handle, x._alone(y))
+        else:
+            lowlevel.bdl_optimizer_laplace(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
 
     def observe(self, x: Any, y: Any) -> np.ndarray:
         """Learns row after row, as a filter; returns each row's log density before it was used."""
@@ -253,8 +260,12 @@ class Optimizer(Handle):
         """The ELBO's parts as training sees them: free of cost, but noisy."""
         return _elbo(lowlevel.bdl_optimizer_running_elbo(self._handle, self._has_kl()))
 
-    def elbo(self, x: Any, y: Any, samples: int = 100, seed: int = 1) -> Elbo:
-        """The ELBO's parts on these data; 0 samples: exact integrals (generalised linear models of one output)."""
+    def elbo(self, x: Any, y: Any = None, samples: int = 100, seed: int = 1) -> Elbo:
+        """The ELBO's parts on these data, arrays or a :class:`Dataset`; 0 samples: exact integrals (generalised linear
+        models of one output)."""
+        if isinstance(x, Dataset):
+            data = x._alone(y)
+            return _elbo(lowlevel.bdl_optimizer_elbo_dataset(self._handle, data, samples, seed, self._has_kl()))
         x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
         return _elbo(lowlevel.bdl_optimizer_elbo(self._handle, x, y, samples, seed, self._has_kl()))
 

@@ -128,6 +128,46 @@ static int32_t call_draws(void* user_data, bdl_draw_kind kind, int64_t step, int
   return answer;
 }
 
+/* A new memoryview of row numbers. */
+static PyObject* copy_of_numbers(const int64_t* numbers, int64_t count) {
+  PyObject* const bytes = PyBytes_FromStringAndSize((const char*)numbers, (Py_ssize_t)count * (Py_ssize_t)sizeof *numbers);
+  PyObject *flat, *shaped;
+  if (!bytes) return NULL;
+  flat = PyMemoryView_FromObject(bytes);
+  Py_DECREF(bytes);
+  if (!flat) return NULL;
+  shaped = PyObject_CallMethod(flat, "cast", "s", "q");
+  Py_DECREF(flat);
+  return shaped;
+}
+
+/* Copies x and y where they are wanted; consumes the pair. */
+static int32_t take_pair(PyObject* pair, const bdl_matrix_out* x, const bdl_matrix_out* y) {
+  int32_t answer = 1;
+  if (!pair) return 1;
+  if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2)
+    type_error("rows", pair, "a tuple (x, y)");
+  else
+    answer = (x->data && take_result(Py_NewRef(PyTuple_GET_ITEM(pair, 0)), "x of the rows read", x) != 0) ||
+             (y->data && take_result(Py_NewRef(PyTuple_GET_ITEM(pair, 1)), "y of the rows read", y) != 0);
+  Py_DECREF(pair);
+  return answer;
+}
+
+/* user_data: a callable of row numbers, of which the data set owns a reference. */
+static int32_t call_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
+  PyGILState_STATE state;
+  int32_t answer = 1;
+  if (!enter(&state)) return answer;
+  if (!PyErr_Occurred()) {
+    PyObject* const numbers = copy_of_numbers(rows, count);
+    if (numbers) answer = take_pair(PyObject_CallFunctionObjArgs((PyObject*)user_data, numbers, NULL), &x, &y);
+    Py_XDECREF(numbers);
+  }
+  PyGILState_Release(state);
+  return answer;
+}
+
 static void drop_reference(void* user_data) {
   PyGILState_STATE state;
   if (!enter(&state)) return;

@@ -1,5 +1,6 @@
 #include "inference/batch/course.hpp"
 
+#include "base/callback.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 
@@ -55,7 +56,8 @@ bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
   std::int32_t answer = 0;
   if (progress.function && progress_due(optimizer)) answer = progress.function(progress.context);
   const bool requested = optimizer.stop_requested.exchange(false);
-  if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
+  if (answer < 0) fail_callback("progress", answer, "");
+  set_callback_message(nullptr);
   return answer > 0 || requested || interrupted();
 }
 

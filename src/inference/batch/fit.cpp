@@ -105,7 +105,7 @@ Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress&
   optimizer.check_use(Use::fit);
   if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
   if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
-  Minibatches minibatches(optimizer.options(), data.rows());
+  Minibatches minibatches(optimizer.options(), data.rows(), data.blocks);
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
          static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
@@ -142,7 +142,12 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   ArrayData data = checked_data(*optimizer.model(), x, y);
-  check_laplace(optimizer, x.rows);
+  laplace(optimizer, data);
+}
+
+template <class T>
+void laplace(Optimizer<T>& optimizer, DataSet& data) {
+  check_laplace(optimizer, data.rows());
   if (optimizer.posterior()->is_blank())
     fail(Status::ERROR_UNSUPPORTED,
          "the posterior is blank: there is no mean yet to approximate the posterior around");
@@ -166,6 +171,7 @@ void step_rows(Optimizer<T>& optimizer, const Array& rows) {
   template Status fit(Optimizer<T>&, const Array&, const Array&, Index, const Progress&); \
   template void step(Optimizer<T>&, const Array&, const Array&);                          \
   template void laplace(Optimizer<T>&, const Array&, const Array&);                       \
+  template void laplace(Optimizer<T>&, DataSet&);                                         \
   template void step_rows(Optimizer<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -18,6 +18,8 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
 /// Laplace's approximation at the mean, from these data.
 template <class T>
+void laplace(Optimizer<T>& optimizer, DataSet& data);
+template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
 /// One step from the caller's gradient rows.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/moments.hpp"
 #include "likelihood/student_t.hpp"
 
 namespace bdl {
@@ -16,32 +17,12 @@ double averaged(double precision, double variance, double weight) {
   return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
 }
 
-/// Of a target: about its mean, and about 0.
-struct Squares {
-  double count = 0, mean = 0, variance = 0, square = 0;
-};
-
 double variance_of(double variance, double square) {
   return variance > 0 ? variance : square > 0 ? square : 1;
 }
 
-/// Each a mean over `values` numbers, or over those that are there.
-std::vector<Squares> squares_of(DataSet& data, const Standardization& units, double values) {
-  std::vector<Squares> all(static_cast<std::size_t>(data.targets()));
-  const auto for_values = [&](auto visit) {
-    for_each_target(data, units, [&](std::span<const double> y) {
-      for (std::size_t c = 0; c < all.size(); ++c)
-        if (!std::isnan(y[c])) visit(all[c], y[c]);
-    });
-  };
-  for_values([](Squares& of, double) { ++of.count; });
-  for_values([](Squares& of, double value) { of.mean += value / of.count; });
-  for_values([=](Squares& of, double value) {
-    const double count = values > 0 ? values : of.count;
-    of.variance += std::pow(value - of.mean, 2) / count;
-    of.square += std::pow(value, 2) / count;
-  });
-  return all;
+std::vector<RunningMoments> target_moments(DataSet& data, const Standardization& units) {
+  return moments_of(data, units, {false, true}).targets;
 }
 
 }  // namespace
@@ -49,17 +30,19 @@ std::vector<Squares> squares_of(DataSet& data, const Standardization& units, dou
 double target_variance(DataSet& data, const Standardization& units) {
   double variance = 0, square = 0;
   const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
-  for (const Squares& of : squares_of(data, units, values)) {
-    variance += of.variance;
-    square += of.square;
+  for (const RunningMoments& of : target_moments(data, units)) {
+    variance += of.square / values;
+    square += of.square_about_zero() / values;
   }
   return variance_of(variance, square);
 }
 
 std::vector<double> target_variances(DataSet& data, const Standardization& units) {
   std::vector<double> variances;
-  for (const Squares& of : squares_of(data, units, 0))
-    variances.push_back(variance_of(of.variance, of.square));
+  for (const RunningMoments& of : target_moments(data, units)) {
+    const double count = std::max(1.0, of.count);
+    variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
+  }
   return variances;
 }
 

@@ -36,13 +36,14 @@ export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curv
     fit_temperature, apply_temperature
 export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
+export Dataset, set_block!, read_rows
 export save, load
 export networks, network_description
 export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
-using .LibBDL: LibBDL, Handle, MatrixView, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior,
+using .LibBDL: LibBDL, Handle, MatrixView, bdl_dataset, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior,
     bdl_predictor, bdl_search
 include("library.jl")
 include("names.jl")
@@ -60,6 +61,7 @@ include("options.jl")
 include("optimizer.jl")
 include("training.jl")
 include("streams.jl")
+include("dataset.jl")
 include("predict.jl")
 include("metrics.jl")
 include("detection.jl")

@@ -2,6 +2,7 @@
 
 """
     fit!(optimizer, X, Y; epochs = 120, progress = nothing)
+    fit!(optimizer, data::Dataset; epochs = 1, progress = nothing)
 
 Trains on minibatches of the data: X is n x inputs, Y n x targets (a vector if that is 1). `epochs = 0` finishes an
 interrupted fit with the same bits as if it had never been interrupted.

@@ -49,4 +49,9 @@ describe.bdl_predictor <- function(handle) {
   sprintf("<bdl_predictor> %s, %.0f samples", facts$method, facts$samples)
 }
 
+describe.bdl_dataset <- function(handle) {
+  sprintf("<bdl_dataset> %.0f rows, %.0f inputs, %.0f targets", bdl_dataset_rows(handle), bdl_dataset_inputs(handle),
+          bdl_dataset_targets(handle))
+}
+
 describe.bdl_search <- function(handle) sprintf("<bdl_search> %.0f trials", bdl_search_trial_count(handle))

@@ -18,6 +18,11 @@ bdl_set_prior <- function(optimizer, prior) {
 }
 
 bdl_fit <- function(optimizer, x, y, epochs = bdl_default("epochs"), progress = NULL) {
+  if (inherits(x, "bdl_dataset")) {
+    if (!missing(y)) refuse("y is given, but the data set has its own")
+    if (missing(epochs)) epochs <- 1
+    return(invisible(bdl_optimizer_fit_dataset(optimizer, x, epochs, progress)))
+  }
   invisible(bdl_optimizer_fit(optimizer, as_inputs(x), y, epochs, progress))
 }
 
@@ -34,6 +39,10 @@ bdl_observe <- function(optimizer, x, y, score = TRUE) {
 
 bdl_elbo <- function(optimizer, x, y, samples = 100, seed = NULL) {
   if (is.null(seed)) seed <- drawn_seed()
-  parts <- unlist(bdl_optimizer_elbo(optimizer, as_inputs(x), y, samples, seed, TRUE))
+  parts <- unlist(if (inherits(x, "bdl_dataset")) {
+    bdl_optimizer_elbo_dataset(optimizer, x, samples, seed, TRUE)
+  } else {
+    bdl_optimizer_elbo(optimizer, as_inputs(x), y, samples, seed, TRUE)
+  })
   c(elbo = parts[[1]] - parts[[2]], parts)
 }

@@ -24,6 +24,9 @@ typedef struct request {
   SEXP view; /* of q, which is void when the callback has ended */
   bdl_draw_kind draws;
   int64_t step, iteration;
+  const int64_t* rows;
+  int64_t count;
+  bdl_matrix_out x, y;
   int stop;
 } request;
 
@@ -132,4 +135,25 @@ int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t
   /* R code may have kept the view. After a jump nothing has been allocated, so it still exists. */
   if (r.view) R_ClearExternalPtr(r.view);
   return jumped;
+}
+
+/* Rows count from 1 in R. */
+static SEXP call_read(void* data) {
+  static const char* const names[] = {"read", "rows"};
+  request* r = data;
+  SEXP rows = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)r->count));
+  for (int64_t i = 0; i < r->count; ++i) REAL(rows)[i] = (double)r->rows[i] + 1;
+  const SEXP values[] = {r->function, rows};
+  SEXP pair = PROTECT(call_by_names(names, values, 2));
+  if (TYPEOF(pair) != VECSXP || XLENGTH(pair) != 2)
+    bdlr_raise(BDL_ERROR_CALLBACK, "the read function of a data set must return list(x, y)");
+  if (r->x.data) bdlr_to_view(VECTOR_ELT(pair, 0), r->x, "the read function of a data set, for x,");
+  if (r->y.data) bdlr_to_view(VECTOR_ELT(pair, 1), r->y, "the read function of a data set, for y,");
+  UNPROTECT(2);
+  return R_NilValue;
+}
+
+int32_t bdlr_on_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
+  request r = {.function = user_data, .rows = rows, .count = count, .x = x, .y = y};
+  return bdlr_protected(call_read, &r);
 }

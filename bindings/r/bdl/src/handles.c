@@ -4,7 +4,7 @@
 #include "support.h"
 
 static const char* const names[] = {"bdl_model", "bdl_posterior", "bdl_optimizer", "bdl_predictor",
-                                    "bdl_search"};
+                                    "bdl_search", "bdl_dataset"};
 
 static void free_handle(SEXP handle) {
   void* address = R_ExternalPtrAddr(handle);
@@ -16,12 +16,13 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_OPTIMIZER])) bdl_optimizer_free(address);
   if (tag == Rf_install(names[BDLR_PREDICTOR])) bdl_predictor_free(address);
   if (tag == Rf_install(names[BDLR_SEARCH])) bdl_search_free(address);
+  if (tag == Rf_install(names[BDLR_DATASET])) bdl_dataset_free(address);
 }
 
 /* What is protected with the pointer: the number of the call whose callback made the handle, and R functions
-   that the library may call. It is not R_PreserveObject()'s list that keeps those: a function whose
+   and arrays that the library may use. It is not R_PreserveObject()'s list that keeps those: a function whose
    environment holds the handle would never be collected. */
-enum { MADE_IN, FUNCTIONS, DRAWS, KEPT };
+enum { MADE_IN, FUNCTIONS, DRAWS, X, Y, KEPT };
 
 static SEXP make(bdlr_kind kind, void* address, double made_in) {
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, KEPT)), class = PROTECT(Rf_allocVector(STRSXP, 2));
@@ -47,7 +48,7 @@ SEXP bdlr_view_posterior(const bdl_posterior* q) {
 
 static int is_handle(SEXP value) {
   if (TYPEOF(value) != EXTPTRSXP) return 0;
-  for (int kind = BDLR_MODEL; kind <= BDLR_SEARCH; ++kind)
+  for (int kind = BDLR_MODEL; kind <= BDLR_DATASET; ++kind)
     if (R_ExternalPtrTag(value) == Rf_install(names[kind])) return 1;
   return 0;
 }
@@ -61,6 +62,10 @@ void bdlr_keep_functions(SEXP handle, SEXP functions) {
 }
 void bdlr_keep_draws(SEXP handle, SEXP draws) {
   keep(handle, DRAWS, draws);
+}
+
+void bdlr_keep_array(SEXP handle, int which, SEXP array) {
+  keep(handle, X + which, array);
 }
 
 void bdlr_inherit(SEXP made, SEXP from) {

@@ -30,13 +30,14 @@ double bdlr_current_call(void); /* 0: none */
 int bdlr_protected(SEXP (*body)(void*), void* data);
 
 /* Handles (handles.c). */
-typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_PREDICTOR, BDLR_SEARCH } bdlr_kind;
+typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_PREDICTOR, BDLR_SEARCH, BDLR_DATASET } bdlr_kind;
 SEXP bdlr_new_handle(bdlr_kind kind);             /* empty, unprotected; freed by R's collector */
 SEXP bdlr_view_posterior(const bdl_posterior* q); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);
 /* R functions live as long as the handles whose objects call them. */
 void bdlr_keep_functions(SEXP handle, SEXP functions);
 void bdlr_keep_draws(SEXP handle, SEXP draws);
+void bdlr_keep_array(SEXP handle, int which, SEXP array); /* 0: x, 1: y; not to be collected or written to */
 void bdlr_inherit(SEXP made, SEXP from); /* made: a handle, a list with handles, or anything else */
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
@@ -67,7 +68,7 @@ SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value);
 SEXP bdlr_from_report(const bdl_ood_report* report); /* a named list of numbers */
 
 /* Trampolines (callbacks.c). Their user data is an R function, of progress a pair of function and handle, of
-   user models a list of two functions. */
+   user models a list of two functions, of data sets a function. */
 SEXP bdlr_function(SEXP value, const char* function, const char* argument);
 SEXP bdlr_functions(SEXP value, const char* function, const char* argument);
 int32_t bdlr_on_interrupt(void* unused);
@@ -76,6 +77,7 @@ int32_t bdlr_on_search_progress(void* user_data, const bdl_search* search);
 int32_t bdlr_on_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs);
 int32_t bdlr_on_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
                           bdl_matrix output_gradients, bdl_matrix_out rows);
+int32_t bdlr_on_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y);
 int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                       const bdl_posterior* q, bdl_matrix_out draws);
 

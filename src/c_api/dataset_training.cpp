@@ -1,0 +1,43 @@
+#include "bdl/dataset.h"
+#include "c_api/caller_progress.hpp"
+#include "c_api/convert.hpp"
+#include "c_api/dataset_handle.hpp"
+#include "c_api/handles.hpp"
+#include "inference/batch/fit.hpp"
+
+namespace bdl {
+namespace {
+
+/// visit(optimizer, data), which are checked when they are read.
+template <class Visit>
+void with_data(bdl_optimizer* optimizer, bdl_dataset* dataset, Visit&& visit) {
+  with(optimizer, "optimizer", [&](auto& o) {
+    if (!o.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
+    not_null(dataset, "dataset");
+    CheckedData data(*o.model(), *dataset->rows);
+    visit(o, data);
+  });
+}
+
+}  // namespace
+}  // namespace bdl
+
+using namespace bdl;
+
+bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset, int64_t epochs,
+                                     bdl_progress_fn progress, void* user_data) {
+  return guard("bdl_optimizer_fit_dataset", [&] {
+    Status status = Status::OK;
+    with_data(optimizer, dataset, [&](auto& o, DataSet& data) {
+      check_range(epochs, 0, INT32_MAX, "epochs");
+      CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
+      status = fit(o, data, epochs, caller.progress());
+    });
+    return static_cast<bdl_status>(status);
+  });
+}
+
+bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
+  return guard("bdl_optimizer_laplace_dataset",
+               [&] { with_data(optimizer, dataset, [](auto& o, DataSet& data) { laplace(o, data); }); });
+}

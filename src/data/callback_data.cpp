@@ -1,0 +1,63 @@
+#include "data/callback_data.hpp"
+
+#include <limits>
+
+#include "base/callback.hpp"
+
+namespace bdl {
+namespace {
+
+/// Of a call: what the header promises, and less where rows are long.
+constexpr Index most_rows_of_call = 4096, most_numbers_of_call = Index{1} << 21;
+
+/// Memory for what is wanted, in which unwritten elements are found out.
+MatrixView<double> poisoned(Buffer<double>& buffer, Index rows, Index cols, bool is_wanted) {
+  if (!is_wanted) return {};
+  buffer.reserve(rows * cols);
+  std::fill_n(buffer.data(), rows * cols, std::numeric_limits<double>::quiet_NaN());
+  return buffer.matrix(rows, cols);
+}
+
+OutArray for_caller(MatrixView<double> columns) {
+  return columns.data ? as_output(columns) : bdl_none_out();
+}
+
+template <class T>
+void take(MatrixView<double> read, MatrixView<T> out, Index first, const ColumnScales& scales) {
+  if (out.data) gather(as_array<double>(read), 0, out.columns(first, read.cols), scales);
+}
+
+}  // namespace
+
+Index CallbackData::most_rows() const {
+  return std::clamp<Index>(most_numbers_of_call / (inputs_ + targets_), 1, most_rows_of_call);
+}
+
+void CallbackData::read(const RowNumbers& examples, Index first, MatrixView<double> x, MatrixView<double> y) {
+  const Index count = std::max(x.cols, y.cols);
+  numbers_.resize(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) numbers_[static_cast<std::size_t>(i)] = examples[first + i];
+  check_callback("data set's read",
+                 reader_.read(reader_.user_data, numbers_.data(), count, for_caller(x), for_caller(y)));
+}
+
+template <class T>
+void CallbackData::fetch_into(const RowNumbers& examples, const Standardization& units, MatrixView<T> x,
+                              MatrixView<T> y) {
+  const bool has_x = x.data != nullptr, has_y = y.data != nullptr;
+  if (!has_x && !has_y) return;
+  for (Index first = 0; first < examples.count(); first += most_rows()) {
+    const Index count = std::min(most_rows(), examples.count() - first);
+    const auto inputs = poisoned(x_, inputs_, count, has_x), targets = poisoned(y_, targets_, count, has_y);
+    read(examples, first, inputs, targets);
+    take(inputs, x, first, units.inputs());
+    take(targets, y, first, units.targets());
+  }
+}
+
+template void CallbackData::fetch_into(const RowNumbers&, const Standardization&, MatrixView<float>,
+                                       MatrixView<float>);
+template void CallbackData::fetch_into(const RowNumbers&, const Standardization&, MatrixView<double>,
+                                       MatrixView<double>);
+
+}  // namespace bdl

@@ -1,0 +1,70 @@
+#include "data/epoch_order.hpp"
+
+#include <algorithm>
+
+namespace bdl {
+namespace {
+
+/// Samples of the shuffle's streams: one for all rows, one for blocks, and one for each window.
+enum : std::uint32_t { of_rows = 0, of_blocks = 1, of_windows = 2 };
+
+}  // namespace
+
+EpochOrder::EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks)
+    : seed_(seed), rows_(rows), blocks_(blocks) {
+  if (!blocks_.given()) return;
+  blocks_.rows = std::min(blocks.rows, rows);
+  block_count_ = (rows + blocks_.rows - 1) / blocks_.rows;
+  blocks_.window = std::min(blocks.window, block_count_);
+}
+
+void EpochOrder::fill(Index epoch, Index first, std::span<Index> out) {
+  if (epoch != epoch_) begin(epoch);
+  for (Index& row : out) {
+    row = blocks_.given() ? in_blocks(first) : order_[first];
+    ++first;
+  }
+}
+
+void EpochOrder::begin(Index epoch) {
+  const auto step = static_cast<std::uint64_t>(epoch);
+  epoch_ = -1;  // if there is no memory
+  window_ = -1;
+  if (blocks_.given()) {
+    order_.reset({seed_, Stream::shuffle, step, of_blocks}, block_count_);
+    short_place_ = order_.place_of(block_count_ - 1);
+  } else {
+    order_.reset({seed_, Stream::shuffle, step, of_rows}, rows_);
+  }
+  epoch_ = epoch;
+}
+
+/// Its first place: earlier by what the short block lacks, if that has come before it.
+Index EpochOrder::start_of(Index window) const {
+  const Index block = window * blocks_.window;
+  if (block >= block_count_) return rows_;
+  return block * blocks_.rows - (short_place_ < block ? blocks_.rows - last_rows() : 0);
+}
+
+void EpochOrder::open(Index window) {
+  const Index start = start_of(window);
+  window_ = -1;
+  within_.reset({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch_),
+                 of_windows + static_cast<std::uint32_t>(window)},
+                start_of(window + 1) - start);
+  start_ = start;
+  short_ = short_place_ - window * blocks_.window;
+  window_ = window;
+}
+
+Index EpochOrder::in_blocks(Index place) {
+  Index window = place / (blocks_.window * blocks_.rows);
+  if (start_of(window + 1) <= place) ++window;
+  if (window != window_) open(window);
+  Index row = within_[place - start_];
+  const bool is_behind_short = short_ >= 0 && short_ < blocks_.window;
+  if (is_behind_short && row >= short_ * blocks_.rows + last_rows()) row += blocks_.rows - last_rows();
+  return order_[window * blocks_.window + row / blocks_.rows] * blocks_.rows + row % blocks_.rows;
+}
+
+}  // namespace bdl

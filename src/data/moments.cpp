@@ -1,0 +1,87 @@
+#include "data/moments.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/interrupt.hpp"
+
+namespace bdl {
+namespace {
+
+/// Rows that are read at a time, whose moments take two passes.
+constexpr Index block_rows = 256;
+
+/// Of rows `row` to row + together - 1 of the block. Around one of the numbers, so that deviations of a
+/// constant are 0 exactly.
+RunningMoments moments_of_block(MatrixView<double> block, Index row, Index together) {
+  RunningMoments out;
+  double pivot = 0, sum = 0;
+  const auto for_numbers = [&](auto visit) {
+    for (Index j = 0; j < block.cols; ++j)
+      for (Index i = row; i < row + together; ++i)
+        if (!std::isnan(block(i, j))) visit(block(i, j));
+  };
+  for_numbers([&](double value) {
+    if (out.count == 0) pivot = value;
+    ++out.count;
+    sum += value - pivot;
+  });
+  if (out.count == 0) return out;
+  out.mean = pivot + sum / out.count;
+  double rest = 0;  // what rounding has left in the mean
+  for_numbers([&](double value) {
+    rest += value - out.mean;
+    out.square += (value - out.mean) * (value - out.mean);
+  });
+  out.mean += rest / out.count;
+  out.square = std::max(0.0, out.square - rest * rest / out.count);
+  return out;
+}
+
+void merge_block(MatrixView<double> block, Index together, std::vector<RunningMoments>& all) {
+  for (std::size_t g = 0; g < all.size(); ++g)
+    all[g].merge(moments_of_block(block, static_cast<Index>(g) * together, together));
+}
+
+}  // namespace
+
+void RunningMoments::merge(const RunningMoments& other) {
+  if (other.count == 0) return;
+  const double all = count + other.count, share = other.count / all, gap = other.mean - mean;
+  mean = count == 0 ? other.mean : mean + share * gap;
+  square += other.square + (count == 0 ? 0 : gap * gap * count * share);
+  count = all;
+}
+
+DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec) {
+  const Index inputs = spec.of_inputs ? data.inputs() : 0, targets = spec.of_targets ? data.targets() : 0;
+  DataMoments out;
+  out.inputs.resize(static_cast<std::size_t>(inputs / spec.together));
+  out.targets.resize(static_cast<std::size_t>(targets));
+  const Index most = std::min(block_rows, data.rows());
+  Buffer<double> x(inputs * most), y(targets * most);
+  for (Index first = 0; first < data.rows(); first += most) {
+    if (first > 0) check_interrupt();
+    const Index count = std::min(most, data.rows() - first);
+    const auto x_block = x.matrix(inputs, count), y_block = y.matrix(targets, count);
+    data.fetch({first, count}, units, x_block, y_block);
+    merge_block(x_block, spec.together, out.inputs);
+    merge_block(y_block, 1, out.targets);
+  }
+  return out;
+}
+
+ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index together) {
+  ColumnMoments out;
+  const auto times = static_cast<std::size_t>(together);
+  for (const RunningMoments& of : moments) {
+    const double deviation = of.count > 0 ? std::sqrt(of.square / of.count) : 0,
+                 rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(of.mean);
+    const bool constant = deviation <= std::max(rounding, smallest_scale);  // false for NaN: squares overflow
+    out.mean.insert(out.mean.end(), times, of.mean);
+    out.scale.insert(out.scale.end(), times, constant ? 1 : deviation);
+  }
+  return out;
+}
+
+}  // namespace bdl

@@ -1,0 +1,34 @@
+// Means and deviations of the columns of a data set, in one pass.
+#pragma once
+
+#include "data/data_set.hpp"
+
+namespace bdl {
+
+/// Of numbers that are no NaN.
+struct RunningMoments {
+  double count = 0, mean = 0;
+  double square = 0;  ///< sum of squared deviations from the mean
+  /// Those of both (Chan, Golub, LeVeque 1983).
+  void merge(const RunningMoments& other);
+  double square_about_zero() const { return square + count * mean * mean; }
+};
+
+/// Which columns; of every `together` consecutive ones of x the moments of all their numbers.
+struct MomentsSpec {
+  bool of_inputs, of_targets;
+  Index together = 1;
+};
+
+struct DataMoments {
+  std::vector<RunningMoments> inputs, targets;
+};
+
+/// Of scaled numbers. The caller can interrupt it.
+DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec);
+
+/// Means and population standard deviations, each for `together` columns: 0 and 1 without numbers, 1 for what
+/// is constant to rounding, not finite where squares overflow.
+ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index together);
+
+}  // namespace bdl

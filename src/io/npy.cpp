@@ -1,0 +1,208 @@
+#include "io/npy.hpp"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "base/file_dtype.hpp"
+#include "io/shown.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t largest_header = 65536, largest_rank = 32;
+
+struct Header {
+  std::string_view descr;
+  bool is_fortran = false;
+  std::vector<Index> shape;
+};
+
+/// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, and blanks.
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::string_view text) : rest_(text) {}
+  Header read();
+
+ private:
+  [[noreturn]] void fail_at() const {
+    fail(Status::ERROR_FORMAT, "the header is no dictionary of descr, fortran_order and shape, from '%s' on",
+         shown(rest_.substr(0, 20)).c_str());
+  }
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
+  bool next_is(std::string_view word) {
+    skip_blanks();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  void expect(std::string_view word) {
+    if (!next_is(word)) fail_at();
+  }
+  std::string_view quoted();
+  bool truth();
+  std::vector<Index> tuple();
+  Index number();
+
+  std::string_view rest_;
+};
+
+std::string_view HeaderReader::quoted() {
+  const char* const quote = next_is("'") ? "'" : "\"";
+  if (*quote == '"') expect("\"");
+  const std::size_t size = rest_.find(quote);
+  if (size == std::string_view::npos) fail_at();
+  const std::string_view text = rest_.substr(0, size);
+  rest_.remove_prefix(size + 1);
+  return text;
+}
+
+bool HeaderReader::truth() {
+  if (next_is("True")) return true;
+  expect("False");
+  return false;
+}
+
+Index HeaderReader::number() {
+  skip_blanks();
+  Index value = 0;
+  std::size_t digits = 0;
+  for (; digits < rest_.size() && rest_[digits] >= '0' && rest_[digits] <= '9'; ++digits)
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, rest_[digits] - '0', &value))
+      fail(Status::ERROR_FORMAT, "the header's shape has a number above 2^63");
+  if (digits == 0) fail_at();
+  rest_.remove_prefix(digits);
+  return value;
+}
+
+std::vector<Index> HeaderReader::tuple() {
+  std::vector<Index> numbers;
+  expect("(");
+  while (!next_is(")")) {
+    if (numbers.size() == largest_rank)
+      fail(Status::ERROR_FORMAT, "the header's shape has more than %zu numbers", largest_rank);
+    numbers.push_back(number());
+    if (!next_is(",")) {
+      expect(")");
+      break;
+    }
+  }
+  return numbers;
+}
+
+Header HeaderReader::read() {
+  Header header;
+  bool has_descr = false, has_order = false, has_shape = false;
+  expect("{");
+  while (!next_is("}")) {
+    const std::string_view key = quoted();
+    bool& seen = key == "descr" ? has_descr : key == "fortran_order" ? has_order : has_shape;
+    if (seen || (&seen == &has_shape && key != "shape"))
+      fail(Status::ERROR_FORMAT, "the header has the key '%s'%s", shown(key).c_str(),
+           seen ? " twice" : ", expected descr, fortran_order and shape");
+    seen = true;
+    expect(":");
+    if (key == "descr")
+      header.descr = quoted();
+    else if (key == "fortran_order")
+      header.is_fortran = truth();
+    else
+      header.shape = tuple();
+    if (!next_is(",")) {
+      expect("}");
+      break;
+    }
+  }
+  skip_blanks();
+  if (!has_descr || !has_order || !has_shape || !rest_.empty()) fail_at();
+  return header;
+}
+
+struct Element {
+  std::string_view descr;
+  std::int32_t dtype;
+};
+constexpr Element elements[] = {{"<f4", BDL_F32}, {"<f8", BDL_F64}, {"<i4", BDL_I32}, {"<i8", dtype_i64},
+                                {"|u1", BDL_U8},  {"<u1", BDL_U8},  {"|b1", BDL_U8}};
+
+std::int32_t dtype_of(std::string_view descr) {
+  static_assert(std::endian::native == std::endian::little);
+  for (const Element& element : elements)
+    if (element.descr == descr) return element.dtype;
+  fail(Status::ERROR_FORMAT, "elements are '%s', expected <f4, <f8, <i4, <i8, |u1 or |b1",
+       shown(descr).c_str());
+}
+
+std::size_t width_of(std::int32_t dtype) {
+  return dtype == BDL_U8 ? 1 : dtype == BDL_F32 || dtype == BDL_I32 ? 4 : 8;
+}
+
+/// Fails unless the data are exactly what the header says.
+void check_size(const Header& header, std::size_t width, std::size_t got) {
+  Index size = static_cast<Index>(width);
+  bool overflows = false, empty = false;
+  for (const Index length : header.shape) {
+    empty = empty || length == 0;
+    overflows = overflows || __builtin_mul_overflow(size, std::max<Index>(length, 1), &size);
+  }
+  if (overflows) fail(Status::ERROR_FORMAT, "the header's shape overflows: it exceeds 2^63 bytes");
+  if (empty) size = 0;
+  if (got != static_cast<std::size_t>(size))
+    fail(Status::ERROR_FORMAT, "file has %zu bytes of data, the header expected %lld", got,
+         static_cast<long long>(size));
+}
+
+/// The header's text; what follows it are the data.
+std::string_view header_text(std::string_view file) {
+  if (!file.starts_with(magic) || file.size() < magic.size() + 2)
+    fail(Status::ERROR_FORMAT, "no .npy file: it does not begin with \\x93NUMPY and a version");
+  const int version = static_cast<unsigned char>(file[magic.size()]);
+  const std::size_t field = version == 1 ? 2 : 4, start = magic.size() + 2 + field;
+  if (version < 1 || version > 3)
+    fail(Status::ERROR_FORMAT, "version %d of the .npy format, expected 1 to 3", version);
+  if (file.size() < start) fail(Status::ERROR_FORMAT, "file ends within the header");
+  std::uint32_t size = 0;
+  std::memcpy(&size, file.data() + start - field, field);
+  if (size > largest_header)
+    fail(Status::ERROR_FORMAT, "the header has %u bytes, expected at most %zu", size, largest_header);
+  if (file.size() - start < size) fail(Status::ERROR_FORMAT, "file ends within the header");
+  return file.substr(start, size);
+}
+
+}  // namespace
+
+Array rows_in_order(const std::byte* data, std::int32_t dtype, std::span<const Index> shape) {
+  if (shape.empty()) fail(Status::ERROR_FORMAT, "the array is a single number, expected one example a row");
+  Index columns = 1;
+  for (const Index length : shape.subspan(1)) columns *= length;
+  return {data, dtype, 0, shape[0], columns, columns, 1};
+}
+
+void check_alignment(const std::byte* data, std::size_t width) {
+  if (reinterpret_cast<std::uintptr_t>(data) % width != 0)
+    fail(Status::ERROR_FORMAT,
+         "elements of %zu bytes begin at no multiple of that, so they cannot be read in place", width);
+}
+
+Array view_npy(std::span<const std::byte> bytes) {
+  const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = header_text(file);
+  const Header header = HeaderReader(text).read();
+  const std::int32_t dtype = dtype_of(header.descr);
+  const auto start = static_cast<std::size_t>(text.data() + text.size() - file.data());
+  check_size(header, width_of(dtype), bytes.size() - start);
+  const std::byte* const data = bytes.data() + start;
+  check_alignment(data, width_of(dtype));
+  if (!header.is_fortran || header.shape.size() < 2) return rows_in_order(data, dtype, header.shape);
+  if (header.shape.size() > 2)
+    fail(Status::ERROR_FORMAT, "the array has %zu dimensions in Fortran order, expected 1 or 2, or C order",
+         header.shape.size());
+  const Index rows = header.shape[0];
+  return {data, dtype, 0, rows, header.shape[1], 1, rows};
+}
+
+}  // namespace bdl

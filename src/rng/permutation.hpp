@@ -1,0 +1,52 @@
+// Permutations of 0 .. n - 1, each place of which is a pure function of a stream's key.
+#pragma once
+
+#include <vector>
+
+#include "rng/philox.hpp"
+
+namespace bdl {
+
+/// Up to here a permutation is a list; above, it takes no memory.
+inline constexpr Index most_listed = Index{1} << 24;
+
+class Permutation {
+ public:
+  /// Of size elements, 1 to 2^52.
+  void reset(const StreamKey& key, Index size);
+  Index size() const { return size_; }
+  Index operator[](Index place) const { return is_listed() ? list_[at(place)] : image(place); }
+  /// Where the element is: the inverse.
+  Index place_of(Index element) const;
+
+ private:
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  bool is_listed() const { return size_ <= most_listed; }
+  Index image(Index place) const;
+
+  Index size_ = 0;
+  StreamKey key_;
+  std::vector<Index> list_;
+};
+
+/// A bijection of 0 .. n - 1 computed place by place: eight Feistel rounds over Z_a x Z_b, a = ceil(sqrt n),
+/// b = ceil(n / a), with Philox as the round function; what falls on n or above goes through it again. Not
+/// for tiny n: eight rounds reach some orders of six elements more often than others.
+class FeistelPermutation {
+ public:
+  FeistelPermutation(const StreamKey& key, Index size);
+  Index operator[](Index place) const;
+  Index place_of(Index element) const;
+
+ private:
+  static constexpr std::uint32_t rounds = 8;
+  Index forward(Index value) const;
+  Index backward(Index value) const;
+  /// Of a round, below bound.
+  Index number(std::uint32_t round, Index half, Index bound) const;
+
+  StreamKey key_;
+  Index size_, a_, b_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,211 @@
+// Mapped files as data sets: every element type and order that is taken, and everything hostile refused.
+#include "data/data_set.hpp"
+#include "io/mapped_data.hpp"
+#include "io/npy.hpp"
+#include "io_test.hpp"
+#include "npy_samples.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+/// 3 x 2: 1, 2; 3, 4; 5, 6.
+template <class T>
+Bytes numbers(bool is_fortran = false) {
+  std::array<T, 6> values{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t c = 0; c < 2; ++c)
+      values[is_fortran ? c * 3 + i : i * 2 + c] = static_cast<T>(2 * i + c + 1);
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string written(const TemporaryFolder& folder, const char* name, const Bytes& bytes) {
+  std::ofstream(folder.file(name), std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return folder.file(name);
+}
+
+/// Rows 2, 0, 1 of x are as in numbers(), and of y 1, 2, 3, 4, 5, 6 in one column or two.
+void assert_numbers(DataSet& data) {
+  assert_int_equal(data.rows(), 3);
+  assert_int_equal(data.inputs(), 2);
+  const std::vector<Index> rows{2, 0, 1};
+  double x[6], y[6];
+  data.fetch(ConstSpan<Index>(rows), {}, MatrixView<double>(x, 2, 3),
+             data.targets() ? MatrixView<double>(y, data.targets(), 3) : MatrixView<double>());
+  for (std::size_t j = 0; j < 3; ++j)
+    for (std::size_t c = 0; c < 2; ++c) {
+      assert_true(x[j * 2 + c] == static_cast<double>(2 * rows[j]) + static_cast<double>(c) + 1);
+      if (data.targets() == 2) assert_true(y[j * 2 + c] == x[j * 2 + c]);
+    }
+}
+
+template <class T>
+void check_type(const TemporaryFolder& folder, const char* descr) {
+  for (const bool is_fortran : {false, true})
+    for (const char version : {1, 2, 3}) {
+      const std::string header = npy_header(descr, is_fortran ? "True" : "False", "(3, 2)");
+      const std::string path = written(folder, "x.npy", npy_file(header, numbers<T>(is_fortran), version));
+      assert_numbers(*map_npy(path.c_str(), nullptr));
+      assert_numbers(*map_npy(path.c_str(), path.c_str()));
+    }
+}
+
+void every_type_and_order_is_read(void**) {
+  const TemporaryFolder folder;
+  check_type<float>(folder, "<f4");
+  check_type<double>(folder, "<f8");
+  check_type<std::int32_t>(folder, "<i4");
+  check_type<std::int64_t>(folder, "<i8");
+  check_type<std::uint8_t>(folder, "|u1");
+  check_type<std::uint8_t>(folder, "<u1");
+  check_type<std::uint8_t>(folder, "|b1");
+}
+
+/// One dimension is a column; images are rows.
+void dimensions_become_columns(void**) {
+  const Bytes column = npy_file(npy_header("<f4", "True", "(6,)"), numbers<float>()),
+              images = npy_file(npy_header("<f4", "False", "(1, 3, 2, 1)"), numbers<float>());
+  const Array a = view_npy(column), b = view_npy(images);
+  assert_true(a.rows == 6 && a.cols == 1 && b.rows == 1 && b.cols == 6);
+  for (Index i = 0; i < 6; ++i)
+    assert_true(element(a, i, 0) == static_cast<double>(i) + 1 && element(b, 0, i) == element(a, i, 0));
+}
+
+void large_labels_keep_their_value(void**) {
+  const std::array<std::int64_t, 2> labels{(std::int64_t{1} << 40) + 1, -1};
+  const Bytes file = npy_file(npy_header("<i8", "False", "(2,)"), std::as_bytes(std::span(labels)));
+  const Array y = view_npy(file);
+  assert_true(element(y, 0, 0) == 1099511627777.0 && element(y, 1, 0) == -1);
+}
+
+struct Hostile {
+  const char* header;
+  const char* word;
+};
+const Hostile hostile[] = {
+    {"", "no dictionary"},
+    {"[]", "no dictionary"},
+    {"{'descr': '<f8'", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), } x", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': 0, 'shape': (3, 2), }", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': [3, 2], }", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3 2), }", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 2), }", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2L), }", "no dictionary"},
+    {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (6,), }", "no dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False}", "no dictionary"},
+    {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (6,)}", "twice"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,), 'more': 1}", "key 'more'"},
+    {"{'descr': '>f8', 'fortran_order': False, 'shape': (3, 2), }", "'>f8', expected <f4"},
+    {"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }", "'<f2'"},
+    {"{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }", "'|O'"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }",
+     "48 bytes of data, the header expected 72"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }",
+     "48 bytes of data, the header expected 24"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 2), }", "overflows"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387904, 2), }", "overflows"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,), }", "above 2^63"},
+    {"{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2, 1), }", "3 dimensions in Fortran order"},
+};
+
+void hostile_headers_are_refused(void**) {
+  for (const auto& [header, word] : hostile)
+    expect_error(header, Status::ERROR_FORMAT, word, [&] { view_npy(npy_file(header, numbers<double>())); });
+  const std::string deep = npy_header("<f8", "False", "(1" + std::string(200, ',') + ")");
+  expect_error("commas", Status::ERROR_FORMAT, "no dictionary", [&] { view_npy(npy_file(deep, {})); });
+  std::string many = "(";
+  for (int k = 0; k < 33; ++k) many += "1, ";
+  expect_error("rank", Status::ERROR_FORMAT, "more than 32",
+               [&] { view_npy(npy_file(npy_header("<f8", "False", many + ")"), {})); });
+  expect_error("scalar", Status::ERROR_FORMAT, "single number", [&] {
+    view_npy(npy_file(npy_header("<f8", "False", "()"), std::span(numbers<double>()).first(8)));
+  });
+}
+
+/// Cut anywhere, and with any byte of the header changed, a file is refused or read within its bounds.
+void damaged_files_are_refused(void**) {
+  const Bytes file = npy_file(npy_header("<f8", "False", "(3, 2)"), numbers<double>());
+  for (std::size_t size = 0; size < file.size(); ++size)
+    expect_error("cut", Status::ERROR_FORMAT, "", [&] { view_npy(std::span(file).first(size)); });
+  for (std::size_t place = 0; place < 80; ++place)
+    for (const int change : {1, 0x20, 0x80}) {
+      Bytes damaged = file;
+      damaged[place] ^= static_cast<std::byte>(change);
+      try {
+        const Array x = view_npy(damaged);
+        assert_true(x.rows * x.cols <= 6 * 8);
+      } catch (const Error& error) {
+        assert_int_equal(error.status(), Status::ERROR_FORMAT);
+      }
+    }
+}
+
+void files_that_do_not_fit_are_refused(void**) {
+  const TemporaryFolder folder;
+  const Bytes six = numbers<double>();
+  const std::string x = written(folder, "x.npy", npy_file(npy_header("<f8", "False", "(3, 2)"), six)),
+                    y = written(folder, "y.npy", npy_file(npy_header("<f8", "False", "(6,)"), six)),
+                    none = written(folder, "none.npy", npy_file(npy_header("<f8", "False", "(0, 2)"), {})),
+                    empty = written(folder, "empty.npy", {}),
+                    odd = written(folder, "odd.npy", [&] {
+                      Bytes file = npy_file(npy_header("<f8", "False", "(3, 2)"), six);
+                      file[8] = static_cast<std::byte>(std::to_integer<int>(file[8]) - 1);
+                      file.erase(file.begin() + 70);
+                      return file;
+                    }());
+  expect_error("rows", Status::ERROR_SHAPE, "y has 6 rows, expected 3",
+               [&] { map_npy(x.c_str(), y.c_str()); });
+  expect_error("no rows", Status::ERROR_SHAPE, "at least one", [&] { map_npy(none.c_str(), nullptr); });
+  expect_error("empty", Status::ERROR_FORMAT, "empty.npy: no .npy file",
+               [&] { map_npy(empty.c_str(), nullptr); });
+  expect_error("odd", Status::ERROR_FORMAT, "no multiple", [&] { map_npy(odd.c_str(), nullptr); });
+  expect_error("missing", Status::ERROR_FILE, "cannot open", [&] { map_npy("/nowhere", nullptr); });
+  expect_error("folder", Status::ERROR_FILE, "a directory", [&] { map_npy(folder.path().c_str(), nullptr); });
+}
+
+/// What would end the process is an error as long as nobody shortens the file while it is read.
+void files_that_become_shorter_are_noticed(void**) {
+  const TemporaryFolder folder;
+  const std::string path =
+      written(folder, "x.npy", npy_file(npy_header("<f8", "False", "(3, 2)"), numbers<double>()));
+  const auto data = map_npy(path.c_str(), nullptr);
+  assert_numbers(*data);
+  std::filesystem::resize_file(path, 100);
+  expect_error("shorter", Status::ERROR_FILE, "became shorter", [&] { assert_numbers(*data); });
+}
+
+void tensors_are_read_by_name(void**) {
+  const TemporaryFolder folder;
+  const Bytes x = numbers<double>(), y = numbers<std::int64_t>();
+  const std::array tensors{Tensor{"x", DType::F64, {3, 2}, x}, Tensor{"y", DType::I64, {3, 2}, y},
+                           Tensor{"long", DType::I64, {6}, y}};
+  const std::string path = folder.file("data.safetensors");
+  write_archive(path.c_str(), {}, tensors);
+  assert_numbers(*map_safetensors(path.c_str(), "x", "y"));
+  assert_numbers(*map_safetensors(path.c_str(), "y", nullptr));
+  expect_error("name", Status::ERROR_FORMAT, "data.safetensors: there is no tensor 'z'",
+               [&] { map_safetensors(path.c_str(), "x", "z"); });
+  expect_error("rows", Status::ERROR_SHAPE, "y has 6 rows",
+               [&] { map_safetensors(path.c_str(), "x", "long"); });
+  const std::string hostile_path = written(folder, "hostile", archive_with_header("{\"x\":{}}", 8));
+  expect_error("hostile", Status::ERROR_FORMAT,
+               "hostile: ", [&] { map_safetensors(hostile_path.c_str(), "x", nullptr); });
+}
+
+}  // namespace
+
+int test_mapped_data() {
+  const CMUnitTest tests[] = {cmocka_unit_test(every_type_and_order_is_read),
+                              cmocka_unit_test(dimensions_become_columns),
+                              cmocka_unit_test(large_labels_keep_their_value),
+                              cmocka_unit_test(hostile_headers_are_refused),
+                              cmocka_unit_test(damaged_files_are_refused),
+                              cmocka_unit_test(files_that_do_not_fit_are_refused),
+                              cmocka_unit_test(files_that_become_shorter_are_noticed),
+                              cmocka_unit_test(tensors_are_read_by_name)};
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
