@@ -11,46 +11,50 @@ namespace {
 /// Rows that are read at a time, whose moments take two passes.
 constexpr Index block_rows = 256;
 
-/// Of rows `row` to row + together - 1 of the block. Around one of the numbers, so that deviations of a
-/// constant are 0 exactly.
-RunningMoments moments_of_block(MatrixView<double> block, Index row, Index together) {
-  RunningMoments out;
-  double pivot = 0, sum = 0;
+/// Adds rows `row` to row + together - 1 of the block.
+void add_block(MatrixView<double> block, Index row, Index together, RunningMoments& all) {
   const auto for_numbers = [&](auto visit) {
     for (Index j = 0; j < block.cols; ++j)
       for (Index i = row; i < row + together; ++i)
         if (!std::isnan(block(i, j))) visit(block(i, j));
   };
+  RunningMoments part;
+  double sum = 0;
   for_numbers([&](double value) {
-    if (out.count == 0) pivot = value;
-    ++out.count;
-    sum += value - pivot;
+    if (all.count == 0 && part.count == 0) all.pivot = value;
+    ++part.count;
+    sum += value - all.pivot;
   });
-  if (out.count == 0) return out;
-  out.mean = pivot + sum / out.count;
+  if (part.count == 0) return;
+  part.shift = sum / part.count;
   double rest = 0;  // what rounding has left in the mean
   for_numbers([&](double value) {
-    rest += value - out.mean;
-    out.square += (value - out.mean) * (value - out.mean);
+    const double deviation = value - all.pivot - part.shift;
+    rest += deviation;
+    part.square += deviation * deviation;
   });
-  out.mean += rest / out.count;
-  out.square = std::max(0.0, out.square - rest * rest / out.count);
-  return out;
+  part.shift += rest / part.count;
+  part.square -= rest * rest / part.count;
+  if (part.square < 0) part.square = 0;  // and stays NaN where squares overflow
+  all.merge(part);
 }
 
-void merge_block(MatrixView<double> block, Index together, std::vector<RunningMoments>& all) {
+void add_block(MatrixView<double> block, Index together, std::vector<RunningMoments>& all) {
   for (std::size_t g = 0; g < all.size(); ++g)
-    all[g].merge(moments_of_block(block, static_cast<Index>(g) * together, together));
+    add_block(block, static_cast<Index>(g) * together, together, all[g]);
 }
 
 }  // namespace
 
 void RunningMoments::merge(const RunningMoments& other) {
-  if (other.count == 0) return;
-  const double all = count + other.count, share = other.count / all, gap = other.mean - mean;
-  mean = count == 0 ? other.mean : mean + share * gap;
-  square += other.square + (count == 0 ? 0 : gap * gap * count * share);
-  count = all;
+  if (count == 0) {
+    count = other.count, shift = other.shift, square = other.square;
+    return;
+  }
+  const double sum = count + other.count, share = other.count / sum, gap = other.shift - shift;
+  shift += share * gap;
+  square += other.square + gap * gap * count * share;
+  count = sum;
 }
 
 DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec) {
@@ -65,8 +69,8 @@ DataMoments moments_of(DataSet& data, const Standardization& units, const Moment
     const Index count = std::min(most, data.rows() - first);
     const auto x_block = x.matrix(inputs, count), y_block = y.matrix(targets, count);
     data.fetch({first, count}, units, x_block, y_block);
-    merge_block(x_block, spec.together, out.inputs);
-    merge_block(y_block, 1, out.targets);
+    add_block(x_block, spec.together, out.inputs);
+    add_block(y_block, 1, out.targets);
   }
   return out;
 }
@@ -76,9 +80,9 @@ ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index t
   const auto times = static_cast<std::size_t>(together);
   for (const RunningMoments& of : moments) {
     const double deviation = of.count > 0 ? std::sqrt(of.square / of.count) : 0,
-                 rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(of.mean);
+                 rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(of.mean());
     const bool constant = deviation <= std::max(rounding, smallest_scale);  // false for NaN: squares overflow
-    out.mean.insert(out.mean.end(), times, of.mean);
+    out.mean.insert(out.mean.end(), times, of.mean());
     out.scale.insert(out.scale.end(), times, constant ? 1 : deviation);
   }
   return out;

@@ -5,13 +5,16 @@
 
 namespace bdl {
 
-/// Of numbers that are no NaN.
+/// Of numbers that are no NaN, as deviations from the first one: so those of a constant are 0 exactly, and a
+/// mean far from 0 does not cost digits of the deviations.
 struct RunningMoments {
-  double count = 0, mean = 0;
+  double count = 0, pivot = 0;
+  double shift = 0;   ///< the mean, from the pivot on
   double square = 0;  ///< sum of squared deviations from the mean
-  /// Those of both (Chan, Golub, LeVeque 1983).
+  /// Those of both, from one pivot (Chan, Golub, LeVeque 1983).
   void merge(const RunningMoments& other);
-  double square_about_zero() const { return square + count * mean * mean; }
+  double mean() const { return pivot + shift; }
+  double square_about_zero() const { return square + count * mean() * mean(); }
 };
 
 /// Which columns; of every `together` consecutive ones of x the moments of all their numbers.

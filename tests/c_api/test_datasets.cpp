@@ -124,34 +124,35 @@ struct Numbers {
 void whole_data_methods_take_data_sets(void**) {
   const Numbers numbers;
   const Dataset data = of_arrays(numbers.inputs(), numbers.targets());
-  Vector means[2], variances[2];
-  for (const bool is_set : {false, true}) {
-    Learner l(make_mlp(BDL_F64, {1, 1}, BDL_GAUSSIAN), BDL_F64, FULL, Numbers::rows, method);
-    bdl_optimizer* o = l.optimizer.get();
-    if (is_set)
-      OK(bdl_optimizer_fit_dataset(o, data.get(), 3, nullptr, nullptr));
-    else
-      OK(bdl_optimizer_fit(o, numbers.inputs(), numbers.targets(), 3, nullptr, nullptr));
-    if (strcmp(method, "slang-ggn") == 0) {
+  for (const char* method : {"laplace", "exact-full", "slang-ggn"}) {
+    Vector means[2], variances[2];
+    for (const bool is_set : {false, true}) {
+      Learner l(make_mlp(BDL_F64, {1, 1}, BDL_GAUSSIAN), BDL_F64, FULL, Numbers::rows, method);
+      bdl_optimizer* o = l.optimizer.get();
       if (is_set)
-        OK(bdl_optimizer_laplace_dataset(o, data.get()));
+        OK(bdl_optimizer_fit_dataset(o, data.get(), 3, nullptr, nullptr));
       else
-        OK(bdl_optimizer_laplace(o, numbers.inputs(), numbers.targets()));
+        OK(bdl_optimizer_fit(o, numbers.inputs(), numbers.targets(), 3, nullptr, nullptr));
+      if (strcmp(method, "slang-ggn") == 0) {
+        if (is_set)
+          OK(bdl_optimizer_laplace_dataset(o, data.get()));
+        else
+          OK(bdl_optimizer_laplace(o, numbers.inputs(), numbers.targets()));
+      }
+      means[is_set ? 1 : 0] = mean_of(l);
+      variances[is_set ? 1 : 0].resize(2);
+      OK(bdl_posterior_marginal_variance(l.posterior.get(),
+                                         bdl_f64_out(variances[is_set ? 1 : 0].data(), 1, 2)));
+      double expected[2], kl = 0;
+      for (const int64_t samples : {0, 5}) {
+        OK(bdl_optimizer_elbo(o, numbers.inputs(), numbers.targets(), samples, 3, &expected[0], nullptr));
+        OK(bdl_optimizer_elbo_dataset(o, data.get(), samples, 3, &expected[1], &kl));
+        assert_true(std::abs(expected[1] / expected[0] - 1) < 1e-12);
+      }
+      assert_true(kl > 0);
     }
-    means[is_set ? 1 : 0] = mean_of(l);
-    variances[is_set ? 1 : 0].resize(2);
-    OK(bdl_posterior_marginal_variance(l.posterior.get(),
-                                       bdl_f64_out(variances[is_set ? 1 : 0].data(), 1, 2)));
-    double expected[2], kl = 0;
-    for (const int64_t samples : {0, 5}) {
-      OK(bdl_optimizer_elbo(o, numbers.inputs(), numbers.targets(), samples, 3, &expected[0], nullptr));
-      OK(bdl_optimizer_elbo_dataset(o, data.get(), samples, 3, &expected[1], &kl));
-      assert_true(std::abs(expected[1] / expected[0] - 1) < 1e-12);
-    }
-    assert_true(kl > 0);
+    assert_true(means[0] == means[1] && variances[0] == variances[1]);
   }
-  assert_true(means[0] == means[1] && variances[0] == variances[1]);
-}
 }
 
 int32_t stop_at_once(void*) {

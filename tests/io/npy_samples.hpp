@@ -6,7 +6,7 @@
 namespace bdl::testing {
 
 /// Magic, version, length, header padded to 64 bytes as NumPy does, and data.
-inline Bytes npy_file(std::string_view header, std::span<const std::byte> data, char version = 1) {
+inline Bytes npy_file(std::string_view header, std::span<const std::byte> data, int version = 1) {
   std::string text(header);
   const std::size_t start = version == 1 ? 10 : 12;
   while ((start + text.size() + 1) % 64 != 0) text += ' ';
