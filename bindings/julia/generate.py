@@ -148,7 +148,7 @@ class Tree:
         if code in self.callbacks or code.startswith("p.f("):
             return "Ptr{Cvoid}"
         if inner == "p.char":
-            return "AbstractString"
+            return "Union{AbstractString,Cstring}"  # a Cstring is NULL
         if inner == "p.void":
             return "Union{Ptr{Cvoid},DenseArray{UInt8}}"
         if code.startswith("p.") and code[2:] in self.opaque:

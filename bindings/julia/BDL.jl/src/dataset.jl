@@ -1,5 +1,22 @@
 # Data that need not lie in memory: rows by number.
 
+"What the trampoline finds: the user's function."
+mutable struct Reader
+    read::Any
+end
+
+function on_read(data::Ptr{Cvoid}, rows::Ptr{Int64}, count::Int64, x::bdl_matrix_out, y::bdl_matrix_out)::Int32
+    return called_back(Int32(-1)) do
+        reader = unsafe_pointer_to_objref(data)::Reader
+        found = reader.read(Int[unsafe_load(rows, i) + 1 for i in 1:count])
+        found isa Tuple && length(found) == 2 ||
+            throw(ShapeError("the function of a data set returned $(summary_of(found)), expected a tuple (x, y)"))
+        x.data == C_NULL || answer(found[1], x, Float64, "x of a data set's rows")
+        y.data == C_NULL || answer(found[2], y, Float64, "y of a data set's rows")
+        Int32(0)
+    end
+end
+
 """
     Dataset(X, Y = nothing)
     Dataset(read, n; inputs, targets = 1)
@@ -30,11 +47,6 @@ function Dataset(X::AbstractVecOrMat, Y = nothing)
     return Dataset(create(out -> LibBDL.bdl_dataset_from_arrays(x, y, out), bdl_dataset, (x, y)))
 end
 
-"What the trampoline finds: the user's function."
-mutable struct Reader
-    read::Any
-end
-
 function Dataset(read, n::Integer; inputs::Integer, targets::Integer = 1)
     reader = Reader(read)
     return Dataset(create(bdl_dataset, Held(reader, read)) do out
@@ -55,18 +67,6 @@ function Dataset(; npy = nothing, safetensors = nothing, x = "x", y = "y")
 end
 
 text_or_null(text) = text === nothing ? Cstring(C_NULL) : String(text)
-
-function on_read(data::Ptr{Cvoid}, rows::Ptr{Int64}, count::Int64, x::bdl_matrix_out, y::bdl_matrix_out)::Int32
-    return called_back(Int32(-1)) do
-        reader = unsafe_pointer_to_objref(data)::Reader
-        found = reader.read(Int[unsafe_load(rows, i) + 1 for i in 1:count])
-        found isa Tuple && length(found) == 2 ||
-            throw(ShapeError("the function of a data set returned $(summary_of(found)), expected a tuple (x, y)"))
-        x.data == C_NULL || answer(found[1], x, Float64, "x of a data set's rows")
-        y.data == C_NULL || answer(found[2], y, Float64, "y of a data set's rows")
-        Int32(0)
-    end
-end
 
 nrows(data::Dataset) = Int(LibBDL.bdl_dataset_rows(alive(data)))
 ninputs(data::Dataset) = Int(LibBDL.bdl_dataset_inputs(alive(data)))
