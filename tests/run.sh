@@ -108,6 +108,7 @@ documents() {
     --datasets iris --epochs 2
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
+  check 'a billion rows, small run' $release/examples/large_data callback 1000000000 3000
   for name in uncertainty digits_uncertainty; do
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done

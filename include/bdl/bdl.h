@@ -9,7 +9,7 @@
  *   bdl_optimizer  how belief changes: a method with its options and schedules
  *
  * and a bdl_search, which finds values for options by cross-validation, and a bdl_predictor, which answers
- * many small predictions quickly.
+ * many small predictions quickly. A bdl_dataset stands in place of arrays that would not fit in memory.
  *
  * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
  *

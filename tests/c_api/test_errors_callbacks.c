@@ -189,10 +189,42 @@ static void test_predictions_only(void** state) {
   assert_int_equal(u.destroyed, 1);
 }
 
+static int32_t explain(void* user_data, const bdl_optimizer* optimizer) {
+  (void)optimizer;
+  bdl_set_callback_message((const char*)user_data);
+  return user_data ? -2 : 0;
+}
+
+static int32_t no_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
+  (void)user_data, (void)theta, (void)x, (void)f;
+  bdl_set_callback_message("no such simulator");
+  return 7;
+}
+
+/* Every callback may say why it fails; what one that succeeds has said is forgotten. */
+static void test_messages(void** state) {
+  char why[] = "the user went home";
+  trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  bdl_model* model;
+  double f[ROWS];
+  (void)state;
+  assert_int_equal(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 1, explain, why),
+                   BDL_ERROR_CALLBACK);
+  assert_string_equal(bdl_last_error(),
+                      "bdl_optimizer_fit: the progress callback returned -2: the user went home");
+  OK(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 1, explain, NULL));
+  OK(create_user(BDL_F64, INPUTS, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &model));
+  assert_int_equal(bdl_model_evaluate(model, given(1, 2), x_of(&t.data), bdl_f64_out(f, ROWS, 1)),
+                   BDL_ERROR_CALLBACK);
+  assert_non_null(strstr(bdl_last_error(), "outputs callback returned 7, expected 0: no such simulator"));
+  bdl_model_free(model);
+  trained_free(&t);
+}
+
 int test_errors_callbacks(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_progress_answers),
-                                     cmocka_unit_test(test_user_outputs),
-                                     cmocka_unit_test(test_user_gradients), cmocka_unit_test(test_first_step),
-                                     cmocka_unit_test(test_predictions_only)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_progress_answers), cmocka_unit_test(test_user_outputs),
+      cmocka_unit_test(test_user_gradients),   cmocka_unit_test(test_first_step),
+      cmocka_unit_test(test_predictions_only), cmocka_unit_test(test_messages)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // arrays.
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "base/callback.hpp"
 #include "data/callback_data.hpp"

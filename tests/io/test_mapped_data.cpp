@@ -113,8 +113,9 @@ const Hostile hostile[] = {
 };
 
 void hostile_headers_are_refused(void**) {
-  for (const auto& [header, word] : hostile)
-    expect_error(header, Status::ERROR_FORMAT, word, [&] { view_npy(npy_file(header, numbers<double>())); });
+  for (const Hostile& h : hostile)
+    expect_error(h.header, Status::ERROR_FORMAT, h.word,
+                 [&] { view_npy(npy_file(h.header, numbers<double>())); });
   const std::string deep = npy_header("<f8", "False", "(1" + std::string(200, ',') + ")");
   expect_error("commas", Status::ERROR_FORMAT, "no dictionary", [&] { view_npy(npy_file(deep, {})); });
   std::string many = "(";
