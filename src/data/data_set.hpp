@@ -46,6 +46,10 @@ class DataSet {
   virtual void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<double> x,
                      MatrixView<double> y) = 0;
 
+  /// Hints to sources that read ahead: these rows will be wanted next, or not for a while.
+  virtual void expect(Index first, Index count) { (void)first, (void)count; }
+  virtual void forget(Index first, Index count) { (void)first, (void)count; }
+
   RowBlocks blocks;
 };
 

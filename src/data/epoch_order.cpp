@@ -48,6 +48,11 @@ Index EpochOrder::start_of(Index window) const {
 
 void EpochOrder::open(Index window) {
   const Index start = start_of(window);
+  if (window_ < 0)
+    tell_window(window, &DataSet::expect);
+  else
+    tell_window(window_, &DataSet::forget);
+  tell_window(window + 1, &DataSet::expect);
   window_ = -1;
   within_.reset({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch_),
                  of_windows + static_cast<std::uint32_t>(window)},
@@ -55,6 +60,15 @@ void EpochOrder::open(Index window) {
   start_ = start;
   short_ = short_place_ - window * blocks_.window;
   window_ = window;
+}
+
+void EpochOrder::tell_window(Index window, void (DataSet::*hint)(Index first, Index count)) {
+  if (!told_) return;
+  const Index first = window * blocks_.window, end = std::min(first + blocks_.window, block_count_);
+  for (Index place = first; place < end; ++place) {
+    const Index row = order_[place] * blocks_.rows;
+    (told_->*hint)(row, std::min(blocks_.rows, rows_ - row));
+  }
 }
 
 Index EpochOrder::in_blocks(Index place) {

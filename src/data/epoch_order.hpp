@@ -10,6 +10,8 @@ namespace bdl {
 class EpochOrder {
  public:
   EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks);
+  /// Tells the data, in blocks, which rows come next and which have come.
+  void tell(DataSet& data) { told_ = &data; }
   /// The rows at places first, first + 1, ... of an epoch.
   void fill(Index epoch, Index first, std::span<Index> out);
 
@@ -19,11 +21,13 @@ class EpochOrder {
   Index last_rows() const { return rows_ - (block_count_ - 1) * blocks_.rows; }
   Index start_of(Index window) const;
   void open(Index window);
+  void tell_window(Index window, void (DataSet::*hint)(Index first, Index count));
 
   std::uint64_t seed_;
   Index rows_;
   RowBlocks blocks_;
   Index block_count_ = 0;
+  DataSet* told_ = nullptr;
   Index epoch_ = -1;
   Permutation order_;      // of all rows, or of the blocks
   Index short_place_ = 0;  // of the last block, which may be short, among the blocks

@@ -15,6 +15,8 @@ Index minibatch_size(const Options& options, Index examples);
 class Minibatches {
  public:
   Minibatches(const Options& options, Index examples, const RowBlocks& blocks = {});
+  /// See EpochOrder.
+  void tell(DataSet& data) { order_.tell(data); }
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.

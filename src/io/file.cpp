@@ -47,6 +47,10 @@ std::uint64_t regular_file_size(int number, const std::string& path) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
+std::size_t page_size() {
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -164,6 +168,19 @@ void MappedFile::expect(Access access) {
   access_ = access;
   ::posix_madvise(const_cast<std::byte*>(data_), static_cast<std::size_t>(size_),
                   access == Access::scattered ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
+}
+
+/// Hints as well. Whole pages: those that the bytes are in, or those that hold nothing else.
+void MappedFile::prefetch(std::size_t offset, std::size_t size) {
+  const std::size_t page = page_size(), first = offset / page * page;
+  if (data_)
+    ::posix_madvise(const_cast<std::byte*>(data_) + first, offset + size - first, POSIX_MADV_WILLNEED);
+}
+
+void MappedFile::release(std::size_t offset, std::size_t size) {
+  const std::size_t page = page_size(), first = (offset + page - 1) / page * page,
+                    end = (offset + size) / page * page;
+  if (data_ && end > first) ::madvise(const_cast<std::byte*>(data_) + first, end - first, MADV_DONTNEED);
 }
 
 FileReplacement::FileReplacement(const char* path)

@@ -52,6 +52,10 @@ class MappedFile {
   /// What is touched next: here and there, or one after the other.
   enum class Access { unknown, scattered, in_order };
   void expect(Access access);
+  /// These bytes are touched soon, or not for a while: then they do not count as memory of this process, but
+  /// may stay in the system's.
+  void prefetch(std::size_t offset, std::size_t size);
+  void release(std::size_t offset, std::size_t size);
 
  private:
   std::string path_;

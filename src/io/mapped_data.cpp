@@ -11,11 +11,32 @@ namespace {
 
 using File = std::shared_ptr<MappedFile>;
 
-/// Arrays in mapped files.
+/// An array in a mapped file; none without a file.
+struct MappedArray {
+  File file;
+  Array array;
+
+  /// visit(offset, size) of the bytes in which these rows lie.
+  template <class Visit>
+  void for_bytes(Index first, Index count, Visit visit) const {
+    if (!file) return;
+    const std::size_t width = width_of(array.dtype);
+    const auto at = [&](Index row, Index column) {
+      const auto* const start = static_cast<const std::byte*>(array.data);
+      const Index elements = row * array.row_stride + column * array.col_stride;
+      return static_cast<std::size_t>(start - file->bytes().data()) +
+             static_cast<std::size_t>(elements) * width;
+    };
+    const Index last = first + count - 1;
+    if (array.col_stride == 1) return visit(at(first, 0), at(last, array.cols - 1) + width - at(first, 0));
+    for (Index c = 0; c < array.cols; ++c) visit(at(first, c), at(last, c) + width - at(first, c));
+  }
+};
+
 class MappedData final : public DataSet {
  public:
-  MappedData(File x_file, const Array& x, File y_file, const Array& y)
-      : files_{std::move(x_file), std::move(y_file)}, arrays_(x, y) {}
+  MappedData(MappedArray x, MappedArray y)
+      : x_(std::move(x)), y_(std::move(y)), arrays_(x_.array, y_.array) {}
   Index rows() const override { return arrays_.rows(); }
   Index inputs() const override { return arrays_.inputs(); }
   Index targets() const override { return arrays_.targets(); }
@@ -29,17 +50,27 @@ class MappedData final : public DataSet {
     prepare(examples);
     arrays_.fetch(examples, units, x, y);
   }
+  void expect(Index first, Index count) override {
+    for (const MappedArray* of : {&x_, &y_})
+      of->for_bytes(first, count,
+                    [&](std::size_t offset, std::size_t size) { of->file->prefetch(offset, size); });
+  }
+  void forget(Index first, Index count) override {
+    for (const MappedArray* of : {&x_, &y_})
+      of->for_bytes(first, count,
+                    [&](std::size_t offset, std::size_t size) { of->file->release(offset, size); });
+  }
 
  private:
   void prepare(const RowNumbers& examples) {
     using Access = MappedFile::Access;
-    for (const File& file : files_) {
-      if (!file) continue;
-      file->check_size();
-      file->expect(examples.is_list() && !blocks.given() ? Access::scattered : Access::in_order);
+    for (const MappedArray* of : {&x_, &y_}) {
+      if (!of->file) continue;
+      of->file->check_size();
+      of->file->expect(examples.is_list() && !blocks.given() ? Access::scattered : Access::in_order);
     }
   }
-  File files_[2];
+  MappedArray x_, y_;
   ArrayData arrays_;
 };
 
@@ -98,7 +129,7 @@ std::unique_ptr<DataSet> map_npy(const char* x_path, const char* y_path) {
   File x_file, y_file;
   const Array x = open(x_path, x_file), y = y_path ? open(y_path, y_file) : Array();
   check_rows(x, y);
-  return std::make_unique<MappedData>(std::move(x_file), x, std::move(y_file), y);
+  return std::make_unique<MappedData>(MappedArray{std::move(x_file), x}, MappedArray{std::move(y_file), y});
 }
 
 std::unique_ptr<DataSet> map_safetensors(const char* path, const char* x_name, const char* y_name) {
@@ -107,7 +138,7 @@ std::unique_ptr<DataSet> map_safetensors(const char* path, const char* x_name, c
   const Array x = naming(path, [&] { return tensor_rows(tensors, x_name); }),
               y = y_name ? naming(path, [&] { return tensor_rows(tensors, y_name); }) : Array();
   check_rows(x, y);
-  return std::make_unique<MappedData>(std::move(file), x, File(), y);
+  return std::make_unique<MappedData>(MappedArray{file, x}, MappedArray{y_name ? file : File(), y});
 }
 
 }  // namespace bdl

@@ -137,10 +137,6 @@ std::int32_t dtype_of(std::string_view descr) {
        shown(descr).c_str());
 }
 
-std::size_t width_of(std::int32_t dtype) {
-  return dtype == BDL_U8 ? 1 : dtype == BDL_F32 || dtype == BDL_I32 ? 4 : 8;
-}
-
 /// Fails unless the data are exactly what the header says.
 void check_size(const Header& header, std::size_t width, std::size_t got) {
   Index size = static_cast<Index>(width);
@@ -174,6 +170,10 @@ std::string_view header_text(std::string_view file) {
 }
 
 }  // namespace
+
+std::size_t width_of(std::int32_t dtype) {
+  return dtype == BDL_U8 ? 1 : dtype == BDL_F32 || dtype == BDL_I32 ? 4 : 8;
+}
 
 Array rows_in_order(const std::byte* data, std::int32_t dtype, std::span<const Index> shape) {
   if (shape.empty()) fail(Status::ERROR_FORMAT, "the array is a single number, expected one example a row");

@@ -12,6 +12,9 @@ namespace bdl {
 /// all but the first are columns. Trusts nothing: ERROR_FORMAT unless every byte is accounted for.
 Array view_npy(std::span<const std::byte> bytes);
 
+/// Bytes of an element.
+std::size_t width_of(std::int32_t dtype);
+
 /// Elements of `width` bytes must lie where the processor can read them: ERROR_FORMAT unless they do.
 void check_alignment(const std::byte* data, std::size_t width);
 

@@ -37,6 +37,8 @@ class CheckedData final : public DataSet {
   Index rows() const override { return all_.rows(); }
   Index inputs() const override { return all_.inputs(); }
   Index targets() const override { return all_.targets(); }
+  void expect(Index first, Index count) override { all_.expect(first, count); }
+  void forget(Index first, Index count) override { all_.forget(first, count); }
   void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<float> x,
              MatrixView<float> y) override {
     fetch_into(examples, units, x, y);

@@ -70,6 +70,38 @@ void any_place_can_come_first(void**) {
   }
 }
 
+/// Notes what it is told.
+struct Told final : DataSet {
+  std::vector<int> state = std::vector<int>(100, 0);  // of each row: 1 expected, 2 forgotten
+  Index rows() const override { return 100; }
+  Index inputs() const override { return 1; }
+  Index targets() const override { return 0; }
+  void fetch(const RowNumbers&, const Standardization&, MatrixView<float>, MatrixView<float>) override {}
+  void fetch(const RowNumbers&, const Standardization&, MatrixView<double>, MatrixView<double>) override {}
+  void expect(Index first, Index count) override { set(first, count, 1); }
+  void forget(Index first, Index count) override { set(first, count, 2); }
+  void set(Index first, Index count, int now) {
+    for (Index i = first; i < first + count; ++i) {
+      assert_int_equal(state.at(static_cast<std::size_t>(i)), now - 1);
+      state.at(static_cast<std::size_t>(i)) = now;
+    }
+  }
+};
+
+/// Rows are expected before they come, those of two windows at a time, and forgotten after they have come.
+void sources_are_told_what_comes(void**) {
+  for (const RowBlocks& blocks : {RowBlocks{7, 3}, RowBlocks{10, 1}, RowBlocks{30, 2}}) {
+    Told told;
+    EpochOrder order(3, 100, blocks);
+    order.tell(told);
+    for (Index place = 0; place < 100; ++place) {
+      const Index row = epoch_of(order, 2, place, 1)[0];
+      assert_int_equal(told.state[static_cast<std::size_t>(row)], 1);
+      assert_true(std::ranges::count(told.state, 1) <= 2 * blocks.rows * blocks.window);
+    }
+  }
+}
+
 /// The first row of 20,000 epochs: within 6 standard deviations (false alarms below 2e-8 each).
 void blocks_come_in_any_order(void**) {
   constexpr Index rows = 40, epochs = 20000;
@@ -103,8 +135,8 @@ void all_rows_are_shuffled_without_blocks(void**) {
 
 int test_epoch_order() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(every_row_comes_once), cmocka_unit_test(rows_of_a_window_come_together),
-      cmocka_unit_test(any_place_can_come_first), cmocka_unit_test(blocks_come_in_any_order),
-      cmocka_unit_test(all_rows_are_shuffled_without_blocks)};
+      cmocka_unit_test(every_row_comes_once),     cmocka_unit_test(rows_of_a_window_come_together),
+      cmocka_unit_test(any_place_can_come_first), cmocka_unit_test(sources_are_told_what_comes),
+      cmocka_unit_test(blocks_come_in_any_order), cmocka_unit_test(all_rows_are_shuffled_without_blocks)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -109,6 +109,7 @@ Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress&
   if (minibatches.size() > optimizer.data_size())
     fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
          static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
+  minibatches.tell(data);
   MinibatchData seen(optimizer, data);
   Undo undo(optimizer);
   begin_course(optimizer, epochs, data.rows(), minibatches.batches());
