@@ -20,22 +20,25 @@ Index ceil_root(Index n) {
   return root;
 }
 
+/// The remainder of what is below 2 bound.
+Index wrapped(Index value, Index bound) {
+  return value < bound ? value : value - bound;
+}
+
 }  // namespace
 
 void Permutation::reset(const StreamKey& key, Index size) {
-  key_ = key;
+  computed_.reset();
+  list_.resize(size <= most_listed ? at(size) : 0);
+  if (size <= most_listed)
+    fill_permutation(key, list_);
+  else
+    computed_.emplace(key, size);
   size_ = size;
-  list_.resize(is_listed() ? at(size) : 0);
-  if (is_listed()) fill_permutation(key, list_);
-}
-
-Index Permutation::image(Index place) const {
-  return FeistelPermutation(key_, size_)[place];
 }
 
 Index Permutation::place_of(Index element) const {
-  if (!is_listed()) return FeistelPermutation(key_, size_).place_of(element);
-  return std::ranges::find(list_, element) - list_.begin();
+  return computed_ ? computed_->place_of(element) : std::ranges::find(list_, element) - list_.begin();
 }
 
 FeistelPermutation::FeistelPermutation(const StreamKey& key, Index size)
@@ -57,8 +60,8 @@ Index FeistelPermutation::number(std::uint32_t round, Index half, Index bound) c
 Index FeistelPermutation::forward(Index value) const {
   Index left = value / b_, right = value % b_;
   for (std::uint32_t round = 0; round < rounds; round += 2) {
-    left = (left + number(round, right, a_)) % a_;
-    right = (right + number(round + 1, left, b_)) % b_;
+    left = wrapped(left + number(round, right, a_), a_);
+    right = wrapped(right + number(round + 1, left, b_), b_);
   }
   return left * b_ + right;
 }
@@ -66,8 +69,8 @@ Index FeistelPermutation::forward(Index value) const {
 Index FeistelPermutation::backward(Index value) const {
   Index left = value / b_, right = value % b_;
   for (std::uint32_t round = rounds; round > 0; round -= 2) {
-    right = (right + b_ - number(round - 1, left, b_)) % b_;
-    left = (left + a_ - number(round - 2, right, a_)) % a_;
+    right = wrapped(right + b_ - number(round - 1, left, b_), b_);
+    left = wrapped(left + a_ - number(round - 2, right, a_), a_);
   }
   return left * b_ + right;
 }

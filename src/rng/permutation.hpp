@@ -1,33 +1,12 @@
 // Permutations of 0 .. n - 1, each place of which is a pure function of a stream's key.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "rng/philox.hpp"
 
 namespace bdl {
-
-/// Up to here a permutation is a list; above, it takes no memory.
-inline constexpr Index most_listed = Index{1} << 24;
-
-class Permutation {
- public:
-  /// Of size elements, 1 to 2^52.
-  void reset(const StreamKey& key, Index size);
-  Index size() const { return size_; }
-  Index operator[](Index place) const { return is_listed() ? list_[at(place)] : image(place); }
-  /// Where the element is: the inverse.
-  Index place_of(Index element) const;
-
- private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-  bool is_listed() const { return size_ <= most_listed; }
-  Index image(Index place) const;
-
-  Index size_ = 0;
-  StreamKey key_;
-  std::vector<Index> list_;
-};
 
 /// A bijection of 0 .. n - 1 computed place by place: eight Feistel rounds over Z_a x Z_b, a = ceil(sqrt n),
 /// b = ceil(n / a), with Philox as the round function; what falls on n or above goes through it again. Not
@@ -47,6 +26,26 @@ class FeistelPermutation {
 
   StreamKey key_;
   Index size_, a_, b_;
+};
+
+/// Up to here a permutation is a list; above, it takes no memory.
+inline constexpr Index most_listed = Index{1} << 24;
+
+class Permutation {
+ public:
+  /// Of size elements, 1 to 2^52.
+  void reset(const StreamKey& key, Index size);
+  Index size() const { return size_; }
+  Index operator[](Index place) const { return computed_ ? (*computed_)[place] : list_[at(place)]; }
+  /// Where the element is: the inverse.
+  Index place_of(Index element) const;
+
+ private:
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+  Index size_ = 0;
+  std::vector<Index> list_;
+  std::optional<FeistelPermutation> computed_;
 };
 
 }  // namespace bdl
