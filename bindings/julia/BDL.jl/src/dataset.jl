@@ -25,15 +25,16 @@ end
 
 Rows in place of X and Y in [`fit!`](@ref), [`laplace!`](@ref), [`elbo`](@ref) and [`standardize!`](@ref): of matrices
 (memory-mapped ones too), of a function, of NumPy's files, or of two tensors of a safetensors file. Files are mapped and not
-read; only minibatches are held in memory. Values are checked when they are read.
+read; only minibatches are held in memory. Values are checked when they are read. Vectors are copied, as they could be resized:
+give mapped targets as a matrix of one column.
 
 `read(rows)` returns the rows of these numbers (from 1 to n) as `(x, y)`, matrices or vectors, and the same ones whenever it is
 asked. An exception in it stops the fit and comes out unchanged.
 
 # Examples
 ```julia
-data = Dataset(rows -> (rows ./ 1e9, rows .% 2), 10^9; inputs = 1)
-fit!(optimizer, data; epochs = 1, progress = o -> progress(o).step >= 1000)
+fit!(optimizer, Dataset(X, y); epochs = 2)
+length(Dataset(rows -> (rows ./ 1e9, rows .% 2), 10^9; inputs = 1))  # 1000000000
 ```
 """
 struct Dataset <: Owner
@@ -81,7 +82,7 @@ For sources that are quick in order only: an epoch takes blocks of so many rows 
 
 # Examples
 ```julia
-set_block!(Dataset(; npy = ("x.npy", "y.npy")), 10_000, 4)
+set_block!(Dataset(X, y), 100, 4)
 ```
 """
 function set_block!(data::Dataset, rows::Integer, window::Integer = 1)
@@ -96,7 +97,7 @@ These rows (from 1) as `(x, y)`, for predictions and metrics part by part; y is 
 
 # Examples
 ```julia
-x, y = read_rows(data, 1:1000)
+first_inputs, first_targets = read_rows(Dataset(X, y), 1:10)
 ```
 """
 function read_rows(data::Dataset, rows)
