@@ -100,7 +100,7 @@ BDL_API const char* bdl_version(void);
  */
 BDL_API bdl_status bdl_check_version(int32_t major, int32_t minor, int32_t patch);
 
-/** bdl_check_version() of the headers that the caller is compiled with. Since 0.2. */
+/* Of the headers that the caller is compiled with. */
 #define BDL_CHECK_VERSION() bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH)
 
 /**

@@ -12,6 +12,8 @@
 namespace bdl {
 namespace {
 
+constexpr std::uint32_t polynomial = 0x82F63B78;
+
 using Table = std::array<std::array<std::uint32_t, 256>, 8>;
 
 /// Row k: what a byte adds that k more bytes follow ("slicing by 8": Kounavis and Berry 2005).
@@ -19,7 +21,7 @@ constexpr Table make_table() {
   Table table{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t remainder = byte;
-    for (int bit = 0; bit < 8; ++bit) remainder = (remainder >> 1) ^ (remainder & 1 ? 0x82F63B78U : 0U);
+    for (int bit = 0; bit < 8; ++bit) remainder = (remainder >> 1) ^ (remainder & 1 ? polynomial : 0);
     table[0][byte] = remainder;
   }
   for (std::size_t row = 1; row < table.size(); ++row)
@@ -49,8 +51,45 @@ std::uint32_t by_table(std::span<const std::byte> bytes, std::uint32_t sum) {
 }
 
 #if BDL_X86_SIMD
+/// Product of two polynomials modulo that of the sum; bit 31 - k is the coefficient of x^k.
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product = 0;
+  for (int bit = 31; bit >= 0; --bit) {
+    if (a >> bit & 1) product ^= b;
+    b = (b >> 1) ^ (b & 1 ? polynomial : 0);
+  }
+  return product;
+}
+
+/// x^(8 count): what a sum is multiplied by when so many zero bytes follow.
+std::uint32_t shift_by(std::size_t count) {
+  std::uint32_t power = std::uint32_t{1} << 31;
+  for (std::uint32_t square = std::uint32_t{1} << 23; count > 0;
+       count /= 2, square = multiply(square, square))
+    if (count % 2 == 1) power = multiply(power, square);
+  return power;
+}
+
+/// The instruction takes one cycle, but its result three: four sums at once, of a quarter each. Takes what it
+/// has summed away.
+BDL_TARGET("sse4.2")
+std::uint32_t by_quarters(std::span<const std::byte>& bytes, std::uint32_t sum) {
+  constexpr std::size_t parts = 4;
+  const std::size_t length = bytes.size() / (parts * 8) * 8;
+  std::array<std::span<const std::byte>, parts> rest;
+  for (std::size_t i = 0; i < parts; ++i) rest[i] = bytes.subspan(i * length, length);
+  std::array<std::uint64_t, parts> sums{sum};
+  while (!rest[0].empty())
+    for (std::size_t i = 0; i < parts; ++i) sums[i] = _mm_crc32_u64(sums[i], next_word(rest[i]));
+  const std::uint32_t shift = shift_by(length);
+  for (std::size_t i = 1; i < parts; ++i) sums[i] ^= multiply(static_cast<std::uint32_t>(sums[i - 1]), shift);
+  bytes = bytes.subspan(parts * length);
+  return static_cast<std::uint32_t>(sums.back());
+}
+
 BDL_TARGET("sse4.2")
 std::uint32_t by_instruction(std::span<const std::byte> bytes, std::uint32_t sum) {
+  if (bytes.size() >= 1 << 16) sum = by_quarters(bytes, sum);
   std::uint64_t wide = sum;
   while (bytes.size() >= 8) wide = _mm_crc32_u64(wide, next_word(bytes));
   sum = static_cast<std::uint32_t>(wide);

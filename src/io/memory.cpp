@@ -49,14 +49,14 @@ std::uint64_t least_limit(const std::string& root, std::string group, const char
 std::uint64_t limit_of_control_group() {
   std::ifstream file("/proc/self/cgroup");
   std::uint64_t least = unlimited;
-  for (std::string line;
-       std::getline(file, line);) {  // "0::/group", or "4:memory:/group" of the first version
+  // Lines are "0::/group", or "4:memory:/group" of the first version.
+  for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(":/");
     if (colon == std::string::npos) continue;
     const std::string group = line.substr(colon + 1);
     if (line.starts_with("0::"))
       least = std::min(least, least_limit("/sys/fs/cgroup", group, "memory.max"));
-    else if (line.find(":memory:") != std::string::npos)
+    else if (line.find("memory:/") != std::string::npos)
       least = std::min(least, least_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
   }
   return least;

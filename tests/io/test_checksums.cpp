@@ -60,6 +60,20 @@ void test_every_length_and_start(void**) {
     }
 }
 
+/// Long enough to be summed in parts.
+void test_long_texts(void**) {
+  const Bytes bytes = counting(5, 91, 200'000);
+  for (const std::size_t size : {65'535, 65'536, 65'537, 65'599, 131'071, 199'993}) {
+    const auto part = std::span(bytes).subspan(1, size);
+    const std::uint32_t expected = slow_crc32c(part);
+    for (const Simd most : {Simd::baseline, Simd::avx512}) {
+      const WithSimd limit(most);
+      assert_int_equal(crc32c(part), expected);
+      assert_int_equal(crc32c(part.subspan(7), crc32c(part.first(7))), expected);
+    }
+  }
+}
+
 std::string hexadecimal(std::uint32_t checksum) {
   char text[9];
   std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(checksum));
@@ -161,6 +175,7 @@ int test_checksums() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(test_published_values),
       cmocka_unit_test(test_every_length_and_start),
+      cmocka_unit_test(test_long_texts),
       cmocka_unit_test(test_documented_checksums),
       cmocka_unit_test(test_no_flipped_bit_changes_the_contents),
       cmocka_unit_test(test_checksums_of_other_writers),
