@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   bdl_optimizer* optimizer;
   FILE* file = fopen(argc > 1 ? argv[1] : "examples/data/digits.bin", "rb");
   if (!file || fread(data, sizeof data, 1, file) != 1) return fputs("no digits.bin\n", stderr), 1;
-  if (bdl_model_create_network(BDL_F32, network, BDL_CATEGORICAL, &model) ||
+  if (BDL_CHECK_VERSION() || bdl_model_create_network(BDL_F32, network, BDL_CATEGORICAL, &model) ||
       bdl_model_standardize(model, x, bdl_none()) ||
       bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), 5, &q) ||
       bdl_optimizer_create(model, q, "slang", n, &optimizer) ||

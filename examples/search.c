@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   const char* data_path = argc > 2 ? argv[1] : "examples/data/yacht.csv";
   const char* rows_path = argc > 2 ? argv[2] : "examples/data/yacht_test_rows.csv";
   const double start = seconds_now();
+  check(BDL_CHECK_VERSION()); /* the library that was found fits the headers */
   dataset all = dataset_read(data_path), train, test;
   dataset_split(&all, rows_path, 0, &train, &test);
   const int64_t n = train.rows, m = test.rows, d = train.cols - 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the Julia module LibBDL from the parse tree that SWIG makes of the public headers (generate.sh runs both).
 
-usage: generate.py tree.xml LibBDL.jl
+usage: generate.py tree.xml LibBDL.jl VERSION
 
 Every function becomes one typed ccall, every enum its constants and a table of names, every opaque struct a handle
 that frees itself, every other struct an isbits one, every function-pointer type a macro that makes such pointers.
@@ -31,6 +31,9 @@ import ..closed
 
 # Only the soname: what BDL.__init__ has opened answers to it, and no path gets into a precompiled image.
 const libbdl = "libbdl.so.0"
+
+"Version of the headers that this is generated from."
+const header_version = v"@VERSION@"
 
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
@@ -247,10 +250,10 @@ def write_constant(node):
     return "const %s = %s\n" % (node["name"], value)
 
 
-def main(tree_path, out_path):
+def main(tree_path, out_path, version):
     tree = Tree(tree_path)
     # Handles name each other's types in functions only, so they can all come first.
-    out = [HEADER] + [write_handle({"name": name}) for name in sorted(tree.opaque)]
+    out = [HEADER.replace("@VERSION@", version)] + [write_handle({"name": name}) for name in sorted(tree.opaque)]
     for tag, node, element in tree.nodes:
         if tag == "enum":
             out.append(write_enum(node, element))

@@ -9,4 +9,5 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$here/../.."
 swig -python -doxygen -DBDL_TREE -xmlout "$scratch/tree.xml" -outdir "$scratch" -o "$scratch/ignored.c" \
   -Iinclude "-I$includes" bindings/bdl.i
-python3 "$here/generate.py" "$scratch/tree.xml" "$here/BDL.jl/src/LibBDL.jl"
+python3 "$here/generate.py" "$scratch/tree.xml" "$here/BDL.jl/src/LibBDL.jl" \
+  "$(sed -n 's/^#define BDL_VERSION_STRING "\(.*\)"$/\1/p' "$includes/bdl/version.h")"

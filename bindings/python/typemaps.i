@@ -10,6 +10,14 @@
 #include "views.h"
 %}
 
+/* A library older than the headers would misread what it is given. */
+%init %{
+  if (BDL_CHECK_VERSION() != BDL_OK) {
+    PyErr_SetString(PyExc_ImportError, bdl_last_error());
+    return NULL;
+  }
+%}
+
 /* Numbers and strings. */
 %typemap(in) int64_t { if (int64_argument($input, "$symname: $1_name", INT64_MIN, INT64_MAX, &$1) < 0) SWIG_fail; }
 %typemap(in) int32_t (int64_t number), enum SWIGTYPE (int64_t number) {

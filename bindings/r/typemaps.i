@@ -8,6 +8,11 @@
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
 %}
 
+/* A library older than the headers would misread what it is given. */
+%init %{
+  if (BDL_CHECK_VERSION() != BDL_OK) Rf_error("%s", bdl_last_error());
+%}
+
 %rename("$ignore", %$isenumitem) "";
 %rename("$ignore", %$isenum) "";
 

@@ -13,6 +13,7 @@
  *
  * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
  *
+ *   if (BDL_CHECK_VERSION() != BDL_OK) return 1;        // the library fits these headers
  *   int64_t sizes[] = {6, 50, 1};                       // inputs, hidden units, outputs
  *   bdl_model *model; bdl_posterior *q; bdl_optimizer *opt;
  *   bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model);
@@ -93,6 +94,16 @@ extern "C" {
  * The string is static. Since 0.1.
  */
 BDL_API const char* bdl_version(void);
+
+/**
+ * Whether a program compiled with the headers of this version may use the library: BDL_OK, or
+ * BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+ * library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+ */
+BDL_API bdl_status bdl_check_version(int32_t major, int32_t minor, int32_t patch);
+
+/* Of the headers that the caller is compiled with. */
+#define BDL_CHECK_VERSION() bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH)
 
 /**
  * How the library was built and which BLAS answers in this process, as one line of text, for

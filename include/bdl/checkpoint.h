@@ -2,6 +2,7 @@
  * @file checkpoint.h
  * Checkpoints: one safetensors file with posterior, model description, noise, options, prior
  * precisions, optimizer state, seed and step, readable by the safetensors tools of every language.
+ * Every tensor and the header have a checksum (docs/checkpoints.md); files of versions without them load.
  */
 #ifndef BDL_CHECKPOINT_H
 #define BDL_CHECKPOINT_H
@@ -17,8 +18,11 @@ extern "C" {
 #endif
 
 /**
- * Writes a checkpoint: to a temporary file beside it, flushed, then renamed, so that a failure leaves
- * an older file intact. Since 0.1.
+ * Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so
+ * that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
+ * were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
+ * file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
+ * Since 0.1.
  * @param path      file to write; a symbolic link is replaced, not followed
  * @param model     may be NULL
  * @param posterior may be NULL
@@ -32,8 +36,9 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
                             const bdl_optimizer* optimizer);
 
 /**
- * Reads a checkpoint; the file is not trusted. Training that goes on from it gives the same bits as
- * training that had never stopped. Since 0.1.
+ * Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
+ * larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
+ * same bits as training that had never stopped. Since 0.1.
  * @param path       file to read
  * @param user_model the callbacks cannot be saved: the model to use if the file's model is a user's own
  *                   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
@@ -48,7 +53,8 @@ BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model**
                             bdl_posterior** posterior, bdl_optimizer** optimizer);
 
 /**
- * Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 0.1.
+ * Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+ * Since 0.1.
  * @param path       file to read
  * @param model      receives whether there is a model
  * @param user_model receives whether that is a user's own, which bdl_load() needs to be given

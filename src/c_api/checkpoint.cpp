@@ -82,7 +82,7 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
 
 void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
           bdl_posterior** posterior, bdl_optimizer** optimizer) {
-  if (checkpoint_is_double(archive))
+  if (checkpoint_is_double(archive.metadata()))
     load<double>(archive, user_model, model, posterior, optimizer);
   else
     load<float>(archive, user_model, model, posterior, optimizer);
@@ -124,7 +124,7 @@ bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, 
                     bdl_optimizer** optimizer) {
   return guard("bdl_load", [&] {
     not_null(path, "path");
-    load(read_archive(path), user_model, model, posterior, optimizer);
+    load(read_checkpoint(path), user_model, model, posterior, optimizer);
   });
 }
 
@@ -143,7 +143,7 @@ bdl_status bdl_checkpoint_parts(const char* path, int32_t* model, int32_t* user_
                                 int32_t* optimizer) {
   return guard("bdl_checkpoint_parts", [&] {
     not_null(path, "path");
-    const CheckpointContents contents = checkpoint_contents(read_archive(path));
+    const CheckpointContents contents = checkpoint_contents(path);
     if (model) *model = contents.model;
     if (user_model) *user_model = contents.user_model;
     if (posterior) *posterior = contents.posterior;

@@ -1,5 +1,4 @@
 #include <cxxabi.h>
-#include <limits.h>
 
 #include <cstdio>
 #include <new>
@@ -8,30 +7,11 @@
 #include "base/callback.hpp"
 #include "bdl/bdl.h"
 #include "c_api/guard.hpp"
-#include "parallel/blas_info.hpp"
 
 #define BDL_STATUS(name, number, meaning) \
   static_assert(BDL_##name == number && static_cast<int>(bdl::Status::name) == number);
 #include "base/status.def"
 #undef BDL_STATUS
-
-#if defined(__clang__)
-#define BDL_COMPILER __VERSION__
-#else
-#define BDL_COMPILER "GCC " __VERSION__
-#endif
-
-#if defined(__x86_64__)
-#define BDL_MACHINE "x86-64"
-#elif defined(__aarch64__)
-#define BDL_MACHINE "aarch64"
-#elif defined(__powerpc64__)
-#define BDL_MACHINE "ppc64"
-#elif defined(__riscv)
-#define BDL_MACHINE "riscv"
-#else
-#define BDL_MACHINE "other machine"
-#endif
 
 namespace bdl {
 namespace {
@@ -44,14 +24,6 @@ bdl_status report(bdl_status status, const char* function, const char* what, con
   std::snprintf(last_error, sizeof last_error, "%s: %s%s", function, what, more);
   return status;
 }
-
-struct BuildInfo {
-  char text[PATH_MAX + 1024];
-  BuildInfo() noexcept {
-    std::snprintf(text, sizeof text, "libbdl %s, %s, %s; BLAS: %s", BDL_VERSION_STRING, BDL_COMPILER,
-                  BDL_MACHINE, blas_info());
-  }
-};
 
 }  // namespace
 
@@ -92,13 +64,4 @@ const char* bdl_last_error(void) {
 
 void bdl_set_callback_message(const char* message) {
   bdl::set_callback_message(message);
-}
-
-const char* bdl_version(void) {
-  return BDL_VERSION_STRING;
-}
-
-const char* bdl_build_info(void) {
-  static const bdl::BuildInfo info;
-  return info.text;
 }

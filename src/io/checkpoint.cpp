@@ -40,17 +40,22 @@ std::vector<std::byte> serialize_checkpoint(const SavedParts<T>& parts) {
   return serialize_archive(record.metadata(), record.tensors());
 }
 
-bool checkpoint_is_double(const TensorArchive& archive) {
-  const RecordReader record(archive);
+bool checkpoint_is_double(const Metadata& metadata) {
+  const RecordReader record(metadata);
   if (!record.has("format") || record.text("format") != format)
     fail(Status::ERROR_FORMAT, "the file is a safetensors file but not a checkpoint of libbdl");
   record.integer("format_version", 1, format_version);
   return record.word("scalar", scalars) == 1;
 }
 
-CheckpointContents checkpoint_contents(const TensorArchive& archive) {
-  checkpoint_is_double(archive);
-  const RecordReader record(archive);
+TensorArchive read_checkpoint(const char* path) {
+  return read_archive(path, [](const Metadata& metadata) { checkpoint_is_double(metadata); });
+}
+
+CheckpointContents checkpoint_contents(const char* path) {
+  const Metadata metadata = read_metadata(path);
+  checkpoint_is_double(metadata);
+  const RecordReader record(metadata);
   const bool model = record.has("model.kind");
   return {model, model && record.text("model.kind") == "user", record.has("posterior.family"),
           record.has("optimizer.method")};

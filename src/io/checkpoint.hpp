@@ -38,15 +38,17 @@ void save_checkpoint(const char* path, const SavedParts<T>& parts);
 template <class T>
 std::vector<std::byte> serialize_checkpoint(const SavedParts<T>& parts);
 
-/// What a checkpoint holds.
+/// What a checkpoint holds, by its header.
 struct CheckpointContents {
   bool model, user_model, posterior, optimizer;
 };
-CheckpointContents checkpoint_contents(const TensorArchive& archive);
+CheckpointContents checkpoint_contents(const char* path);
 
-/// Fails with ERROR_FORMAT unless the archive is a checkpoint that this version reads; true if it is in
-/// double.
-bool checkpoint_is_double(const TensorArchive& archive);
+/// Fails with ERROR_FORMAT unless these are metadata of a checkpoint that this version reads; true if it is
+/// in double.
+bool checkpoint_is_double(const Metadata& metadata);
+/// Fails before the tensors are read where checkpoint_is_double() does.
+TensorArchive read_checkpoint(const char* path);
 
 /// user_model: the model to use if the file's is a user's own, else null.
 template <class T>

@@ -1,4 +1,4 @@
-// Files through POSIX: every problem is an Error that names the path and the system's reason.
+// Reading files through POSIX: every problem is an Error that names the path and the system's reason.
 #pragma once
 
 #include <cstddef>
@@ -6,27 +6,17 @@
 #include <span>
 #include <string>
 
+#include "io/system_call.hpp"
+
 namespace bdl {
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor();
-
-  int number() const { return number_; }
-  /// Closes now; false and errno if the system reports a delayed write error.
-  bool close();
-
- private:
-  int number_;
-};
+inline constexpr std::size_t largest_transfer = std::size_t{1} << 30;  // Linux moves less than 2 GiB per call
 
 /// A regular file, read from front to back.
 class InputFile {
  public:
   explicit InputFile(const char* path);
+  const std::string& path() const { return path_; }
   /// Its size in bytes when it was opened.
   std::uint64_t size() const { return size_; }
   /// Fills all of `out`; fails when the file has become shorter than that.
@@ -63,26 +53,6 @@ class MappedFile {
   std::uint64_t size_;
   const std::byte* data_ = nullptr;
   Access access_ = Access::unknown;
-};
-
-/// The new contents of `path`: collected in a temporary file of the same folder, put in place by commit() in
-/// one step. Until then, and after any failure, the old file is untouched. A symbolic link is replaced, not
-/// followed.
-class FileReplacement {
- public:
-  explicit FileReplacement(const char* path);
-  FileReplacement(const FileReplacement&) = delete;
-  FileReplacement& operator=(const FileReplacement&) = delete;
-  ~FileReplacement();
-
-  void write(std::span<const std::byte> bytes);
-  /// Flushes to the device and renames; call it once, as the last thing.
-  void commit();
-
- private:
-  std::string path_, folder_;
-  std::string temporary_;  // empty: nothing left to remove
-  FileDescriptor descriptor_;
 };
 
 }  // namespace bdl

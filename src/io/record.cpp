@@ -34,8 +34,8 @@ void RecordWriter::real(const std::string& key, double value) {
 }
 
 const std::string& RecordReader::text(const std::string& key) const {
-  const auto found = archive_.metadata().find(key);
-  if (found == archive_.metadata().end()) fail(Status::ERROR_FORMAT, "field %s is missing", key.c_str());
+  const auto found = metadata_.find(key);
+  if (found == metadata_.end()) fail(Status::ERROR_FORMAT, "field %s is missing", key.c_str());
   return found->second;
 }
 
@@ -84,7 +84,7 @@ std::vector<Index> RecordReader::layer_sizes(const std::string& key) const {
 }
 
 const std::vector<Index>& RecordReader::shape(const std::string& name, std::size_t rank) const {
-  const std::vector<Index>& shape = archive_.at(name).shape;
+  const std::vector<Index>& shape = archive_->at(name).shape;
   if (shape.size() != rank)
     fail(Status::ERROR_FORMAT, "tensor %s has %zu dimensions, expected %zu", name.c_str(), shape.size(),
          rank);
@@ -93,7 +93,7 @@ const std::vector<Index>& RecordReader::shape(const std::string& name, std::size
 
 template <class T>
 void RecordReader::vector(const std::string& name, std::span<T> out) const {
-  archive_.copy<T>(name, {static_cast<Index>(out.size())}, out);
+  archive_->copy<T>(name, {static_cast<Index>(out.size())}, out);
   if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
     fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
 }

@@ -32,8 +32,10 @@ class RecordWriter {
 /// Everything fails with ERROR_FORMAT naming the field.
 class RecordReader {
  public:
-  explicit RecordReader(const TensorArchive& archive) : archive_(archive) {}
-  bool has(const std::string& key) const { return archive_.metadata().contains(key); }
+  explicit RecordReader(const TensorArchive& archive) : metadata_(archive.metadata()), archive_(&archive) {}
+  /// Without tensors.
+  explicit RecordReader(const Metadata& metadata) : metadata_(metadata) {}
+  bool has(const std::string& key) const { return metadata_.contains(key); }
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index low, Index high) const;
   double real(const std::string& key) const;
@@ -45,7 +47,7 @@ class RecordReader {
   std::vector<Index> integers(const std::string& key, Index low, Index high) const;
   /// Sizes of a network's inputs and layers: positive, and not too many parameters.
   std::vector<Index> layer_sizes(const std::string& key) const;
-  const TensorArchive& archive() const { return archive_; }
+  const TensorArchive& archive() const { return *archive_; }
   /// Shape of a tensor that must have `rank` dimensions.
   const std::vector<Index>& shape(const std::string& name, std::size_t rank) const;
   /// A finite vector of this length.
@@ -56,7 +58,8 @@ class RecordReader {
   void positive_vector(const std::string& name, std::span<T> out) const;
 
  private:
-  const TensorArchive& archive_;
+  const Metadata& metadata_;
+  const TensorArchive* archive_ = nullptr;
 };
 
 }  // namespace bdl

@@ -84,15 +84,21 @@ class TensorArchive {
   std::vector<std::byte> bytes_;
 };
 
-/// The file contents in memory. Fails with ERROR_INVALID_ARGUMENT on input that could not be read back: equal
-/// names, a shape that does not match the bytes, text that is not UTF-8 or contains U+0000.
+/// The file contents in memory, with checksums (io/checksums.hpp). Fails with ERROR_INVALID_ARGUMENT on input
+/// that could not be read back: equal names, a shape that does not match the bytes, text that is not UTF-8 or
+/// contains U+0000.
 std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<const Tensor> tensors);
 /// Replaces the file in one step; after a failure (ERROR_FILE) the old file is untouched.
 void write_archive(const char* path, const Metadata& metadata, std::span<const Tensor> tensors);
 
-/// Both trust nothing: ERROR_FORMAT unless every byte of the input is accounted for.
+/// Both trust nothing: ERROR_FORMAT unless every byte of the input is accounted for and has the checksum that
+/// the file states for it.
 TensorArchive parse_archive(std::vector<std::byte> bytes);
-TensorArchive read_archive(const char* path);
+/// accept: may fail, before anything of the size of the tensors is allocated. ERROR_OUT_OF_MEMORY if this
+/// machine cannot hold them.
+TensorArchive read_archive(const char* path, void (*accept)(const Metadata&) = nullptr);
+/// The metadata alone; of the tensors, only what the header says is checked.
+Metadata read_metadata(const char* path);
 
 /// Views of an archive that stays in memory.
 TensorMap view_archive(std::span<const std::byte> bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "io/checksums.hpp"
 #include "io/shown.hpp"
 
 // Nothing in the library may abort the host process.
@@ -209,6 +210,7 @@ ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size) {
   ArchiveHeader header;
   HeaderReader reader(header);
   Json::sax_parse(json.begin(), json.end(), &reader);
+  take_checksums(header);
   check_layout(header, data_size);
   return header;
 }

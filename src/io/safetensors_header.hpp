@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@ struct TensorEntry {
   DType dtype{};
   std::vector<Index> shape;
   std::uint64_t begin = 0, end = 0;  // bytes, from the end of the header
+  std::optional<std::uint32_t> checksum;
 };
 
 using NamedEntry = std::pair<const std::string, TensorEntry>;
@@ -28,7 +30,8 @@ struct ArchiveHeader {
   std::map<std::string, TensorEntry> tensors;
 };
 
-/// Fails with ERROR_FORMAT unless the text is such a header and passes check_layout().
+/// Fails with ERROR_FORMAT unless the text is such a header, undamaged, and passes check_layout(). Checksums
+/// are with their tensors, not in the metadata.
 ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size);
 
 /// Fails with ERROR_FORMAT unless shapes match offsets and the tensors tile exactly `data_size` bytes.

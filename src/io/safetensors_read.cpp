@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <exception>
 
 #include "base/error.hpp"
+#include "io/checksums.hpp"
 #include "io/file.hpp"
+#include "io/memory.hpp"
 #include "io/safetensors.hpp"
 #include "io/safetensors_header.hpp"
 
@@ -34,11 +37,15 @@ std::size_t header_length(const LengthField& field, std::uint64_t archive_size) 
   return static_cast<std::size_t>(length);
 }
 
-TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data) {
+enum class Checksums { compared, left };
+
+TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data, Checksums checksums) {
   TensorMap tensors;
-  for (auto& [name, entry] : header.tensors) {
+  for (NamedEntry& tensor : header.tensors) {
+    auto& [name, entry] = tensor;
     const auto part = data.subspan(static_cast<std::size_t>(entry.begin),
                                    static_cast<std::size_t>(entry.end - entry.begin));
+    if (checksums == Checksums::compared) check_bytes(tensor, part);
     tensors.emplace_hint(tensors.end(), name, Tensor{name, entry.dtype, std::move(entry.shape), part});
   }
   return tensors;
@@ -46,7 +53,7 @@ TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data) {
 
 /// The data of the tensors start at byte `data_start` of `bytes`.
 TensorArchive assemble(ArchiveHeader header, std::vector<std::byte> bytes, std::size_t data_start) {
-  TensorMap tensors = views_of(header, std::span(bytes).subspan(data_start));
+  TensorMap tensors = views_of(header, std::span(bytes).subspan(data_start), Checksums::compared);
   return {std::move(header.metadata), std::move(tensors), std::move(bytes)};
 }
 
@@ -61,18 +68,46 @@ ArchiveHeader header_of(std::span<const std::byte> bytes, std::size_t& data_star
   return parse_header(json, bytes.size() - data_start);
 }
 
-/// The header is checked against the file's size before memory for the data is allocated.
-TensorArchive read_pieces(InputFile& file) {
+ArchiveHeader read_header(InputFile& file) {
   require_length_field(file.size());
   LengthField field;
   file.read(field);
   std::string json(header_length(field, file.size()), ' ');
   file.read(std::as_writable_bytes(std::span(json)));
-  const std::uint64_t data_size = file.size() - field.size() - json.size();
-  ArchiveHeader header = parse_header(json, data_size);
-  std::vector<std::byte> data(static_cast<std::size_t>(data_size));
+  return parse_header(json, file.size() - field.size() - json.size());
+}
+
+std::size_t data_size(const ArchiveHeader& header) {
+  std::uint64_t end = 0;
+  for (const auto& [name, entry] : header.tensors) end = std::max(end, entry.end);
+  return static_cast<std::size_t>(end);
+}
+
+std::vector<std::byte> allocate(std::size_t size) {
+  try {
+    return std::vector<std::byte>(size);
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    fail(Status::ERROR_OUT_OF_MEMORY, "out of memory: the tensors have %zu bytes", size);
+  }
+}
+
+TensorArchive read_tensors(InputFile& file, ArchiveHeader header) {
+  const std::size_t size = data_size(header);
+  require_memory(2 * std::uint64_t{size});  // what is made of the tensors takes as much again
+  std::vector<std::byte> data = allocate(size);
   file.read(data);
   return assemble(std::move(header), std::move(data), 0);
+}
+
+/// With the path before the message of an ERROR_FORMAT or ERROR_OUT_OF_MEMORY.
+template <class Read>
+auto with_path(const char* path, Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.status() == Status::ERROR_FILE) throw;
+    fail(error.status(), "%.250s: %s", path, error.what());
+  }
 }
 
 }  // namespace
@@ -83,20 +118,25 @@ TensorArchive parse_archive(std::vector<std::byte> bytes) {
   return assemble(std::move(header), std::move(bytes), data_start);
 }
 
+/// Bytes are not compared with checksums: that would read all of a file that may be larger than memory.
 TensorMap view_archive(std::span<const std::byte> bytes) {
   std::size_t data_start = 0;
   ArchiveHeader header = header_of(bytes, data_start);
-  return views_of(header, bytes.subspan(data_start));
+  return views_of(header, bytes.subspan(data_start), Checksums::left);
 }
 
-TensorArchive read_archive(const char* path) {
+TensorArchive read_archive(const char* path, void (*accept)(const Metadata&)) {
   InputFile file(path);
-  try {
-    return read_pieces(file);
-  } catch (const Error& error) {
-    if (error.status() != Status::ERROR_FORMAT) throw;
-    fail(Status::ERROR_FORMAT, "%.250s: %s", path, error.what());
-  }
+  return with_path(path, [&] {
+    ArchiveHeader header = read_header(file);
+    if (accept) accept(header.metadata);
+    return read_tensors(file, std::move(header));
+  });
+}
+
+Metadata read_metadata(const char* path) {
+  InputFile file(path);
+  return with_path(path, [&] { return read_header(file).metadata; });
 }
 
 }  // namespace bdl

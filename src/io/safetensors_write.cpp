@@ -3,7 +3,8 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "io/file.hpp"
+#include "io/checksums.hpp"
+#include "io/file_replacement.hpp"
 #include "io/safetensors.hpp"
 #include "io/safetensors_header.hpp"
 
@@ -80,12 +81,12 @@ void check_readable(const std::string& json, std::uint64_t data_size) {
 
 std::string build_header(const Metadata& metadata, std::span<const Tensor* const> order) {
   std::string json = "{";
-  if (!metadata.empty()) append_metadata(json, metadata);
+  append_metadata(json, metadata);
   std::uint64_t data_size = 0;
   for (const Tensor* tensor : order) {
     if (tensor->name == metadata_key)
       fail(Status::ERROR_INVALID_ARGUMENT, "the name '%s' is reserved", metadata_key);
-    if (json.size() > 1) json += ',';
+    json += ',';
     append_tensor(json, *tensor, data_size);
     data_size += tensor->bytes.size();
   }
@@ -108,7 +109,7 @@ struct ArchivePlan {
 ArchivePlan plan_archive(const Metadata& metadata, std::span<const Tensor> tensors) {
   ArchivePlan plan;
   plan.order = file_order(tensors);
-  plan.json = build_header(metadata, plan.order);
+  plan.json = build_header(with_checksums(metadata, tensors), plan.order);
   plan.json_length = std::bit_cast<LengthField>(std::uint64_t{plan.json.size()});
   return plan;
 }
@@ -132,11 +133,11 @@ std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<con
 
 void write_archive(const char* path, const Metadata& metadata, std::span<const Tensor> tensors) {
   const ArchivePlan plan = plan_archive(metadata, tensors);
-  FileReplacement file(path);
-  file.write(plan.length_bytes());
-  file.write(plan.json_bytes());
-  for (const Tensor* tensor : plan.order) file.write(tensor->bytes);
-  file.commit();
+  replace_file(path, [&](FileReplacement& file) {
+    file.write(plan.length_bytes());
+    file.write(plan.json_bytes());
+    for (const Tensor* tensor : plan.order) file.write(tensor->bytes);
+  });
 }
 
 }  // namespace bdl

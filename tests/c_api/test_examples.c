@@ -4,6 +4,8 @@
 
 static void example_version(void** state) {
   (void)state;
+  if (BDL_CHECK_VERSION() != BDL_OK) fail_msg("%s", bdl_last_error());            /* before anything else */
+  OK(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH)); /* the same */
   assert_string_equal(bdl_version(), BDL_VERSION_STRING);
   assert_non_null(strstr(bdl_build_info(), "libbdl"));
 }

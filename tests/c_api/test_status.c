@@ -84,6 +84,28 @@ static void test_version(void** state) {
   assert_ptr_equal(bdl_build_info(), bdl_build_info());
 }
 
+/* A library of the headers' SONAME, and not older than they are. */
+static void test_check_version(void** state) {
+  char text[64];
+  (void)state;
+  OK(BDL_CHECK_VERSION());
+  OK(bdl_check_version(0, 2, 0)); /* the first of this SONAME */
+  assert_int_equal(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH + 1),
+                   BDL_ERROR_UNSUPPORTED);
+  (void)snprintf(text, sizeof text, "bdl_check_version: the library is %s, ", BDL_VERSION_STRING);
+  assert_int_equal(strncmp(bdl_last_error(), text, strlen(text)), 0);
+  (void)snprintf(text, sizeof text, "compiled with the headers of %d.%d.%d", BDL_VERSION_MAJOR,
+                 BDL_VERSION_MINOR, BDL_VERSION_PATCH + 1);
+  assert_non_null(strstr(bdl_last_error(), text));
+  assert_int_equal(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR + 1, 0), BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_check_version(BDL_VERSION_MAJOR + 1, 0, 0), BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_check_version(INT32_MAX, INT32_MAX, INT32_MAX), BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_check_version(0, 1, 99), BDL_ERROR_UNSUPPORTED); /* of another SONAME */
+  assert_non_null(strstr(bdl_last_error(), "expects those of 0.2.0 or later"));
+  assert_int_equal(bdl_check_version(0, -1, 0), BDL_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(bdl_check_version(INT32_MIN, 0, 0), BDL_ERROR_INVALID_ARGUMENT);
+}
+
 static void test_last_error(void** state) {
   bdl_model* model = NULL;
   const int64_t sizes[] = {1, 1};
@@ -103,8 +125,10 @@ static void test_last_error(void** state) {
 }
 
 int test_status(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
-                                     cmocka_unit_test(test_names), cmocka_unit_test(test_pinned_numbers),
-                                     cmocka_unit_test(test_sizes_of_enums), cmocka_unit_test(test_version)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_last_error), /* first: nothing has failed yet */
+      cmocka_unit_test(test_names),          cmocka_unit_test(test_pinned_numbers),
+      cmocka_unit_test(test_sizes_of_enums), cmocka_unit_test(test_version),
+      cmocka_unit_test(test_check_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

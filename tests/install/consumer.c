@@ -6,5 +6,7 @@
 
 int main(void) {
   printf("header %s, library %s\n", BDL_VERSION_STRING, bdl_version());
-  return strcmp(bdl_version(), BDL_VERSION_STRING) != 0;
+  if (BDL_CHECK_VERSION() == BDL_OK) return strcmp(bdl_version(), BDL_VERSION_STRING) != 0;
+  fprintf(stderr, "%s\n", bdl_last_error());
+  return 1;
 }

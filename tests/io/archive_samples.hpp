@@ -47,6 +47,22 @@ inline Bytes small_archive() {
   return serialize_archive({{"format", "bdl"}, {"note", "a \"quoted\" \xC3\xA9"}}, tensors);
 }
 
+/// The same as versions without checksums wrote it: whatever is changed in it, nothing tells.
+inline Bytes unchecked_archive() {
+  const Bytes checked = small_archive();
+  const std::size_t data_size = 24 + 8 + 12 + 8 + 3;
+  Bytes archive = archive_with_header(R"({"__metadata__":{"format":"bdl","note":"a \"quoted\" \u00e9"},)"
+                                      R"("mean":{"dtype":"F64","shape":[3],"data_offsets":[0,24]},)"
+                                      R"("step":{"dtype":"I64","shape":[],"data_offsets":[24,32]},)"
+                                      R"("w":{"dtype":"F32","shape":[1,3],"data_offsets":[32,44]},)"
+                                      R"("labels":{"dtype":"I32","shape":[2],"data_offsets":[44,52]},)"
+                                      R"("none":{"dtype":"F32","shape":[0,4],"data_offsets":[52,52]},)"
+                                      R"("flags":{"dtype":"U8","shape":[3],"data_offsets":[52,55]}} )",
+                                      data_size);
+  std::copy_n(checked.end() - data_size, data_size, archive.end() - data_size);
+  return archive;
+}
+
 inline bool same_contents(const TensorArchive& a, const TensorArchive& b) {
   const auto same_tensor = [](const auto& x, const auto& y) {
     return x.first == y.first && x.second.name == y.second.name && x.second.dtype == y.second.dtype &&

@@ -1,4 +1,6 @@
 // The file system says no: reading reports the reason, writing leaves the old file and nothing else behind.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,6 +8,7 @@
 #include <csignal>
 
 #include "io/file.hpp"
+#include "io/file_replacement.hpp"
 #include "io_test.hpp"
 
 namespace {
@@ -155,40 +158,168 @@ void test_missing_permission(void**) {
   old.expect_untouched();
 }
 
-/// A limit on the size of files stands for a full disk: the header fits, the tensor does not.
-void test_full_disk(void**) {
+bool is_blocked_or_waiting(int signal) {
+  sigset_t blocked, waiting;
+  assert_int_equal(::pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
+  assert_int_equal(::sigpending(&waiting), 0);
+  return sigismember(&blocked, signal) == 1 || sigismember(&waiting, signal) == 1;
+}
+
+/// Files of at most 5000 bytes: the header fits, the tensor does not.
+class SmallFiles {
+ public:
+  SmallFiles() {
+    assert_int_equal(::getrlimit(RLIMIT_FSIZE, &previous_), 0);
+    rlimit small = previous_;
+    small.rlim_cur = 5000;
+    assert_int_equal(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~SmallFiles() { assert_int_equal(::setrlimit(RLIMIT_FSIZE, &previous_), 0); }
+
+ private:
+  rlimit previous_;
+};
+
+int handled = 0;
+void count_signal(int) {
+  ++handled;
+}
+
+/// The signal of that limit, which ends a process that does not expect it, reaches neither the process nor
+/// its handler.
+void test_limit_of_file_size(void**) {
   const OldFile old;
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit previous;
-  assert_int_equal(::getrlimit(RLIMIT_FSIZE, &previous), 0);
-  rlimit small = previous;
-  small.rlim_cur = 5000;
-  assert_int_equal(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  expect_write_error(old.path, "cannot write: File too large");
-  assert_int_equal(::setrlimit(RLIMIT_FSIZE, &previous), 0);
-  old.expect_untouched();
+  for (void (*const action)(int) : {SIG_DFL, SIG_IGN, &count_signal}) {
+    const auto previous = std::signal(SIGXFSZ, action);
+    {
+      const SmallFiles limit;
+      expect_write_error(old.path, "cannot write: File too large");
+    }
+    assert_false(is_blocked_or_waiting(SIGXFSZ));
+    assert_true(std::signal(SIGXFSZ, previous) == action);
+    old.expect_untouched();
+  }
+  assert_int_equal(handled, 0);
+}
+
+/// A signal that was waiting before, for a thread that blocks it, waits after.
+void test_a_waiting_signal_keeps_waiting(void**) {
+  const OldFile old;
+  sigset_t set, previous;
+  sigemptyset(&set);
+  sigaddset(&set, SIGXFSZ);
+  assert_int_equal(::pthread_sigmask(SIG_BLOCK, &set, &previous), 0);
+  assert_int_equal(::pthread_kill(::pthread_self(), SIGXFSZ), 0);
+  {
+    const SmallFiles limit;
+    expect_write_error(old.path, "cannot write: File too large");
+  }
+  const std::timespec none{};
+  assert_int_equal(::sigtimedwait(&set, nullptr, &none), SIGXFSZ);
+  assert_int_equal(::pthread_sigmask(SIG_SETMASK, &previous, nullptr), 0);
+}
+
+void replace(const std::string& path, const Bytes& bytes) {
+  replace_file(path.c_str(), [&](FileReplacement& file) { file.write(bytes); });
 }
 
 void test_failing_rename(void**) {
   const OldFile old;
   const std::string path = old.folder.file("new");
   expect_error("rename", Status::ERROR_FILE, "cannot rename the temporary file: Is a directory", [&] {
-    FileReplacement file(path.c_str());
-    file.write(old.contents);
-    assert_int_equal(::mkdir(path.c_str(), 0700), 0);
-    file.commit();
+    replace_file(path.c_str(), [&](FileReplacement& file) {
+      file.write(old.contents);
+      assert_int_equal(::mkdir(path.c_str(), 0700), 0);
+    });
   });
   old.expect_untouched(2);
 }
 
 void test_abandoned_replacement(void**) {
   const OldFile old;
-  {
-    FileReplacement file(old.path.c_str());
-    file.write(Bytes(10));
-    assert_int_equal(old.folder.entry_count(), 2);
+  for (const bool named : {false, true}) {
+    {
+      FileReplacement file(old.path, old.folder.path(), 0600, named);
+      file.write(Bytes(10));
+      assert_int_equal(old.folder.entry_count(), named ? 2 : 1);  // else the file system does without a name
+    }
+    old.expect_untouched();
   }
+}
+
+mode_t permissions(const std::string& path) {
+  struct stat info;
+  assert_int_equal(::lstat(path.c_str(), &info), 0);
+  return info.st_mode & 07777;
+}
+
+/// Those of the old file, wider and narrower than the umask; of a new file, what the umask leaves.
+void test_permissions(void**) {
+  const OldFile old;
+  const mode_t previous = ::umask(027);
+  for (const mode_t mode : {0666, 0640, 0600, 0604, 0755}) {
+    assert_int_equal(::chmod(old.path.c_str(), mode), 0);
+    replace(old.path, old.contents);
+    assert_int_equal(permissions(old.path), mode);
+  }
+  replace(old.folder.file("new"), old.contents);
+  assert_int_equal(permissions(old.folder.file("new")), 0640);
+  ::umask(previous);
+}
+
+void test_links(void**) {
+  const OldFile old;
+  const std::string hard = old.folder.file("hard"), soft = old.folder.file("soft"), other = "other contents";
+  assert_int_equal(::link(old.path.c_str(), hard.c_str()), 0);
+  assert_int_equal(::symlink("hard", soft.c_str()), 0);
+  replace(old.path, bytes_of(other));
+  assert_true(file_bytes(old.path) == bytes_of(other));
+  assert_true(file_bytes(hard) == old.contents);  // another name of the old file
+  replace(soft, bytes_of(other));
+  assert_true(std::filesystem::is_regular_file(std::filesystem::symlink_status(soft)));
+  assert_true(file_bytes(hard) == old.contents);  // what the link pointed to
+  assert_int_equal(old.folder.entry_count(), 3);
+}
+
+/// A process that was killed holds no lock; one that lives does.
+void test_temporary_files_of_others(void**) {
+  const OldFile old;
+  const std::string dead = old.folder.file(".bdl-0.tmp"), living = old.folder.file(".bdl-1.tmp"),
+                    late = old.folder.file(".bdl-15.tmp"), foreign = old.folder.file(".bdl-x.tmp"),
+                    link = old.folder.file(".bdl-2.tmp"), pipe = old.folder.file(".bdl-3.tmp");
+  for (const std::string& name : {dead, living, late, foreign}) put_file(name, old.contents);
+  assert_int_equal(::symlink(foreign.c_str(), link.c_str()), 0);
+  assert_int_equal(::mkfifo(pipe.c_str(), 0600), 0);
+  const FileDescriptor other(::open(living.c_str(), O_RDONLY | O_CLOEXEC));
+  assert_int_equal(::flock(other.number(), LOCK_EX), 0);
+  replace(old.path, old.contents);
+  for (const std::string& name : {dead, late}) assert_false(std::filesystem::exists(name));
+  for (const std::string& name : {living, foreign, link}) assert_true(file_bytes(name) == old.contents);
+  old.expect_untouched(5);
+}
+
+/// More files than names that are always inspected, all of a job that was killed.
+void test_many_temporary_files(void**) {
+  const OldFile old;
+  for (int k = 0; k < 40; ++k) put_file(old.folder.file(".bdl-") + std::to_string(k) + ".tmp", {});
+  replace(old.path, old.contents);
   old.expect_untouched();
+}
+
+/// Files that have names from the start, at the same time: each gets its own.
+void test_simultaneous_replacements(void**) {
+  const OldFile old;
+  {
+    FileReplacement first(old.path, old.folder.path(), 0600, true),
+        second(old.path, old.folder.path(), 0600, true);
+    first.write(Bytes(10, std::byte{1}));
+    second.write(Bytes(10, std::byte{2}));
+    replace(old.folder.file("third"), old.contents);  // and removes neither
+    assert_true(second.commit());
+    assert_true(first.commit());
+  }
+  assert_true(file_bytes(old.path) == Bytes(10, std::byte{1}));
+  assert_int_equal(old.folder.entry_count(), 2);
 }
 
 void test_invalid_tensors_touch_no_file(void**) {
@@ -213,9 +344,15 @@ int test_files() {
       cmocka_unit_test(test_unwritable_paths),
       cmocka_unit_test(test_a_device_is_not_replaced),
       cmocka_unit_test(test_missing_permission),
-      cmocka_unit_test(test_full_disk),
+      cmocka_unit_test(test_limit_of_file_size),
+      cmocka_unit_test(test_a_waiting_signal_keeps_waiting),
       cmocka_unit_test(test_failing_rename),
       cmocka_unit_test(test_abandoned_replacement),
+      cmocka_unit_test(test_permissions),
+      cmocka_unit_test(test_links),
+      cmocka_unit_test(test_temporary_files_of_others),
+      cmocka_unit_test(test_many_temporary_files),
+      cmocka_unit_test(test_simultaneous_replacements),
       cmocka_unit_test(test_invalid_tensors_touch_no_file),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

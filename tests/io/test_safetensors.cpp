@@ -58,11 +58,13 @@ void test_golden_bytes(void**) {
   const std::array<double, 1> mean{1.0};
   const std::array<float, 1> w{2.0F};
   const std::array tensors{make_tensor<float>("w", {1, 1}, w), make_tensor<double>("mean", {}, mean)};
-  const std::string header = R"({"__metadata__":{"a":"1","b":"\u000a\"\\"},)"
-                             R"("mean":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
-                             R"("w":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]}}      )";
-  assert_int_equal(header.size(), 160);
-  const std::string expected = std::string("\xA0\0\0\0\0\0\0\0", 8) + header +
+  const std::string header =
+      R"({"__metadata__":{"a":"1","b":"\u000a\"\\","crc32c":"e0c3ebf7","crc32c.mean":"a642e961",)"
+      R"("crc32c.w":"091c567b"},)"
+      R"("mean":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
+      R"("w":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]}}   )";
+  assert_int_equal(header.size(), 224);
+  const std::string expected = std::string("\xE0\0\0\0\0\0\0\0", 8) + header +
                                std::string("\0\0\0\0\0\0\xF0\x3F", 8) + std::string("\0\0\0\x40", 4);
   assert_true(serialize_archive({{"b", "\n\"\\"}, {"a", "1"}}, tensors) == bytes_of(expected));
 }

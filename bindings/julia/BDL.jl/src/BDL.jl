@@ -76,6 +76,9 @@ include("estimator_predict.jl")
 include("coefficients.jl")
 include("show.jl")
 
-__init__() = open_library()
+function __init__()
+    open_library()
+    check_version()
+end
 
 end

@@ -26,6 +26,13 @@ function open_library()
     return nothing
 end
 
+"A library older than the headers would misread what it is given."
+function check_version()
+    major, minor, patch = LibBDL.header_version.major, LibBDL.header_version.minor, LibBDL.header_version.patch
+    LibBDL.bdl_check_version(major, minor, patch) == LibBDL.BDL_OK || error("BDL: ", LibBDL.bdl_last_error())
+    return nothing
+end
+
 """
     BDL.version()
 

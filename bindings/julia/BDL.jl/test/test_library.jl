@@ -1,4 +1,7 @@
-@test BDL.version() >= v"0.1"
+@test BDL.version() >= BDL.LibBDL.header_version
+let later = BDL.LibBDL.header_version.minor + 1
+    @test BDL.LibBDL.bdl_check_version(0, later, 0) == BDL.LibBDL.BDL_ERROR_UNSUPPORTED
+end
 @test occursin("BLAS", BDL.build_info())
 @test "slang-ggn" in training_methods()
 @test BDL.LibBDL.bdl_status_name(2) == "BDL_ERROR_SHAPE"
