@@ -70,6 +70,7 @@
 #define BDL_BDL_H
 
 #include "bdl/checkpoint.h"
+#include "bdl/communicator.h"
 #include "bdl/interrupt.h"
 #include "bdl/matrix.h"
 #include "bdl/metrics.h"

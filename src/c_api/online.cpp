@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/callback_message.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/stream/stream.hpp"
@@ -36,9 +37,12 @@ class CallerDraws final : public DrawSource<T> {
     // Seen through a const handle, and not owned by it.
     const bdl_posterior handle{
         std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q))};
+    forget_callback_message();
     const std::int32_t answer =
         draws_(user_data_, kind, place.step, place.iteration, &handle, as_output(out));
-    if (answer != 0) fail(Status::ERROR_CALLBACK, "the draws callback returned %d, expected 0", answer);
+    if (answer != 0)
+      fail(Status::ERROR_CALLBACK, "the draws callback returned %d, expected 0%s", answer,
+           callback_message());
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
         if (!std::isfinite(value))

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/callback_message.hpp"
 #include "bdl/bdl.h"
 #include "c_api/guard.hpp"
 #include "parallel/blas_info.hpp"
@@ -87,6 +88,10 @@ const char* bdl_status_name(bdl_status status) {
 
 const char* bdl_last_error(void) {
   return bdl::last_error;
+}
+
+void bdl_set_callback_message(const char* message) {
+  bdl::set_callback_message(message);
 }
 
 const char* bdl_version(void) {

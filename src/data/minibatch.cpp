@@ -17,22 +17,28 @@ Index minibatch_size(const Options& options, Index examples) {
 }
 
 Minibatches::Minibatches(const Options& options, Index examples)
+    : Minibatches(options, examples, 0, minibatch_size(options, examples), 0) {
+  batches_ = (examples + size_ - 1) / size_;
+}
+
+Minibatches::Minibatches(const Options& options, Index examples, Index batches, Index size, Index shard)
     : examples_(examples),
-      size_(minibatch_size(options, examples)),
+      batches_(batches),
+      size_(size),
+      shard_(static_cast<std::uint32_t>(shard)),
       replacement_(options.sampling == Sampling::replacement),
       seed_(static_cast<std::uint64_t>(options.seed)) {
-  batches_ = (examples + size_ - 1) / size_;
   order_.resize(static_cast<std::size_t>(replacement_ ? size_ : examples));
 }
 
 ConstSpan<Index> Minibatches::batch(Index epoch, Index number) {
   if (replacement_) {
     const auto step = static_cast<std::uint64_t>(epoch * batches_ + number);
-    fill_indices({seed_, Stream::minibatch, step, 0}, examples_, order_);
+    fill_indices({seed_, Stream::minibatch, step, shard_}, examples_, order_);
     return order_;
   }
   if (epoch != shuffled_epoch_)
-    fill_permutation({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), 0}, order_);
+    fill_permutation({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), shard_}, order_);
   shuffled_epoch_ = epoch;
   const Index first = number * examples_ / batches_, last = (number + 1) * examples_ / batches_;
   return ConstSpan<Index>(order_).subspan(static_cast<std::size_t>(first),

@@ -14,6 +14,8 @@ Index minibatch_size(const Options& options, Index examples);
 class Minibatches {
  public:
   Minibatches(const Options& options, Index examples);
+  /// Of a shard, which has an order of its own: so many batches, of so many examples with replacement.
+  Minibatches(const Options& options, Index examples, Index batches, Index size, Index shard);
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.
@@ -21,6 +23,7 @@ class Minibatches {
 
  private:
   Index examples_, batches_, size_;
+  std::uint32_t shard_ = 0;
   bool replacement_;
   std::uint64_t seed_;
   Index shuffled_epoch_ = -1;

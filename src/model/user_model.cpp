@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/callback_message.hpp"
 namespace bdl {
 namespace {
 
@@ -20,7 +21,8 @@ Array as_row(ConstSpan<T> theta) {
 
 void check_answer(std::int32_t answer, const char* which) {
   if (answer != 0)
-    fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0", which, answer);
+    fail(Status::ERROR_CALLBACK, "the model's %s callback returned %d, expected 0%s", which, answer,
+         callback_message());
 }
 
 }  // namespace
@@ -38,6 +40,7 @@ template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&,
                            ConstSpan<double>) const {
   poison(f);
+  forget_callback_message();
   check_answer(callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)), "outputs");
 }
 
@@ -47,6 +50,7 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
   if (!callbacks_.gradients)
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
   poison(rows);
+  forget_callback_message();
   check_answer(callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
                                     as_output(rows)),
                "gradients");

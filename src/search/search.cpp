@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/callback_message.hpp"
 #include "search/proposal.hpp"
 
 namespace bdl {
@@ -89,9 +90,11 @@ Status Search<T>::run(const Array& x, const Array& y, Index at_random, Index by_
       trials_.push_back(std::move(trial));
       rows_ = x.rows;
     }
+    forget_callback_message();
     const std::int32_t answer = completed && progress.function ? progress.function(progress.context) : 0;
     const bool requested = stop_requested.exchange(false);
-    if (answer < 0) fail(Status::ERROR_CALLBACK, "the progress callback returned %d", answer);
+    if (answer < 0)
+      fail(Status::ERROR_CALLBACK, "the progress callback returned %d%s", answer, callback_message());
     if (!completed || ((answer > 0 || requested) && k + 1 < at_random + by_improvement))
       return Status::STOPPED;
   }
