@@ -95,6 +95,14 @@ BDL_API bdl_status bdl_communicator_statistics(const bdl_communicator* communica
                                                int64_t* sent, int64_t* received, double* seconds);
 
 /**
+ * For libraries on top of this one, such as libbdl_mpi: a function of theirs has failed. Since 0.2.
+ * @param status   an error, which is returned
+ * @param function its name; bdl_last_error() will be "function: message"
+ * @param message  what was wrong
+ */
+BDL_API bdl_status bdl_report_error(bdl_status status, const char* function, const char* message);
+
+/**
  * From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the
  * same arguments, on optimizers that are the same in everything but options "threads" (and for
  * bdl_optimizer_fit() progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and

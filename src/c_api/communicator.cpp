@@ -50,6 +50,15 @@ bdl_status bdl_communicator_statistics(const bdl_communicator* communicator, int
   });
 }
 
+bdl_status bdl_report_error(bdl_status status, const char* function, const char* message) {
+  return guard(function ? function : "bdl_report_error", [&] {
+    check_enum(status, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_COMMUNICATION, "status");
+    not_null(function, "function");
+    not_null(message, "message");
+    fail(static_cast<Status>(enum_number(status)), "%s", message);
+  });
+}
+
 bdl_status bdl_optimizer_set_communicator(bdl_optimizer* optimizer, bdl_communicator* communicator) {
   return guard("bdl_optimizer_set_communicator", [&] {
     with(optimizer, "optimizer",

@@ -61,6 +61,7 @@ BDL_PYTHON_HANDLE(bdl_posterior)
 BDL_PYTHON_HANDLE(bdl_optimizer)
 BDL_PYTHON_HANDLE(bdl_predictor)
 BDL_PYTHON_HANDLE(bdl_search)
+BDL_PYTHON_HANDLE(bdl_communicator)
 #undef BDL_PYTHON_HANDLE
 
 #endif
