@@ -152,6 +152,7 @@ BDL_HANDLE(bdl_search)
 BDL_HANDLE(bdl_communicator)
 
 /* A handle that a library on top of this one has made, by its address. */
+%nothread own_communicator;
 %inline %{
 static PyObject* own_communicator(PyObject* address) {
   bdl_communicator* const handle = (bdl_communicator*)PyLong_AsVoidPtr(address);

@@ -146,6 +146,14 @@ static int32_t take_bytes(PyObject* result, const char* method, void* to, int64_
   return answer;
 }
 
+/* -1 with an exception set. */
+static long size_of(PyObject* ranks) {
+  PyObject* const size = PyObject_GetAttrString(ranks, "size");
+  const long number = size ? PyLong_AsLong(size) : -1;
+  Py_XDECREF(size);
+  return number;
+}
+
 /* user_data: an object with `size` and the methods all_gather(message), which returns a sequence of as many messages,
    and exchange(peer, message), which returns the peer's. */
 static int32_t call_all_gather(void* user_data, const void* send, int64_t send_bytes, void* receive,
@@ -158,23 +166,19 @@ static int32_t call_all_gather(void* user_data, const void* send, int64_t send_b
         PyObject_CallMethod((PyObject*)user_data, "all_gather", "N",
                             PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes));
     PyObject* const all = result ? PySequence_Fast(result, "all_gather has returned no sequence of messages") : NULL;
-    PyObject* const size = PyObject_GetAttrString((PyObject*)user_data, "size");
-    const long expected = size ? PyLong_AsLong(size) : -1;
+    const long expected = all ? size_of((PyObject*)user_data) : -1;
     Py_XDECREF(result);
-    Py_XDECREF(size);
-    if (all && PySequence_Fast_GET_SIZE(all) != expected) {
-      if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "all_gather has returned %zd messages, expected %ld", PySequence_Fast_GET_SIZE(all),
-                     expected);
-      Py_DECREF(all);
-    } else if (all) {
+    if (all && expected >= 0 && PySequence_Fast_GET_SIZE(all) != expected)
+      PyErr_Format(PyExc_ValueError, "all_gather has returned %zd messages, expected %ld", PySequence_Fast_GET_SIZE(all),
+                   expected);
+    if (all && !PyErr_Occurred()) {
       char* to = (char*)receive;
       Py_ssize_t rank;
       answer = 0;
       for (rank = 0; rank < PySequence_Fast_GET_SIZE(all) && answer == 0; to += receive_bytes[rank++])
         answer = take_bytes(Py_NewRef(PySequence_Fast_GET_ITEM(all, rank)), "all_gather", to, receive_bytes[rank]);
-      Py_DECREF(all);
     }
+    Py_XDECREF(all);
   }
   PyGILState_Release(state);
   return answer;
