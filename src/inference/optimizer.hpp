@@ -190,9 +190,9 @@ class Optimizer {
   ShardRange own_shards() const { return shards_of(team_.rank(), team_.size(), state.shards); }
   /// Memory for their sums, without which a rank has no part in a step.
   void reserve_sums(Index shards);
-  /// What the other ranks must have, too, for a course of so many rows and epochs. `option_hashes` has room
-  /// for one of each option.
-  Agreement agreement(std::uint8_t call, Index rows, Index epochs, Index shards,
+  /// What the other ranks must have, too, for a course of so many rows and epochs. `whole`: each number of
+  /// posterior, prior and averages. `option_hashes` has room for one of each option.
+  Agreement agreement(std::uint8_t call, Index rows, Index epochs, Index shards, bool whole,
                       std::span<std::uint32_t> option_hashes) const;
 
   TrainingState state;

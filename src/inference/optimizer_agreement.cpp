@@ -86,9 +86,16 @@ void add_state(Hash& hash, const TrainingState& s) {
 
 template <class T>
 void add_posterior(Hash& hash, const Posterior<T>& q) {
-  hash.add(static_cast<std::uint64_t>(q.is_blank() ? 1 : 0));
   for (const auto& tensor : tensors_of(q)) tensor.with([&](const auto& values) { hash.add(values); });
   hash.add(q.statistics());
+}
+
+template <class T>
+void add_moments(Hash& hash, const Moments<T>& moments) {
+  hash.add(static_cast<std::uint64_t>(moments.steps));
+  if (moments.steps == 0) return;
+  hash.add(moments.first.first(moments.size));
+  if (moments.has_second()) hash.add(moments.second.first(moments.size));
 }
 
 void add_likelihood(Hash& hash, const Likelihood& likelihood) {
@@ -101,7 +108,7 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
 }  // namespace
 
 template <class T>
-Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, Index shards,
+Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, Index shards, bool whole,
                                   std::span<std::uint32_t> option_hashes) const {
   const Posterior<T>& q = *posterior_;
   Hash version, shapes, prior, belief;
@@ -117,15 +124,15 @@ Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, I
   shapes.add(model_->standardization.targets().scale);
   prior.add(prior_.groups());
   prior.add(static_cast<std::uint64_t>(prior_.is_fixed() ? 1 : 0));
-  if (prior_.is_fixed()) prior.add(prior_.precision());
-  if (prior_.belief()) add_posterior(prior, *prior_.belief());
-  add_posterior(belief, q);
+  if (whole && prior_.is_fixed()) prior.add(prior_.precision());
+  if (whole && prior_.belief()) add_posterior(prior, *prior_.belief());
   add_likelihood(belief, model_->likelihood);
   add_state(belief, state);
-  const Moments<T>& moments = work_.first_order.moments();
-  belief.add(static_cast<std::uint64_t>(moments.steps));
-  if (moments.steps > 0) belief.add(moments.first.first(moments.size));
-  if (moments.steps > 0 && moments.has_second()) belief.add(moments.second.first(moments.size));
+  belief.add(static_cast<std::uint64_t>(q.is_blank() ? 1 : 0));
+  if (whole) {
+    add_posterior(belief, q);
+    add_moments(belief, work_.first_order.moments());
+  }
   return {call,
           static_cast<std::uint8_t>(sizeof(T)),
           static_cast<std::uint16_t>(shards),
@@ -137,9 +144,9 @@ Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, I
           belief.value()};
 }
 
-template Agreement Optimizer<float>::agreement(std::uint8_t, Index, Index, Index,
+template Agreement Optimizer<float>::agreement(std::uint8_t, Index, Index, Index, bool,
                                                std::span<std::uint32_t>) const;
-template Agreement Optimizer<double>::agreement(std::uint8_t, Index, Index, Index,
+template Agreement Optimizer<double>::agreement(std::uint8_t, Index, Index, Index, bool,
                                                 std::span<std::uint32_t>) const;
 
 }  // namespace bdl

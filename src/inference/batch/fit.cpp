@@ -82,7 +82,8 @@ void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index s
   Agreement mine;
   team.attempt([&] {
     hashes.resize(option_table().size());
-    mine = optimizer.agreement(static_cast<std::uint8_t>(call), rows, epochs, shards, hashes);
+    mine = optimizer.agreement(static_cast<std::uint8_t>(call), rows, epochs, shards, call != Call::step,
+                               hashes);
   });
   team.agree(mine, hashes, [](Index i) { return option_table()[static_cast<std::size_t>(i)].name; });
 }
