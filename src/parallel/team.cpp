@@ -149,7 +149,8 @@ void Team::name_option(ConstSpan<std::uint32_t> hashes, const char* (*option)(In
   std::byte message[option_bytes];
   std::memcpy(message + prefix_bytes, hashes.data(), static_cast<std::size_t>(4 * count));
   const auto received = received_.first(size() * bytes);
-  communicator_->all_gather(Message::options, 0, std::span(message).first(static_cast<std::size_t>(bytes)), received);
+  communicator_->all_gather(Message::options, 0, std::span(message).first(static_cast<std::size_t>(bytes)),
+                            received);
   const auto said = [&](Index rank, Index i) {
     std::uint32_t hash;
     std::memcpy(&hash, received.data() + rank * bytes + prefix_bytes + i * 4, sizeof hash);
