@@ -1,9 +1,11 @@
 /* Ranks that are processes of MPI. usage: mpirun -n N mpi_ranks MODE
  *   train    all ranks have the bits of one process that trains alone
  *   late     a rank that does not come is noticed at the timeout
+ *   killed   the launcher ends all ranks when one is killed, with a status that is not 0
  *   handles  communicators of other MPIs, and of none, are refused */
 #include <math.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +129,15 @@ int main(int argc, char** argv) {
     handles_are_checked();
   } else if (!strcmp(mode, "late")) {
     late_ranks_are_noticed();
+  } else if (!strcmp(mode, "killed")) {
+    static char bytes[BYTES];
+    bdl_communicator* ranks;
+    int32_t rank;
+    OK(bdl_communicator_world(30, &ranks));
+    OK(bdl_communicator_size(ranks, &rank, NULL));
+    if (rank == 1) raise(SIGKILL);
+    train(ranks, "vogn", BDL_ERROR_COMMUNICATION, bytes);
+    sleep(30);
   } else if (!strcmp(mode, "train")) {
     bdl_communicator* ranks;
     OK(bdl_communicator_world(30, &ranks));
