@@ -82,17 +82,18 @@ void shards_are_a_property_of_the_course(void**) {
 
 /// With one rank and one shard, a communicator changes nothing.
 void one_rank_trains_as_if_alone(void**) {
-  Case c = cases[6];
-  const auto create = [&](int) {
-    Learner learner = learner_of(c);
-    learner.set("shards", 0);
-    return learner;
-  };
-  Learner alone = create(0);
-  OK(fit(alone, c, 2));
-  const auto results = on_ranks(1, create, [&](Learner& l, int) { return fit(l, c, 2); });
-  assert_all(results, BDL_OK);
-  assert_same_bytes(results, bytes_of(alone), "one rank");
+  for (const char* method : {"vogn", "slang", "map", "laplace"}) {
+    const Case c{method, BDL_CATEGORICAL, BDL_F64, ""};
+    const auto create = [&](int) {
+      Model model = make_mlp(c.dtype, {RankData::inputs, 6, 3}, c.likelihood);
+      return Learner(std::move(model), c.dtype, 0, RankData::rows, method);
+    };
+    Learner alone = create(0);
+    OK(fit(alone, c, 2));
+    const auto results = on_ranks(1, create, [&](Learner& l, int) { return fit(l, c, 2); });
+    assert_all(results, BDL_OK);
+    assert_same_bytes(results, bytes_of(alone), method);
+  }
 }
 
 /// Option "shards" 0: the least power of two, which stays when training goes on with fewer ranks.
@@ -150,6 +151,26 @@ void training_goes_on_with_other_ranks(void**) {
     go_on(3, 0, 100, BDL_OK);
     assert_true(saved == bytes_of(alone));
   }
+}
+
+/// An interrupted course keeps its shards, whoever takes steps between.
+void an_interrupted_course_keeps_its_shards(void**) {
+  const Case c{"vogn", BDL_CATEGORICAL, BDL_F64, "progress_every=1"};
+  Learner l = learner_of(c);
+  int64_t until = 2;
+  assert_int_equal(fit(l, c, 3, stop_at, &until), BDL_STOPPED);
+  l.set("shards", 4);
+  const auto step = [&] {
+    return bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+  };
+  assert_int_equal(step(), BDL_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(fit(l, c, 0), BDL_ERROR_INVALID_ARGUMENT);
+  assert_non_null(std::strstr(bdl_last_error(), "the interrupted fit has 8"));
+  l.set("shards", 0);
+  OK(step());
+  OK(fit(l, c, 0));
+  l.set("shards", 4);
+  OK(fit(l, c, 1));  // a new course may have others
 }
 
 /// The same for steps on the caller's minibatches.
@@ -243,6 +264,7 @@ int test_rank_training_threads() {
       cmocka_unit_test(one_rank_trains_as_if_alone),
       cmocka_unit_test(the_number_of_shards_is_saved),
       cmocka_unit_test(training_goes_on_with_other_ranks),
+      cmocka_unit_test(an_interrupted_course_keeps_its_shards),
       cmocka_unit_test(steps_have_the_same_bits),
       cmocka_unit_test(networks_that_normalise_and_mask),
       cmocka_unit_test(bytes_are_those_of_the_formula),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Sequence
+from typing import NamedTuple, Protocol, Sequence
 
 from . import lowlevel
 from .handle import Handle
@@ -66,4 +66,4 @@ def owned(address: int) -> Communicator:
     return Communicator._of(lowlevel.own_communicator(address))
 
 
-__all__: list[Any] = ["Communicator", "MovesBytes", "Statistics"]
+__all__ = ["Communicator", "MovesBytes", "Statistics"]

@@ -16,6 +16,15 @@ bool progress_due(const Optimizer<T>& optimizer) {
 }  // namespace
 
 template <class T>
+void check_same_shards(const Optimizer<T>& optimizer, Index shards) {
+  const TrainingState& state = optimizer.state;
+  if (state.epoch < state.fit_end_epoch && state.shards > 0 && state.shards != shards)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"shards\" is %lld, but the interrupted fit has %lld: it goes on with these",
+         static_cast<long long>(shards), static_cast<long long>(state.shards));
+}
+
+template <class T>
 void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches, Index shards) {
   TrainingState& state = optimizer.state;
   if (epochs == 0) {
@@ -26,10 +35,7 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
            "the interrupted fit has %lld examples in %lld minibatches an epoch, these data %lld in %lld",
            static_cast<long long>(state.examples), static_cast<long long>(state.batches),
            static_cast<long long>(examples), static_cast<long long>(batches));
-    if (state.shards > 0 && state.shards != shards)
-      fail(Status::ERROR_INVALID_ARGUMENT,
-           "option \"shards\" is %lld, but the interrupted fit has %lld: it goes on with these",
-           static_cast<long long>(shards), static_cast<long long>(state.shards));
+    check_same_shards(optimizer, shards);
     state.shards = shards;
     return;
   }
@@ -77,6 +83,7 @@ bool should_stop(Optimizer<T>& optimizer, const Progress& progress, bool asked) 
 #define BDL_INSTANTIATE(T)                                               \
   template void begin_course(Optimizer<T>&, Index, Index, Index, Index); \
   template void end_course(Optimizer<T>&);                               \
+  template void check_same_shards(const Optimizer<T>&, Index);           \
   template bool should_stop(Optimizer<T>&, const Progress&, bool);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

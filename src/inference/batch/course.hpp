@@ -16,6 +16,10 @@ struct Progress {
 template <class T>
 void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches, Index shards = 1);
 
+/// Fails if an interrupted course has another number of shards.
+template <class T>
+void check_same_shards(const Optimizer<T>& optimizer, Index shards);
+
 /// The course is complete before all its steps were taken.
 template <class T>
 void end_course(Optimizer<T>& optimizer);

@@ -203,6 +203,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   team.attempt([&] {
     optimizer.check_use(Use::step);
     optimizer.check_shards();
+    check_same_shards(optimizer, shards);
     check_own_rows(optimizer, x, y);
     if (x.rows > optimizer.data_size())
       fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
