@@ -35,6 +35,10 @@
 %ignore bdl_search_free;
 %ignore bdl_dataset_free;
 %ignore bdl_set_interrupt;
+%ignore bdl_interrupted;           /* for callbacks in C */
+%ignore bdl_set_callback_message;
+%ignore bdl_communicator_free;
+%ignore bdl_report_error;
 #endif
 
 %include "bdl/status.h"
@@ -70,6 +74,9 @@
 %include "bdl/predict.h"
 %include "bdl/metrics.h"
 %include "bdl/search.h"
+#if defined(SWIGPYTHON)  /* ranks that another language starts have no callbacks yet */
+%include "bdl/communicator.h"
+#endif
 
 #ifndef BDL_TREE
 /* Parts of a file are read where they are asked for: WANTED takes a truth value and gives a handle or nothing. */

@@ -6,7 +6,7 @@ set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS bdl EXPORT bdlTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/bdl/ ${PROJECT_BINARY_DIR}/include/bdl/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdl FILES_MATCHING PATTERN "*.h")
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdl FILES_MATCHING PATTERN "*.h" PATTERN mpi.h EXCLUDE)
 
 install(EXPORT bdlTargets NAMESPACE bdl:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/bdlConfig.cmake.in bdlConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -19,3 +19,9 @@ file(RELATIVE_PATH BDL_PREFIX_FROM_PC ${CMAKE_INSTALL_PREFIX}/${pc_dir} ${CMAKE_
 string(REGEX REPLACE "/$" "" BDL_PREFIX_FROM_PC "${BDL_PREFIX_FROM_PC}")
 configure_file(pkgconfig/bdl.pc.in bdl.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bdl.pc DESTINATION ${pc_dir})
+
+if(TARGET bdl_mpi)
+  install(FILES include/bdl/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdl)
+  configure_file(pkgconfig/bdl_mpi.pc.in bdl_mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/bdl_mpi.pc DESTINATION ${pc_dir})
+endif()

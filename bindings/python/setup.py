@@ -46,6 +46,8 @@ class BuildWithLibrary(build_ext):
         target = Path(self.get_ext_fullpath(extension.name)).resolve().parent
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy(found[0].resolve(), target / "libbdl.so.0")
+        for mpi in sorted(prefix.glob("lib*/**/libbdl_mpi.so.0")):
+            shutil.copy(mpi.resolve(), target / "libbdl_mpi.so.0")
         extension.include_dirs.append(str(prefix / "include"))
         extension.extra_link_args += [str(target / "libbdl.so.0"), "-Wl,-rpath,$ORIGIN"]
 

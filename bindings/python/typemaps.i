@@ -160,6 +160,16 @@ BDL_HANDLE(bdl_optimizer)
 BDL_HANDLE(bdl_predictor)
 BDL_HANDLE(bdl_search)
 BDL_HANDLE(bdl_dataset)
+BDL_HANDLE(bdl_communicator)
+
+/* A handle that a library on top of this one has made, by its address. */
+%nothread own_communicator;
+%inline %{
+static PyObject* own_communicator(PyObject* address) {
+  bdl_communicator* const handle = (bdl_communicator*)PyLong_AsVoidPtr(address);
+  return PyErr_Occurred() ? NULL : new_bdl_communicator(handle);
+}
+%}
 
 /* Tells an optimizer's handle what its calls change as well. */
 %inline %{
@@ -217,6 +227,19 @@ BDL_PROGRESS(bdl_search_progress_fn, search_progress)
 }
 %typemap(freearg) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
   if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$2);
+}
+%typemap(in) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) (int lent = 0) {
+  $1 = call_all_gather;
+  $2 = call_exchange;
+  $3 = $input;
+  $4 = drop_reference;
+}
+%typemap(check) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) {
+  Py_INCREF((PyObject*)$3);
+  lent$argnum = 1;
+}
+%typemap(freearg) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) {
+  if (lent$argnum && result != BDL_OK) Py_DECREF((PyObject*)$3);
 }
 %typemap(check) const bdl_model_callbacks *callbacks {
   Py_INCREF((PyObject*)$1->user_data);

@@ -72,6 +72,7 @@
 
 #include "bdl/callback.h"
 #include "bdl/checkpoint.h"
+#include "bdl/communicator.h"
 #include "bdl/dataset.h"
 #include "bdl/interrupt.h"
 #include "bdl/matrix.h"

@@ -26,6 +26,13 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
  */
 BDL_API void bdl_set_interrupt(bdl_interrupt_fn interrupt, void* user_data);
 
+/**
+ * Asks that function, at most every 20 ms, as callbacks do that wait for long. Since 0.2.
+ * @return 1 if the call in progress on this thread is to end: the callback should then return soon, and the
+ *         call will end without asking again. Else 0
+ */
+BDL_API int32_t bdl_interrupted(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,8 @@ typedef enum bdl_status {
   BDL_ERROR_CALLBACK = 11,        /**< a callback of the caller reported failure */
   BDL_STOPPED = 12,               /**< ended on request (not a failure): training after a completed step */
   BDL_ERROR_INTERNAL = 13,        /**< a defect in libbdl; please report it */
+  BDL_ERROR_PEER = 14,            /**< another rank failed in a collective call: its number and message */
+  BDL_ERROR_COMMUNICATION = 15,   /**< ranks have lost each other, and the communicator is of no more use */
   BDL_STATUS_FORCE_INT32 = 0x7fffffff
 } bdl_status;
 

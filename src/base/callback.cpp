@@ -26,12 +26,15 @@ void set_callback_message(const char* message) noexcept {
   callback_message[size] = '\0';
 }
 
-void fail_callback(const char* which, std::int32_t answer, const char* wanted) {
-  char message[most_bytes + 1];
-  std::memcpy(message, callback_message, sizeof message);
+std::string take_callback_message() {
+  const std::string message = *callback_message ? std::string(": ") + callback_message : std::string();
   set_callback_message(nullptr);
-  fail(Status::ERROR_CALLBACK, "the %s callback returned %d%s%s%s", which, answer, wanted,
-       *message ? ": " : "", message);
+  return message;
+}
+
+void fail_callback(const char* which, std::int32_t answer, const char* wanted) {
+  fail(Status::ERROR_CALLBACK, "the %s callback returned %d%s%s", which, answer, wanted,
+       take_callback_message().c_str());
 }
 
 }  // namespace bdl

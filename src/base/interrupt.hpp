@@ -12,6 +12,9 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 /// True if the call in progress is to end. Asks at most every 20 ms, so loops may ask at every turn.
 bool interrupted();
 
+/// The same for callbacks within a call: what it has said once, interrupted() says next.
+bool peek_interrupted();
+
 /// Fails with STOPPED if so, where there is nothing completed to keep.
 void check_interrupt();
 

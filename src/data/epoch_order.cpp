@@ -5,13 +5,14 @@
 namespace bdl {
 namespace {
 
-/// Samples of the shuffle's streams: one for all rows, one for blocks, and one for each window.
-enum : std::uint32_t { of_rows = 0, of_blocks = 1, of_windows = 2 };
+/// Samples of the shuffle's streams: one for all rows or for those of each shard; or, where there are blocks,
+/// one for them and one for each window.
+enum : std::uint32_t { of_blocks = 1, of_windows = 2 };
 
 }  // namespace
 
-EpochOrder::EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks)
-    : seed_(seed), rows_(rows), blocks_(blocks) {
+EpochOrder::EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks, std::uint32_t shard)
+    : seed_(seed), shard_(shard), rows_(rows), blocks_(blocks) {
   if (!blocks_.given()) return;
   blocks_.rows = std::min(blocks.rows, rows);
   block_count_ = (rows + blocks_.rows - 1) / blocks_.rows;
@@ -34,7 +35,7 @@ void EpochOrder::begin(Index epoch) {
     order_.reset({seed_, Stream::shuffle, step, of_blocks}, block_count_);
     short_place_ = order_.place_of(block_count_ - 1);
   } else {
-    order_.reset({seed_, Stream::shuffle, step, of_rows}, rows_);
+    order_.reset({seed_, Stream::shuffle, step, shard_}, rows_);
   }
   epoch_ = epoch;
 }

@@ -9,7 +9,8 @@ namespace bdl {
 
 class EpochOrder {
  public:
-  EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks);
+  /// `shard`: which of the shards the rows are; blocks are those of all rows.
+  EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks, std::uint32_t shard = 0);
   /// Tells the data, in blocks, which rows come next and which have come.
   void tell(DataSet& data) { told_ = &data; }
   /// The rows at places first, first + 1, ... of an epoch.
@@ -24,6 +25,7 @@ class EpochOrder {
   void tell_window(Index window, void (DataSet::*hint)(Index first, Index count));
 
   std::uint64_t seed_;
+  std::uint32_t shard_;
   Index rows_;
   RowBlocks blocks_;
   Index block_count_ = 0;

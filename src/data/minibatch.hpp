@@ -15,6 +15,13 @@ Index minibatch_size(const Options& options, Index examples);
 class Minibatches {
  public:
   Minibatches(const Options& options, Index examples, const RowBlocks& blocks = {});
+  /// Which order it is: that of a shard, or of data in blocks.
+  struct Place {
+    Index shard = 0;
+    RowBlocks blocks{};
+  };
+  /// Of a shard, which has an order of its own: so many batches, of so many examples with replacement.
+  Minibatches(const Options& options, Index examples, Index batches, Index size, const Place& place);
   /// See EpochOrder.
   void tell(DataSet& data) { order_.tell(data); }
   Index batches() const { return batches_; }
@@ -30,6 +37,7 @@ class Minibatches {
   }
 
   Index examples_, batches_, size_;
+  std::uint32_t shard_ = 0;
   bool replacement_;
   std::uint64_t seed_;
   EpochOrder order_;

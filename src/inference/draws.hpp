@@ -5,9 +5,10 @@
 
 namespace bdl {
 
-/// Which draws: of inner iteration `iteration` of step `step`, both counted from 0.
+/// Which draws: of inner iteration `iteration` of step `step`, both counted from 0. Layers that draw for
+/// themselves do so anew in each shard, whoever shares the draws of parameters.
 struct DrawPlace {
-  Index step, iteration;
+  Index step, iteration, shard = 0;
 };
 
 template <class T>

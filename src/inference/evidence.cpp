@@ -23,6 +23,11 @@ CurvatureKind seeds_of(const Options& options) {
                                                                         : CurvatureKind::empirical_fisher;
 }
 
+/// Draws of a shard's layers.
+Index shard_draws(const Options& options) {
+  return options.samples * options.sample_groups;
+}
+
 bool is_apart(const Options& options) {
   return options.curvature == EstimateKind::mc_reparam || has_factors(options);
 }
@@ -51,6 +56,7 @@ void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& o
                                          DrawPlace place, PosteriorScratch<T>& scratch) {
   const EstimateKind kind = options.curvature;
   samples_ = is_exact(kind) ? 0 : batch_size(options, 1).samples;
+  if (keeps_samples_ && is_sampled(kind)) return;
   if (const auto* dropout = find_dropout(q)) return draw_masked(*dropout, draws, place);
   if (is_sampled(kind)) return draw(q, draws, place, scratch);
   if (is_linearized(kind)) std::ranges::copy(q.mean(), thetas_.data());
@@ -229,7 +235,7 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
   if (!is_exact(kind)) {
     const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
                           static_cast<std::uint64_t>(place.step),
-                          static_cast<std::uint32_t>(place.iteration)};
+                          static_cast<std::uint32_t>(place.iteration + place.shard * shard_draws(options))};
     const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);

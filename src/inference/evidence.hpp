@@ -74,10 +74,12 @@ class EvidenceEstimator {
                       const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                       PosteriorScratch<T>& scratch);
   /// prepare() of each of options.sample_groups parts of the minibatch, which has draws of its own: those of
-  /// iteration 0, 1, ... of the place. The curvature is a diagonal.
+  /// the place's iteration and the ones after it. The curvature is a diagonal.
   Evidence<T> prepare_groups(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                             const Options& options, double weight, DrawSource<T>& draws, Index step,
+                             const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                              PosteriorScratch<T>& scratch);
+  /// While true, samples of the posterior stay what they are: other examples are seen at the same ones.
+  void keep_samples(bool keep) { keeps_samples_ = keep; }
   /// Memory for it.
   void reserve_groups(const Posterior<T>& q, const Options& options, Index examples);
   /// Of what prepare() saw.
@@ -154,7 +156,7 @@ class EvidenceEstimator {
   Estimate<T> estimate_;
   ConstMatrixView<T> y_;
   double weight_ = 1;
-  bool has_gradient_ = false;
+  bool has_gradient_ = false, keeps_samples_ = false;
   LeverageGuard<T> guard_;
 };
 

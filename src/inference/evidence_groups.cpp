@@ -28,14 +28,14 @@ void EvidenceEstimator<T>::reserve_groups(const Posterior<T>& q, const Options& 
 template <class T>
 Evidence<T> EvidenceEstimator<T>::prepare_groups(const Posterior<T>& q, ConstMatrixView<T> x,
                                                  ConstMatrixView<T> y, const Options& options, double weight,
-                                                 DrawSource<T>& draws, Index step,
+                                                 DrawSource<T>& draws, DrawPlace place,
                                                  PosteriorScratch<T>& scratch) {
   const Index groups = std::min<Index>(options.sample_groups, x.cols);
   double expected_log_likelihood = 0;
   for (Index g = 0; g < groups; ++g) {
     const Index first = g * x.cols / groups, count = (g + 1) * x.cols / groups - first;
     Evidence<T> part = prepare(q, x.columns(first, count), y.columns(first, count), options, weight, draws,
-                               {step, g}, scratch);
+                               {place.step, place.iteration + g, place.shard}, scratch);
     if (part.gradient.empty()) part.gradient = gradient();
     add_group(part, q, first, count, x.cols);
     expected_log_likelihood += part.expected_log_likelihood;
@@ -72,11 +72,11 @@ void EvidenceEstimator<T>::add_group(const Evidence<T>& part, const Posterior<T>
     mean[j] = (is_first ? 0 : mean[j]) + share * statistics_.data()[j];
 }
 
-#define BDL_INSTANTIATE(T)                                                                              \
-  template void EvidenceEstimator<T>::reserve_groups(const Posterior<T>&, const Options&, Index);       \
-  template Evidence<T> EvidenceEstimator<T>::prepare_groups(const Posterior<T>&, ConstMatrixView<T>,    \
-                                                            ConstMatrixView<T>, const Options&, double, \
-                                                            DrawSource<T>&, Index, PosteriorScratch<T>&);
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void EvidenceEstimator<T>::reserve_groups(const Posterior<T>&, const Options&, Index);          \
+  template Evidence<T> EvidenceEstimator<T>::prepare_groups(                                               \
+      const Posterior<T>&, ConstMatrixView<T>, ConstMatrixView<T>, const Options&, double, DrawSource<T>&, \
+      DrawPlace, PosteriorScratch<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

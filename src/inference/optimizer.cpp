@@ -95,7 +95,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   options_ = options;
-  reserved_for_ = 0;
+  reserved_for_ = {};
 }
 
 /// Of a posterior as prior, the method's steps use all they can, or refuse it here.
@@ -120,7 +120,7 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> belief) {
   check_prior(prior, options_);
   if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
   prior_ = std::move(prior);
-  reserved_for_ = 0;
+  reserved_for_ = {};
   forget_good_state();
 }
 
@@ -266,7 +266,7 @@ void Optimizer<T>::initialize() {
   start_precision(prior ? *prior : prior_, mean);
   // From here on nothing can fail.
   if (prior) prior_ = std::move(*prior);
-  reserved_for_ = 0;
+  reserved_for_ = {};
   std::ranges::copy(mean, posterior_->mean().begin());
   std::ranges::copy(mean, initial_mean_.data());
   start_statistics();
@@ -301,8 +301,9 @@ template <class T>
 void Optimizer<T>::start_noise(DataSet& data) {
   Likelihood& likelihood = model_->likelihood;
   if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
-  const double precision =
-      noise_precision(first_noise_factor(), target_variance(data, model_->standardization));
+  const double variance =
+      is_sharded() ? variance_of_shards(data) : target_variance(data, model_->standardization);
+  const double precision = noise_precision(first_noise_factor(), variance);
   likelihood.learn_noise_precision({&precision, 1});
 }
 

@@ -7,7 +7,9 @@
 
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
+#include "data/strata.hpp"
 #include "inference/batch/first_order.hpp"
+#include "inference/batch/freed_log_precision.hpp"
 #include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
 #include "inference/batch/scales.hpp"
@@ -19,6 +21,7 @@
 #include "inference/stream/prequential.hpp"
 #include "inference/stream/stream_guard.hpp"
 #include "model/model.hpp"
+#include "parallel/tree_sums.hpp"
 #include "posterior/posterior.hpp"
 #include "prior/prior.hpp"
 
@@ -64,6 +67,7 @@ struct TrainingState {
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   Watch watch;
   Index snapshots = 0;  ///< that SWAG has taken in this course
+  Index shards = 0;     ///< of the data, that training has begun with; 0: none yet
   Index rate_cuts = 0;  ///< run-aways after which learning_rate was halved
   Arrival arrival;
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
@@ -95,10 +99,12 @@ class Optimizer {
   /// Fails unless these options go together here, for what the optimizer is there for.
   void check_options(const Options& options) const {
     check_combination(combination(options), intended_use(combination(options)));
+    if (options.shards > 1 || team_.size() > 1) check_sums(combination(options));
   }
   /// Fails unless this optimizer can be used so.
   void check_use(Use use) const {
     check_combination(combination(options_), use);
+    if (!team_.is_alone()) check_together(use);
     if (posterior_->points() != points_) fail_points_changed();
   }
   const Prior<T>& prior() const { return prior_; }
@@ -118,6 +124,9 @@ class Optimizer {
   /// One step on the minibatch that stands in x_to_fill(M) and y_to_fill(M), one example
   /// per column. Taken whole or not at all.
   void step(Index examples);
+  /// The same where that is this rank's part of it: by all ranks or by none. Does any of them ask to stop, if
+  /// they may?
+  bool step(const StepExamples& examples, bool may_ask);
   MatrixView<T> x_to_fill(Index examples);
   MatrixView<T> y_to_fill(Index examples);
   /// One observation, in x_to_fill and y_to_fill like a minibatch; missing targets are NaN, and examples
@@ -167,6 +176,25 @@ class Optimizer {
   PointSteps<T>& point_steps() { return work_.point_steps; }
   const PointSteps<T>& point_steps() const { return work_.point_steps; }
 
+  /// The ranks that take steps together; alone, this optimizer.
+  Team& team() { return team_; }
+  const Team& team() const { return team_; }
+  /// Null: alone again. Fails where its steps cannot be taken by several.
+  void set_communicator(std::shared_ptr<Communicator> communicator);
+  /// Shards of the data that the next course has, or an interrupted one.
+  Index planned_shards() const;
+  /// Fails unless each rank has one of them, and steps can be made of their sums.
+  void check_shards() const;
+  /// From now on.
+  void set_shards(Index shards) { state.shards = shards; }
+  ShardRange own_shards() const { return shards_of(team_.rank(), team_.size(), state.shards); }
+  /// Memory for their sums, without which a rank has no part in a step.
+  void reserve_sums(Index shards);
+  /// What the other ranks must have, too, for a course of so many rows and epochs. `whole`: each number of
+  /// posterior, prior and averages. `option_hashes` has room for one of each option.
+  Agreement agreement(std::uint8_t call, Index rows, Index epochs, Index shards, bool whole,
+                      std::span<std::uint32_t> option_hashes) const;
+
   TrainingState state;
   std::atomic<bool> stop_requested{false};
 
@@ -193,7 +221,9 @@ class Optimizer {
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
-    DenseRows<T> rows;  // the caller's
+    DenseRows<T> rows;            // the caller's
+    TreeSums<T> sums;             // of shards
+    TreeSums<double> noise_sums;  // of their targets
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
@@ -224,7 +254,7 @@ class Optimizer {
   void descend_kronecker(const Evidence<T>& evidence);
   ConstSpan<T> prior_pull(const Evidence<T>& evidence);
   ConstSpan<T> point_squares();
-  Evidence<T> assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
+  Evidence<T> assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight, DrawPlace place);
   double mean_rate() const;
   ConstSpan<T> penalized(ConstSpan<T> gradient, double weight);
   void check_prior(const Prior<T>& prior, const Options& options) const;
@@ -232,20 +262,52 @@ class Optimizer {
   bool scales_points() const;
   void start_statistics();
   double curvature_rate() const;
-  void learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
   bool is_due(double from, Index epoch_steps) const;
-  void watch(ConstMatrixView<T> y, Index epoch_steps);
+  bool learns_scales(Index epoch_steps) const;
+  bool learns_degrees(Index epoch_steps) const;
+  void sum_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps);
+  void sum_errors(ConstMatrixView<T> y, Index epoch_steps);
+  void learn_scales(Index examples, Index epoch_steps);
+  /// Over a minibatch: of outputs at posterior samples, and of outputs 0.
+  struct Misfits {
+    double outputs = 0, zeros = 0, columns = 0;
+    Index examples = 0;
+  };
+  Misfits misfits(ConstMatrixView<T> f, ConstMatrixView<T> y);
+  void watch(const Misfits& misfits, Index epoch_steps);
   void keep_good_state(Index epoch_steps);
   void remember_good_state();
   void commit();
   void commit_averages();
+  void prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed);
+
+  // optimizer_shards.cpp
+  bool is_sharded() const { return state.shards > 1; }
+  bool has_curvature_sums() const { return rule() == Rule::bbb || is_newton(); }
+  Index sum_count() const;
+  Index number_count() const;
+  double variance_of_shards(DataSet& data);
+  void add_shard(const StepExamples& examples, Index shard, double weight, Index epoch_steps,
+                 const Summand<T>& out);
+  void sum_shards(const StepExamples& examples, double weight, Index epoch_steps);
+  Evidence<T> evidence_of_shards() const;
+  Misfits misfits_of_shards(Index examples) const;
+  void take_scale_sums_of_shards();
+  ConstSpan<double> statistics_of_shards() const;
 
   // optimizer_memory.cpp
   using PriorScratch = typename Prior<T>::Scratch;
-  void reserve(Use use, Index examples);
-  void reserve(Use use, Index examples, Workspace& work, PriorScratch& of_prior) const;
+  /// Examples of a step, and those that are seen together.
+  struct StepSizes {
+    Index examples = 0, together = 0;
+    bool operator==(const StepSizes&) const = default;
+  };
+  void reserve(Use use, const StepSizes& sizes);
+  void reserve(Use use, const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const;
+  StepSizes sizes_of(Index examples) const;
+  void reserve_sums(Index shards, Workspace& work) const;
   void reserve_rows(Index count, Workspace& work, PriorScratch& of_prior) const;
-  void reserve_batch(Index examples, Workspace& work, PriorScratch& of_prior) const;
+  void reserve_batch(const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const;
   void reserve_descent(Workspace& work, PriorScratch& of_prior) const;
   RowsUse reserve_step(bool has_rows, const RowsCost& rows, Workspace& work, PriorScratch& of_prior) const;
   void reserve_stream(Index examples, Workspace& work) const;
@@ -275,8 +337,10 @@ class Optimizer {
   double part_ = 1;                         // of the step that was taken
   bool held_ = false;                       // was anything of its gradient held back?
   Scales scales_;
+  double degrees_slope_ = 0;  // by which Student-t noise learns: summed, then the mean
+  Team team_;
   Buffer<T> momentum_, initial_mean_, initial_precision_;
-  Index reserved_for_ = 0;  // examples (rows); 0: not for these options
+  StepSizes reserved_for_;  // 0: not for these options
   Use reserved_use_ = Use::fit;
   Workspace work_;
 };

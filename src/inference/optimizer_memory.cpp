@@ -21,29 +21,37 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   MemoryPlan::add(static_cast<Index>(work_.filter.process_noise().size_bytes()));
   Workspace work(model_.get());
   PriorScratch of_prior;
-  reserve(model_ ? intended_use(combination(options_)) : Use::rows, examples, work, of_prior);
+  const Use use = model_ ? intended_use(combination(options_)) : Use::rows;
+  reserve(use, use == Use::fit ? sizes_of(examples) : StepSizes{examples, examples}, work, of_prior);
   return plan.bytes();
+}
+
+/// Of a minibatch, those of the rank with the most.
+template <class T>
+typename Optimizer<T>::StepSizes Optimizer<T>::sizes_of(Index examples) const {
+  const Index shards = planned_shards(), ranks = team_.size(), largest = (examples + shards - 1) / shards;
+  return {shards == 1 ? examples : largest * ((shards + ranks - 1) / ranks), largest};
 }
 
 /// Before each step; one like the last has it done already.
 template <class T>
-void Optimizer<T>::reserve(Use use, Index examples) {
-  if (examples == reserved_for_ && use == reserved_use_) return;
-  reserved_for_ = 0;
-  reserve(use, examples, work_, prior_.scratch());
-  reserved_for_ = examples;
+void Optimizer<T>::reserve(Use use, const StepSizes& sizes) {
+  if (sizes == reserved_for_ && use == reserved_use_) return;
+  reserved_for_ = {};
+  reserve(use, sizes, work_, prior_.scratch());
+  reserved_for_ = sizes;
   reserved_use_ = use;
 }
 
 template <class T>
-void Optimizer<T>::reserve(Use use, Index examples, Workspace& work, PriorScratch& of_prior) const {
-  if (use == Use::rows) return reserve_rows(examples, work, of_prior);
-  work.x.reserve(examples * model_->inputs());
-  work.y.reserve(examples * model_->likelihood.targets());
+void Optimizer<T>::reserve(Use use, const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const {
+  if (use == Use::rows) return reserve_rows(sizes.examples, work, of_prior);
+  work.x.reserve(sizes.examples * model_->inputs());
+  work.y.reserve(sizes.examples * model_->likelihood.targets());
   if (use == Use::stream)
-    reserve_stream(examples, work);
+    reserve_stream(sizes.examples, work);
   else
-    reserve_batch(examples, work, of_prior);
+    reserve_batch(sizes, work, of_prior);
 }
 
 /// The caller's rows may stand somewhere else, where steps take them from; plans count a copy.
@@ -58,8 +66,9 @@ void Optimizer<T>::reserve_rows(Index count, Workspace& work, PriorScratch& of_p
 }
 
 template <class T>
-void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& of_prior) const {
+void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const {
   const Posterior<T>& q = *posterior_;
+  const Index examples = sizes.together;
   RowsUse use;
   work.zeros.reserve(model_->outputs());
   if (is_first_order())
@@ -73,6 +82,7 @@ void Optimizer<T>::reserve_batch(Index examples, Workspace& work, PriorScratch& 
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
   if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
+  if (const Index shards = planned_shards(); shards > 1) reserve_sums(shards, work);
   reserve_copy(q, work.good);
 }
 
@@ -132,7 +142,7 @@ void Optimizer<T>::reserve_stream(Index examples, Workspace& work) const {
 #define BDL_INSTANTIATE(T)                                      \
   template Optimizer<T>::Workspace::Workspace(const Model<T>*); \
   template Index Optimizer<T>::workspace_bytes(Index) const;    \
-  template void Optimizer<T>::reserve(Use, Index);
+  template void Optimizer<T>::reserve(Use, const StepSizes&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/profile.hpp"
-#include "inference/batch/freed_log_precision.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/optimizer.hpp"
 #include "parallel/parallel.hpp"
@@ -62,33 +62,43 @@ bool Optimizer<T>::samples_for_scales() const {
 
 template <class T>
 void Optimizer<T>::step(Index examples) {
-  check_use(Use::step);
+  const ShardRange all{0, examples};
+  state.shards = 1;
+  step({examples, {&all, 1}}, false);
+}
+
+template <class T>
+bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   const ThreadLimit threads(options_.threads);
-  if (posterior_->is_blank()) initialize();
-  const double part = static_cast<double>(examples) / static_cast<double>(data_size_);
-  const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
-  scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(y.rows));
-  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples);
-  const Index learning_step = state.learning_step;
   FreedLogPrecision freed(model_->likelihood);
-  if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
-  reserve(Use::step, examples);
-  start_tied();
-  start_newton();
   const auto kept = caller_draws_;  // the caller's callback may replace them
-  if (kept && is_noisy())
-    fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
-  if (!good_.is_known) remember_good_state();
-  const bool guarded = is_guarded();
-  Evidence<T> evidence = assess(x, y, 1 / part);
-  if (!guarded && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
-  watch(y, epoch_steps);
-  if (guarded)
-    take_guarded(evidence);
-  else
-    take(evidence);
-  learn_scales(x, y, epoch_steps);
+  const double part = static_cast<double>(examples.all) / static_cast<double>(data_size_);
+  const Index epoch_steps = state.batches > 0 ? state.batches : std::max<Index>(1, data_size_ / examples.all);
+  const Index learning_step = state.learning_step;
+  Evidence<T> evidence;
+  Misfits misfit;
+  team_.attempt([&] {
+    prepare_step(examples, epoch_steps, freed);
+    if (is_sharded()) return sum_shards(examples, 1 / part, epoch_steps);
+    const ConstMatrixView<T> x = x_to_fill(examples.all), y = y_to_fill(examples.all);
+    evidence = assess(x, y, 1 / part, {state.step, 0});
+    if (!is_guarded() && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
+    misfit = misfits(work_.evidence->outputs(), y);
+  });
+  if (is_sharded()) {
+    work_.sums.finish(team_);
+    evidence = evidence_of_shards();
+    misfit = misfits_of_shards(examples.all);
+  }
+  team_.attempt([&] {
+    watch(misfit, epoch_steps);
+    is_guarded() ? take_guarded(evidence) : take(evidence);
+    is_sharded() ? take_scale_sums_of_shards()
+                 : sum_scales(x_to_fill(examples.all), y_to_fill(examples.all), epoch_steps);
+    learn_scales(examples.all, epoch_steps);
+  });
+  const bool asks = may_ask && !team_.is_alone() && (stop_requested.exchange(false) || interrupted());
+  const bool stops = team_.vote(asks);
   commit();
   freed.keep();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
@@ -98,21 +108,38 @@ void Optimizer<T>::step(Index examples) {
   const bool begins_anew = freed.is_new() && model_->likelihood.kind() == BDL_HETEROSCEDASTIC;
   if (begins_anew || (state.learning_step != learning_step && learns_noise())) state.arrival = {};
   state.arrival.add(state.running_log_likelihood);
-  keep_good_state(epoch_steps);
+  team_.attempt([&] { keep_good_state(epoch_steps); });
+  return stops;
+}
+
+/// What a step may fail for before it looks at the data, and memory.
+template <class T>
+void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed) {
+  check_use(Use::step);
+  if (posterior_->is_blank()) initialize();
+  scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(model_->likelihood.targets()));
+  if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
+  reserve(Use::step, {examples.here(), examples.largest()});
+  start_tied();
+  start_newton();
+  if (caller_draws_ && is_noisy())
+    fail(Status::ERROR_UNSUPPORTED,
+         "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
+  if (!good_.is_known) remember_good_state();
 }
 
 template <class T>
-Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
+Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight, DrawPlace place) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
   const bool is_unknown = (is_newton() || is_kronecker()) && state.is_fresh &&
                           options_.initial_curvature == 0 && options_.initial_precision == 0;
   if (!is_unknown && options_.sample_groups == 1)
-    return evidence.prepare(*posterior_, x, y, options_, weight, draws(), {state.step, 0}, work_.scratch);
+    return evidence.prepare(*posterior_, x, y, options_, weight, draws(), place, work_.scratch);
   Options options = options_;
   if (is_unknown) options.curvature = EstimateKind::lin_ef;  // there is no curvature yet to draw by
   if (is_kronecker())
-    return evidence.prepare(*posterior_, x, y, options, weight, draws(), {state.step, 0}, work_.scratch);
-  return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), state.step, work_.scratch);
+    return evidence.prepare(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
+  return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
 }
 
 template <class T>
@@ -121,7 +148,7 @@ void Optimizer<T>::step_rows() {
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = work_.rows.count(), dimension = posterior_->dimension();
-  reserve(Use::rows, count);
+  reserve(Use::rows, {count, count});
   const auto c = work_.c.first(count);
   std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
@@ -220,7 +247,10 @@ ConstSpan<T> Optimizer<T>::prior_pull(const Evidence<T>& evidence) {
 template <class T>
 ConstSpan<T> Optimizer<T>::point_squares() {
   const auto squares = work_.point_squares.first(posterior_->points().parameters());
-  if (!squares.empty()) work_.evidence->point_squares(squares);
+  if (is_sharded())
+    std::ranges::copy(work_.sums.values().last(squares.size()), squares.begin());
+  else if (!squares.empty())
+    work_.evidence->point_squares(squares);
   return squares;
 }
 
@@ -310,21 +340,51 @@ bool Optimizer<T>::scales_points() const {
 }
 
 template <class T>
-void Optimizer<T>::learn_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
+bool Optimizer<T>::learns_scales(Index epoch_steps) const {
+  return is_due(options_.learn_from, epoch_steps) && (learns_prior() || learns_noise());
+}
+
+/// Once the scale fits.
+template <class T>
+bool Optimizer<T>::learns_degrees(Index epoch_steps) const {
+  return learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
+         is_due(options_.heteroscedastic_from, epoch_steps);
+}
+
+/// What scales are learned from, over the examples x and y.
+template <class T>
+void Optimizer<T>::sum_scales(ConstMatrixView<T> x, ConstMatrixView<T> y, Index epoch_steps) {
+  if (!learns_scales(epoch_steps)) return;
+  if (samples_for_scales())
+    work_.evidence->sample(*posterior_, x, options_, draws(), {state.step, 0}, work_.scratch);
+  sum_errors(y, epoch_steps);
+  degrees_slope_ /= static_cast<double>(work_.evidence->outputs().cols * y.rows);
+  scales_.prior_squares.resize(learns_prior() ? prior_.groups().size() : 0);
+  if (learns_prior())
+    prior_.mean_squares(is_noisy() ? moments() : work_.evidence->thetas(), scales_.prior_squares);
+}
+
+/// At the last outputs.
+template <class T>
+void Optimizer<T>::sum_errors(ConstMatrixView<T> y, Index epoch_steps) {
+  if (!learns_noise()) return;
+  scales_.squared_errors.resize(static_cast<std::size_t>(y.rows));
+  sum_squared_errors<T>(model_->likelihood, work_.evidence->outputs(), y, scales_.squared_errors);
+  if (learns_degrees(epoch_steps))
+    degrees_slope_ = degrees_slope<T>(model_->likelihood, work_.evidence->outputs(), y);
+}
+
+template <class T>
+void Optimizer<T>::learn_scales(Index examples, Index epoch_steps) {
   scales_.prior.clear();
   scales_.noise.clear();
   scales_.degrees = 0;
-  if (!is_due(options_.learn_from, epoch_steps) || !(learns_prior() || learns_noise())) return;
+  if (!learns_scales(epoch_steps)) return;
   const Index first = state.learning_step ? state.learning_step : state.step + 1;
   const double weight = scale_weight(options_.scale_rate, state.step + 2 - first);
-  if (samples_for_scales())
-    work_.evidence->sample(*posterior_, x, options_, draws(), {state.step, 0}, work_.scratch);
-  if (learns_prior())
-    learn_prior<T>(prior_, is_noisy() ? moments() : work_.evidence->thetas(), weight, scales_);
-  if (learns_noise()) learn_noise<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
-  if (learns_noise() && options_.learn_degrees_of_freedom && model_->likelihood.kind() == BDL_STUDENT_T &&
-      is_due(options_.heteroscedastic_from, epoch_steps))  // once the scale fits
-    learn_degrees<T>(model_->likelihood, work_.evidence->outputs(), y, weight, scales_);
+  if (learns_prior()) learn_prior<T>(prior_, weight, scales_);
+  if (learns_noise()) learn_noise(model_->likelihood, examples, weight, scales_);
+  if (learns_degrees(epoch_steps)) learn_degrees(model_->likelihood, degrees_slope_, weight, scales_);
   state.learning_step = first;
 }
 
@@ -351,7 +411,8 @@ void Optimizer<T>::commit() {
   else
     posterior_->swap(*work_.next);
   if (!posterior_->statistics().empty())
-    std::ranges::copy(work_.evidence->statistics(), posterior_->statistics().begin());
+    std::ranges::copy(is_sharded() ? statistics_of_shards() : work_.evidence->statistics(),
+                      posterior_->statistics().begin());
   posterior_->set_blank(false);
   commit_averages();
   if (!scales_.prior.empty()) prior_.set_groups(scales_.prior);

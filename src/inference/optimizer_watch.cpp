@@ -15,14 +15,6 @@ constexpr double limit = 100, good = 2;
 constexpr double least_baseline = 0.7;  // nats: targets that are all 0
 constexpr Index least_window = 20;
 
-/// Mean over the columns of how much density they lose against the best outputs for their targets.
-template <class T>
-double mean_misfit(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
-  double sum = 0;
-  for (Index j = 0; j < f.cols; ++j) sum += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
-  return sum / static_cast<double>(f.cols);
-}
-
 }  // namespace
 
 double Watch::ratio() const {
@@ -35,22 +27,30 @@ void Arrival::add(double value) {
   average += 2 / static_cast<double>(steps + 1) * (value - average);
 }
 
+/// How much density outputs lose, and outputs 0, against the best ones for their targets: summed.
+template <class T>
+typename Optimizer<T>::Misfits Optimizer<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y) {
+  if (f.cols == 0) return {};  // expectations
+  std::fill_n(work_.zeros.data(), f.rows, T(0));
+  const Likelihood& likelihood = model_->likelihood;
+  Misfits sums{0, 0, static_cast<double>(f.cols), y.cols};
+  for (Index i = 0; i < y.cols; ++i) sums.zeros += likelihood.misfit(work_.zeros.data(), y.column_data(i));
+  for (Index j = 0; j < f.cols; ++j)
+    sums.outputs += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
+  return sums;
+}
+
 /// Moving averages over an epoch of the misfit at posterior samples and of that of outputs 0, at the same
 /// noise.
 template <class T>
-void Optimizer<T>::watch(ConstMatrixView<T> y, Index epoch_steps) {
-  const ConstMatrixView<T> f = work_.evidence->outputs();
+void Optimizer<T>::watch(const Misfits& misfits, Index epoch_steps) {
   next_watch_ = state.watch;
-  if (f.cols == 0) return;  // expectations
-  std::fill_n(work_.zeros.data(), f.rows, T(0));
-  const Likelihood& likelihood = model_->likelihood;
-  double baseline = 0;
-  for (Index i = 0; i < y.cols; ++i) baseline += likelihood.misfit(work_.zeros.data(), y.column_data(i));
-  baseline /= static_cast<double>(y.cols);
+  if (misfits.columns == 0) return;
+  const double baseline = misfits.zeros / static_cast<double>(misfits.examples),
+               misfit = misfits.outputs / misfits.columns;
   Watch& watch = next_watch_;
   const Index window = std::max(epoch_steps, least_window);
-  const double weight = 1 / static_cast<double>(std::min(++watch.steps, window)),
-               misfit = mean_misfit(likelihood, f, y);
+  const double weight = 1 / static_cast<double>(std::min(++watch.steps, window));
   if (!std::isfinite(baseline) || std::isnan(misfit)) return;  // the step will name what is wrong
   watch.misfit += weight * (misfit - watch.misfit);
   watch.baseline += weight * (baseline - watch.baseline);
@@ -113,8 +113,11 @@ bool Optimizer<T>::go_back() {
   return true;
 }
 
-template void Optimizer<float>::watch(ConstMatrixView<float>, Index);
-template void Optimizer<double>::watch(ConstMatrixView<double>, Index);
+template Optimizer<float>::Misfits Optimizer<float>::misfits(ConstMatrixView<float>, ConstMatrixView<float>);
+template Optimizer<double>::Misfits Optimizer<double>::misfits(ConstMatrixView<double>,
+                                                               ConstMatrixView<double>);
+template void Optimizer<float>::watch(const Misfits&, Index);
+template void Optimizer<double>::watch(const Misfits&, Index);
 template void Optimizer<float>::keep_good_state(Index);
 template void Optimizer<double>::keep_good_state(Index);
 template void Optimizer<float>::forget_older_good_state();

@@ -125,6 +125,9 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
     state.watch = {record.integer("state.watch_steps", 0, count_limit), record.sum("state.watch_misfit"),
                    record.sum("state.watch_baseline"), record.sum("state.watch_first_ratio")};
   }
+  // Before there were shards, training had one.
+  state.shards = record.has("state.shards") ? record.integer("state.shards", 0, most_shards)
+                                            : static_cast<Index>(state.step > 0);
   if (record.has("state.arrival_steps"))
     state.arrival = {record.integer("state.arrival_steps", 0, count_limit), record.sum("state.arrival_first"),
                      record.sum("state.arrival_average")};
@@ -291,6 +294,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   write_options(record, optimizer.options());
   for_state(optimizer.state, [&](const char* key, Index value) { record.integer(key, value); });
   record.integer("state.guarded_steps", optimizer.state.guarded_steps);
+  record.integer("state.shards", optimizer.state.shards);
   record.integer("state.has_diverged", optimizer.state.has_diverged ? 1 : 0);
   record.integer("state.rate_cuts", optimizer.state.rate_cuts);
   record.integer("state.watch_steps", optimizer.state.watch.steps);

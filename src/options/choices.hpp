@@ -4,6 +4,7 @@
 namespace bdl {
 
 enum class ScheduleKind { cosine, power, steps };
+enum class SampleSharing { all, shard };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 

@@ -22,10 +22,12 @@ static void test_names(void** state) {
                   NAMED(BDL_ERROR_DIVERGED, 10),
                   NAMED(BDL_ERROR_CALLBACK, 11),
                   NAMED(BDL_STOPPED, 12),
-                  NAMED(BDL_ERROR_INTERNAL, 13)};
-  const int unknown[] = {-1, 14, 255, -2147483647 - 1, 2147483647};
+                  NAMED(BDL_ERROR_INTERNAL, 13),
+                  NAMED(BDL_ERROR_PEER, 14),
+                  NAMED(BDL_ERROR_COMMUNICATION, 15)};
+  const int unknown[] = {-1, 16, 255, -2147483647 - 1, 2147483647};
   (void)state;
-  for (int i = 0; i < 14; ++i) {
+  for (int i = 0; i < 16; ++i) {
     assert_int_equal(statuses[i].status, statuses[i].number);
     assert_string_equal(bdl_status_name(statuses[i].status), statuses[i].name);
   }

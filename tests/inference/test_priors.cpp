@@ -114,7 +114,7 @@ void learned_precisions_count_in_inputs(void**) {
   const Padded<T> thetas(Random(3).normal(13, 4), 2);
   Prior<T> prior = make<T>(by_fan_in(with(weights_biases, 1, 0)));
   Scales scales;
-  learn_prior<T>(prior, thetas.get(), 1, scales);
+  learn_prior_from<T>(prior, thetas.get(), 1, scales);
   const auto log_prior = [&](const std::vector<double>& groups) {
     prior.set_groups(groups);
     const Dense precision = column_of(prior.precision());

@@ -27,19 +27,19 @@ void prior_precisions_move_to_the_inverse_mean_square(void**) {
   Padded<double> thetas(
       column_of(std::vector<double>{1, 3, 2}));  // weights 1, 3 and bias 2: mean squares 5 and 4
   Scales scales;
-  learn_prior<double>(prior, thetas.get(), 0.25, scales);
+  learn_prior_from<double>(prior, thetas.get(), 0.25, scales);
   assert_near("weights", scales.prior[0], 1 / (0.75 / 4 + 0.25 * 5), 1e-14);
   assert_near("biases", scales.prior[1], 1 / (0.75 * 2 + 0.25 * 4), 1e-14);
   assert_true(prior.groups()[0] == 4);  // not before the step is committed
   for (int k = 0; k < 200; ++k) {
-    learn_prior<double>(prior, thetas.get(), 0.25, scales);
+    learn_prior_from<double>(prior, thetas.get(), 0.25, scales);
     prior.set_groups(scales.prior);
   }
   assert_near("weights", prior.groups()[0], 1.0 / 5, 1e-12);
   assert_near("biases", prior.groups()[1], 1.0 / 4, 1e-12);
   for (double& value : thetas.column()) value = 0;
   for (int k = 0; k < 500; ++k) {
-    learn_prior<double>(prior, thetas.get(), 0.25, scales);
+    learn_prior_from<double>(prior, thetas.get(), 0.25, scales);
     prior.set_groups(scales.prior);
   }
   assert_near("limit", prior.groups()[0], 1e30, 1e18);

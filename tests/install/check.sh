@@ -26,7 +26,12 @@ END
   pkg-config)
     cc -std=c99 $strict $(pc --cflags) "$here/consumer.c" -o "$work/consumer" $(pc --libs)
     [ "$(pc --modversion)" = "$(cat "$here/../../VERSION")" ]
-    LD_LIBRARY_PATH=$(libdir) "$work/consumer" ;;
+    LD_LIBRARY_PATH=$(libdir) "$work/consumer"
+    if [ -f "$(libdir)/libbdl_mpi.so" ]; then # one rank needs no launcher
+      cc -std=c99 $strict "$here/../../examples/mpi.c" -o "$work/mpi" \
+        $(PKG_CONFIG_PATH=$(libdir)/pkgconfig pkg-config --cflags --libs bdl_mpi)
+      LD_LIBRARY_PATH=$(libdir) "$work/mpi" "$here/../../examples/data/digits.bin"
+    fi ;;
   cmake)
     cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
     cmake --build "$work/cmake" >/dev/null

@@ -22,6 +22,14 @@ std::shared_ptr<Posterior<T>> make_posterior(Index dimension, Index rank) {
   return std::make_shared<LowRankPosterior<T>>(dimension, rank);
 }
 
+/// As a step learns it from these samples.
+template <class T>
+void learn_prior_from(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
+  scales.prior_squares.resize(prior.groups().size());
+  prior.mean_squares(thetas, scales.prior_squares);
+  learn_prior<T>(prior, weight, scales);
+}
+
 /// Scales stay as they are, and the posterior starts from precision 1.
 inline Options plain_options() {
   Options options;

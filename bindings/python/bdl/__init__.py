@@ -19,12 +19,14 @@ from typing import Any as _Any
 
 import atexit
 
-from . import errors, lowlevel, metrics, networks
+from . import errors, lowlevel, metrics, mpi, networks
 from .checkpoint import Checkpoint, load, save
+from .communicator import Communicator
 from .dataset import Dataset
 from .errors import (
     BDLError,
     CallbackError,
+    CommunicationError,
     DivergedError,
     FileError,
     FormatError,
@@ -33,6 +35,7 @@ from .errors import (
     LabelError,
     NotFiniteError,
     OutOfMemoryError,
+    PeerError,
     ShapeError,
     UnknownOptionError,
     UnsupportedError,

@@ -91,6 +91,18 @@ class InternalError(BDLError, RuntimeError):
     status = lowlevel.BDL_ERROR_INTERNAL
 
 
+class PeerError(BDLError, RuntimeError):
+    """Another rank failed in a collective call: its number and message."""
+
+    status = lowlevel.BDL_ERROR_PEER
+
+
+class CommunicationError(BDLError, ConnectionError):
+    """Ranks have lost each other, and the communicator is of no more use."""
+
+    status = lowlevel.BDL_ERROR_COMMUNICATION
+
+
 _classes = {
     kind.status: kind
     for kind in (
@@ -106,6 +118,8 @@ _classes = {
         DivergedError,
         CallbackError,
         InternalError,
+        PeerError,
+        CommunicationError,
     )
 }
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import arrays, lowlevel, names, tables
+from .communicator import Communicator
 from .dataset import Dataset
 from .handle import Handle, capsule_of, to_bytes
 from .model import Model
@@ -112,6 +113,14 @@ class Optimizer(Handle):
     def options(self) -> dict[str, float | int | str]:
         """All options and their present values."""
         return {name: self[name] for name in tables.types}
+
+    def set_communicator(self, communicator: Communicator | None) -> None:
+        """From now on all ranks of the communicator fit and step together; None: alone again.
+
+        Every rank makes the same calls, and has the same posterior afterwards (docs/distributed.md).
+        """
+        ranks = None if communicator is None else capsule_of(communicator, Communicator, "communicator")
+        lowlevel.bdl_optimizer_set_communicator(self._handle, ranks)
 
     @property
     def method(self) -> str:

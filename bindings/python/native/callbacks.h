@@ -168,6 +168,75 @@ static int32_t call_read(void* user_data, const int64_t* rows, int64_t count, bd
   return answer;
 }
 
+/* Copies what a communicator's method has returned, bytes of a known length; consumes it. */
+static int32_t take_bytes(PyObject* result, const char* method, void* to, int64_t bytes) {
+  Py_buffer buffer;
+  int32_t answer = 1;
+  if (!result) return 1;
+  if (PyObject_GetBuffer(result, &buffer, PyBUF_SIMPLE) == 0) {
+    if (buffer.len != bytes) {
+      PyErr_Format(PyExc_ValueError, "%s has returned %zd bytes, expected %lld", method, buffer.len, (long long)bytes);
+    } else {
+      memcpy(to, buffer.buf, (size_t)bytes);
+      answer = 0;
+    }
+    PyBuffer_Release(&buffer);
+  }
+  Py_DECREF(result);
+  return answer;
+}
+
+/* -1 with an exception set. */
+static long size_of(PyObject* ranks) {
+  PyObject* const size = PyObject_GetAttrString(ranks, "size");
+  const long number = size ? PyLong_AsLong(size) : -1;
+  Py_XDECREF(size);
+  return number;
+}
+
+/* user_data: an object with `size` and the methods all_gather(message), which returns a sequence of as many messages,
+   and exchange(peer, message), which returns the peer's. */
+static int32_t call_all_gather(void* user_data, const void* send, int64_t send_bytes, void* receive,
+                               const int64_t* receive_bytes) {
+  PyGILState_STATE state;
+  int32_t answer = 1;
+  if (!enter(&state)) return answer;
+  if (!PyErr_Occurred()) {
+    PyObject* const result =
+        PyObject_CallMethod((PyObject*)user_data, "all_gather", "N",
+                            PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes));
+    PyObject* const all = result ? PySequence_Fast(result, "all_gather has returned no sequence of messages") : NULL;
+    const long expected = all ? size_of((PyObject*)user_data) : -1;
+    Py_XDECREF(result);
+    if (all && expected >= 0 && PySequence_Fast_GET_SIZE(all) != expected)
+      PyErr_Format(PyExc_ValueError, "all_gather has returned %zd messages, expected %ld", PySequence_Fast_GET_SIZE(all),
+                   expected);
+    if (all && !PyErr_Occurred()) {
+      char* to = (char*)receive;
+      Py_ssize_t rank;
+      answer = 0;
+      for (rank = 0; rank < PySequence_Fast_GET_SIZE(all) && answer == 0; to += receive_bytes[rank++])
+        answer = take_bytes(Py_NewRef(PySequence_Fast_GET_ITEM(all, rank)), "all_gather", to, receive_bytes[rank]);
+    }
+    Py_XDECREF(all);
+  }
+  PyGILState_Release(state);
+  return answer;
+}
+
+static int32_t call_exchange(void* user_data, int32_t peer, const void* send, int64_t send_bytes, void* receive,
+                             int64_t receive_bytes) {
+  PyGILState_STATE state;
+  int32_t answer = 1;
+  if (!enter(&state)) return answer;
+  if (!PyErr_Occurred())
+    answer = take_bytes(PyObject_CallMethod((PyObject*)user_data, "exchange", "iN", (int)peer,
+                                            PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes)),
+                        "exchange", receive, receive_bytes);
+  PyGILState_Release(state);
+  return answer;
+}
+
 static void drop_reference(void* user_data) {
   PyGILState_STATE state;
   if (!enter(&state)) return;

@@ -62,6 +62,7 @@ BDL_PYTHON_HANDLE(bdl_optimizer)
 BDL_PYTHON_HANDLE(bdl_predictor)
 BDL_PYTHON_HANDLE(bdl_search)
 BDL_PYTHON_HANDLE(bdl_dataset)
+BDL_PYTHON_HANDLE(bdl_communicator)
 #undef BDL_PYTHON_HANDLE
 
 #endif

@@ -16,7 +16,16 @@ bool progress_due(const Optimizer<T>& optimizer) {
 }  // namespace
 
 template <class T>
-void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches) {
+void check_same_shards(const Optimizer<T>& optimizer, Index shards) {
+  const TrainingState& state = optimizer.state;
+  if (state.epoch < state.fit_end_epoch && state.shards > 0 && state.shards != shards)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "option \"shards\" is %lld, but the interrupted fit has %lld: it goes on with these",
+         static_cast<long long>(shards), static_cast<long long>(state.shards));
+}
+
+template <class T>
+void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches, Index shards) {
   TrainingState& state = optimizer.state;
   if (epochs == 0) {
     if (state.epoch >= state.fit_end_epoch)
@@ -26,6 +35,8 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
            "the interrupted fit has %lld examples in %lld minibatches an epoch, these data %lld in %lld",
            static_cast<long long>(state.examples), static_cast<long long>(state.batches),
            static_cast<long long>(examples), static_cast<long long>(batches));
+    check_same_shards(optimizer, shards);
+    state.shards = shards;
     return;
   }
   const Index completed = optimizer.posterior()->is_blank() ? 0 : state.epoch + (state.batch > 0 ? 1 : 0);
@@ -37,6 +48,7 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
   state.epoch = completed;
   state.batch = 0;
   state.examples = examples;
+  state.shards = shards;
   state.batches = batches;
   state.fit_end_epoch = state.epoch + epochs;
   if (optimizer.options().total_steps > 0) return;
@@ -52,19 +64,26 @@ void end_course(Optimizer<T>& optimizer) {
 }
 
 template <class T>
-bool should_stop(Optimizer<T>& optimizer, const Progress& progress) {
-  std::int32_t answer = 0;
-  if (progress.function && progress_due(optimizer)) answer = progress.function(progress.context);
-  const bool requested = optimizer.stop_requested.exchange(false);
-  if (answer < 0) fail_callback("progress", answer, "");
-  set_callback_message(nullptr);
-  return answer > 0 || requested || interrupted();
+bool should_stop(Optimizer<T>& optimizer, const Progress& progress, bool asked) {
+  Team& team = optimizer.team();
+  const bool is_due = progress_due(optimizer);
+  bool stops = asked;
+  team.attempt([&] {
+    std::int32_t answer = 0;
+    if (progress.function && is_due && team.rank() == 0) answer = progress.function(progress.context);
+    if (team.is_alone() || is_due) stops = optimizer.stop_requested.exchange(false) || stops;
+    if (answer < 0) fail_callback("progress", answer, "");
+    set_callback_message(nullptr);
+    stops = stops || answer > 0 || (team.is_alone() && interrupted());
+  });
+  return is_due ? team.vote(stops) : stops;
 }
 
-#define BDL_INSTANTIATE(T)                                        \
-  template void begin_course(Optimizer<T>&, Index, Index, Index); \
-  template void end_course(Optimizer<T>&);                        \
-  template bool should_stop(Optimizer<T>&, const Progress&);
+#define BDL_INSTANTIATE(T)                                               \
+  template void begin_course(Optimizer<T>&, Index, Index, Index, Index); \
+  template void end_course(Optimizer<T>&);                               \
+  template void check_same_shards(const Optimizer<T>&, Index);           \
+  template bool should_stop(Optimizer<T>&, const Progress&, bool);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

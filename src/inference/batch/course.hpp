@@ -11,16 +11,22 @@ struct Progress {
   void* context;
 };
 
-/// Begins a course of `epochs` at a fresh epoch, or checks (epochs = 0) that an interrupted one can go on.
+/// Begins a course of `epochs` on so many shards at a fresh epoch, or checks (epochs = 0) that an interrupted
+/// one can go on.
 template <class T>
-void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches);
+void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index batches, Index shards = 1);
+
+/// Fails if an interrupted course has another number of shards.
+template <class T>
+void check_same_shards(const Optimizer<T>& optimizer, Index shards);
 
 /// The course is complete before all its steps were taken.
 template <class T>
 void end_course(Optimizer<T>& optimizer);
 
-/// True if training is to stop after the step just done.
+/// True if training is to stop after the step just done; `asked`: some rank has asked for it. Of several
+/// ranks the first one reports progress, and all do what it is told.
 template <class T>
-bool should_stop(Optimizer<T>& optimizer, const Progress& progress);
+bool should_stop(Optimizer<T>& optimizer, const Progress& progress, bool asked);
 
 }  // namespace bdl

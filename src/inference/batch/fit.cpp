@@ -1,7 +1,9 @@
 #include "inference/batch/fit.hpp"
 
+#include <optional>
+
 #include "data/augmentation.hpp"
-#include "data/minibatch.hpp"
+#include "data/strata.hpp"
 #include "inference/batch/swag.hpp"
 #include "inference/exact/exact_fit.hpp"
 #include "inference/laplace.hpp"
@@ -25,11 +27,11 @@ class Release {
 };
 
 /// A step. Where training has run away, everything is taken back to the last good state; `goes_on` if
-/// training may go on from there, else the error tells.
+/// training may go on from there, else the error tells. Does some rank ask to stop, if it may?
 template <class T>
-void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes_on) {
+bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool goes_on) {
   try {
-    optimizer.step(examples);
+    return optimizer.step(examples, goes_on);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
     goes_on = goes_on && optimizer.may_go_on();
@@ -37,6 +39,7 @@ void take_step(Optimizer<T>& optimizer, Index examples, Undo<T>& undo, bool goes
     undo.keep();
     if (!goes_on)
       fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
+    return false;
   }
 }
 
@@ -67,81 +70,168 @@ class MinibatchData {
   std::optional<AugmentedData> augmented_;
 };
 
+/// Which function ranks call together.
+enum class Call : std::uint8_t { fit = 1, step, epoch };
+
+/// The ranks agree on what they are about to do with so many rows.
+template <class T>
+void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards) {
+  Team& team = optimizer.team();
+  if (team.is_alone()) return;
+  std::vector<std::uint32_t> hashes;
+  Agreement mine;
+  team.attempt([&] {
+    hashes.resize(option_table().size());
+    mine = optimizer.agreement(static_cast<std::uint8_t>(call), rows, epochs, shards, call != Call::step,
+                               hashes);
+  });
+  team.agree(mine, hashes, [](Index i) { return option_table()[static_cast<std::size_t>(i)].name; });
+}
+
 /// The next minibatch's step.
 template <class T>
-void advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Minibatches& minibatches, Undo<T>& undo) {
+bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
-  const auto examples = minibatches.batch(state.epoch, state.batch);
-  const auto count = static_cast<Index>(examples.size());
-  optimizer.fill(data.of_epoch(state.epoch), examples);
-  take_step(optimizer, count, undo, true);
-  if (optimizer.options().swag) take_snapshot(optimizer);
+  optimizer.team().attempt(
+      [&] { optimizer.fill(data.of_epoch(state.epoch), strata.rows(state.epoch, state.batch)); });
+  const bool asked = take_step(optimizer, strata.examples(), undo, true);
+  optimizer.team().attempt([&] {
+    if (optimizer.options().swag) take_snapshot(optimizer);
+  });
   ++state.batch;
+  return asked;
 }
 
 /// After an epoch's last minibatch. Where Laplace's approximation or SWAG fails, it is what is left to do of
 /// the fit.
 template <class T>
-void end_epoch(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
+void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   TrainingState& state = optimizer.state;
   const bool is_last = state.epoch + 1 == state.fit_end_epoch;
-  if (optimizer.options().laplace && is_last) take_laplace(optimizer, data);
-  if (optimizer.options().swag && is_last) take_swag(optimizer, data, minibatches);
+  optimizer.team().attempt([&] {
+    if (optimizer.options().laplace && is_last) take_laplace(optimizer, data);
+    if (optimizer.options().swag && is_last) take_swag(optimizer, data, strata.whole());
+  });
+  agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;
   ++state.epoch;
+}
+
+/// Own shards' rows of the caller's arrays, checked; all of them where there is one rank.
+template <class T>
+void check_own_rows(const Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  const Team& team = optimizer.team();
+  if (team.size() == 1) return check_data(*optimizer.model(), x, y);
+  check_shape(x, -1, optimizer.model()->inputs(), "x");
+  check_shape(y, x.rows, -1, "y");
+  const Index shards = optimizer.planned_shards();
+  const ShardRange own = shards_of(team.rank(), team.size(), shards);
+  const Index first = part_of(own.first, shards, x.rows).first,
+              count = part_of(own.end - 1, shards, x.rows).end - first;
+  try {
+    check_data(*optimizer.model(), rows_of(x, first, count), rows_of(y, first, count));
+  } catch (const Error& error) {
+    fail(error.status(), "%s (row 0 being row %lld of all)", error.what(), static_cast<long long>(first));
+  }
+}
+
+template <class T>
+Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
+  Team& team = optimizer.team();
+  const Index shards = optimizer.planned_shards();
+  std::optional<Strata> strata;
+  std::optional<MinibatchData<T>> seen;
+  team.attempt([&] {
+    optimizer.check_use(Use::fit);
+    optimizer.check_shards();
+    if (optimizer.method().is_exact) return;
+    if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
+    strata.emplace(optimizer.options(), data.rows(), shards, shards_of(team.rank(), team.size(), shards),
+                   data.blocks);
+    if (strata->size() > optimizer.data_size())
+      fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
+           static_cast<long long>(strata->size()), static_cast<long long>(optimizer.data_size()));
+    strata->tell(data);
+    seen.emplace(optimizer, data);
+    optimizer.reserve_sums(shards);
+  });
+  agree(optimizer, Call::fit, data.rows(), epochs, shards);
+  if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
+  Undo undo(optimizer);
+  team.attempt([&] {
+    begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
+    if (optimizer.options().swag) check_swag(optimizer);
+  });
+  team.vote();
+  optimizer.start_noise(data);
+  const TrainingState& state = optimizer.state;
+  while (state.epoch < state.fit_end_epoch) {
+    bool asked = false;
+    if (state.batch < state.batches) asked = advance(optimizer, *seen, *strata, undo);
+    undo.keep();
+    if (state.batch == state.batches) end_epoch(optimizer, data, *strata);
+    if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
+  }
+  return Status::OK;
 }
 
 }  // namespace
 
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress) {
-  optimizer.check_use(Use::fit);
-  ArrayData data = checked_data(*optimizer.model(), x, y);
-  return fit(optimizer, data, epochs, progress);
+  optimizer.team().begin();
+  optimizer.team().attempt([&] {
+    optimizer.check_use(Use::fit);
+    optimizer.check_shards();
+    check_own_rows(optimizer, x, y);
+  });
+  ArrayData data(x, y);
+  return train(optimizer, data, epochs, progress);
 }
 
 template <class T>
 Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
-  optimizer.check_use(Use::fit);
-  if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
-  if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
-  Minibatches minibatches(optimizer.options(), data.rows(), data.blocks);
-  if (minibatches.size() > optimizer.data_size())
-    fail(Status::ERROR_INVALID_ARGUMENT, "a minibatch has %lld examples, more than the data set's %lld",
-         static_cast<long long>(minibatches.size()), static_cast<long long>(optimizer.data_size()));
-  minibatches.tell(data);
-  MinibatchData seen(optimizer, data);
-  Undo undo(optimizer);
-  begin_course(optimizer, epochs, data.rows(), minibatches.batches());
-  if (optimizer.options().swag) check_swag(optimizer);
-  optimizer.start_noise(data);
-  const TrainingState& state = optimizer.state;
-  while (state.epoch < state.fit_end_epoch) {
-    if (state.batch < state.batches) advance(optimizer, seen, minibatches, undo);
-    undo.keep();
-    if (state.batch == state.batches) end_epoch(optimizer, data, minibatches);
-    if (should_stop(optimizer, progress) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
-  }
-  return Status::OK;
+  optimizer.team().begin();
+  return train(optimizer, data, epochs, progress);
 }
 
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  optimizer.check_use(Use::step);
-  ArrayData data = checked_data(*optimizer.model(), x, y);
-  if (x.rows > optimizer.data_size())
-    fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
-         static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
-  optimizer.fill(data, {0, x.rows});
+  Team& team = optimizer.team();
+  const Index shards = optimizer.planned_shards();
+  std::optional<CallerStrata> strata;
+  ArrayData data(x, y);
+  team.begin();
+  team.attempt([&] {
+    optimizer.check_use(Use::step);
+    optimizer.check_shards();
+    check_same_shards(optimizer, shards);
+    check_own_rows(optimizer, x, y);
+    if (x.rows > optimizer.data_size())
+      fail(Status::ERROR_INVALID_ARGUMENT, "x has %lld rows, more than the data set's %lld",
+           static_cast<long long>(x.rows), static_cast<long long>(optimizer.data_size()));
+    strata.emplace(x.rows, shards, shards_of(team.rank(), team.size(), shards));
+    optimizer.fill(data, {strata->first(), strata->examples().here()});
+    optimizer.reserve_sums(shards);
+  });
+  agree(optimizer, Call::step, x.rows, 0, shards);
   Undo undo(optimizer);
-  if (optimizer.posterior()->is_blank()) optimizer.initialize();
+  team.attempt([&] {
+    if (optimizer.posterior()->is_blank()) optimizer.initialize();
+  });
+  team.vote();
+  optimizer.set_shards(shards);
   optimizer.start_noise(data);
-  take_step(optimizer, x.rows, undo, false);
+  take_step(optimizer, strata->examples(), undo, false);
   undo.keep();
 }
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
+  if (!optimizer.team().is_alone())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the optimizer has a communicator, but Laplace's approximation is made alone: "
+         "bdl_optimizer_set_communicator(optimizer, NULL) first");
   ArrayData data = checked_data(*optimizer.model(), x, y);
   laplace(optimizer, data);
 }

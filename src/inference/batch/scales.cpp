@@ -25,6 +25,19 @@ std::vector<RunningMoments> target_moments(DataSet& data, const Standardization&
   return moments_of(data, units, {false, true}).targets;
 }
 
+/// visit(targets) for rows first .. end - 1.
+template <class Visit>
+void for_targets_of(DataSet& data, const Standardization& units, const ShardRange& rows, Visit visit) {
+  constexpr Index together = 256;
+  Buffer<double> block(data.targets() * together);
+  for (Index first = rows.first; first < rows.end; first += together) {
+    const Index count = std::min(together, rows.end - first);
+    const auto columns = block.matrix(data.targets(), count);
+    data.fetch({first, count}, units, MatrixView<double>(), columns);
+    for (Index i = 0; i < count; ++i) visit(ConstSpan<double>(columns.column(i)));
+  }
+}
+
 }  // namespace
 
 double target_variance(DataSet& data, const Standardization& units) {
@@ -50,36 +63,56 @@ double scale_weight(double rate, Index k) {
   return std::max(rate, 1 / static_cast<double>(k + 10));
 }
 
-template <class T>
-void learn_prior(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
-  scales.squares.resize(prior.groups().size());
-  scales.prior.assign(prior.groups().begin(), prior.groups().end());
-  prior.mean_squares(thetas, scales.squares);
-  for (std::size_t g = 0; g < scales.prior.size(); ++g)
-    scales.prior[g] = averaged(scales.prior[g], scales.squares[g], weight);
+void TargetSums::add_means(DataSet& data, const Standardization& units, const ShardRange& rows,
+                           std::span<double> out) {
+  std::ranges::fill(out, 0.0);
+  for_targets_of(data, units, rows, [&](ConstSpan<double> y) {
+    for (std::size_t c = 0; c < out.size(); ++c) out[c] += y[c];
+  });
+}
+
+void TargetSums::add_squares(DataSet& data, const Standardization& units, const ShardRange& rows,
+                             std::span<double> out) const {
+  std::ranges::fill(out, 0.0);
+  for_targets_of(data, units, rows, [&](ConstSpan<double> y) {
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      out[c] += std::pow(y[c] - means[c], 2);
+      out[means.size() + c] += std::pow(y[c], 2);
+    }
+  });
+}
+
+double TargetSums::variance(ConstSpan<double> squares, Index rows) {
+  const std::size_t targets = squares.size() / 2;
+  const double values = static_cast<double>(rows) * static_cast<double>(targets);
+  const auto half = squares.begin() + static_cast<std::ptrdiff_t>(targets);
+  return variance_of(std::accumulate(squares.begin(), half, 0.0) / values,
+                     std::accumulate(half, squares.end(), 0.0) / values);
 }
 
 template <class T>
-void learn_noise(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
-                 Scales& scales) {
+void learn_prior(const Prior<T>& prior, double weight, Scales& scales) {
+  scales.prior.assign(prior.groups().begin(), prior.groups().end());
+  for (std::size_t g = 0; g < scales.prior.size(); ++g)
+    scales.prior[g] = averaged(scales.prior[g], scales.prior_squares[g], weight);
+}
+
+void learn_noise(const Likelihood& likelihood, Index examples, double weight, Scales& scales) {
   if (likelihood.noise_covariance().given()) return;  // fixed by the caller
-  scales.squares.resize(static_cast<std::size_t>(likelihood.targets()));
+  const std::vector<double>& errors = scales.squared_errors;
   scales.noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
-  sum_squared_errors(likelihood, f, y, scales.squares);
   if (scales.noise.size() == 1) {
-    const double sum = std::accumulate(scales.squares.begin(), scales.squares.end(), 0.0);
-    scales.noise[0] = averaged(scales.noise[0], sum / static_cast<double>(y.size()), weight);
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+    const Index values = static_cast<Index>(errors.size()) * examples;
+    scales.noise[0] = averaged(scales.noise[0], sum / static_cast<double>(values), weight);
     return;
   }
   for (std::size_t c = 0; c < scales.noise.size(); ++c)
-    scales.noise[c] = averaged(scales.noise[c], scales.squares[c] / static_cast<double>(y.cols), weight);
+    scales.noise[c] = averaged(scales.noise[c], errors[c] / static_cast<double>(examples), weight);
 }
 
 template <class T>
-void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, double weight,
-                   Scales& scales) {
-  constexpr double least = 1, most = 1000,
-                   information = 3.5;  // of 1 / nu where the noise is normal: the most
+double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
   const double degrees = likelihood.degrees_of_freedom();
   double slope = 0;
   for (Index j = 0; j < f.cols; ++j)
@@ -87,14 +120,19 @@ void learn_degrees(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatr
       const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
       slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
     }
-  slope /= static_cast<double>(f.cols * y.rows);
-  scales.degrees = 1 / std::clamp(1 / degrees + weight * slope / information, 1 / most, 1 / least);
+  return slope;
 }
 
-#define BDL_INSTANTIATE(T)                                                                                 \
-  template void learn_prior(const Prior<T>&, ConstMatrixView<T>, double, Scales&);                         \
-  template void learn_degrees(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&); \
-  template void learn_noise(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>, double, Scales&);
+void learn_degrees(const Likelihood& likelihood, double mean_slope, double weight, Scales& scales) {
+  constexpr double least = 1, most = 1000,
+                   information = 3.5;  // of 1 / nu where the noise is normal: the most
+  const double degrees = likelihood.degrees_of_freedom();
+  scales.degrees = 1 / std::clamp(1 / degrees + weight * mean_slope / information, 1 / most, 1 / least);
+}
+
+#define BDL_INSTANTIATE(T)                                     \
+  template void learn_prior(const Prior<T>&, double, Scales&); \
+  template double degrees_slope(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

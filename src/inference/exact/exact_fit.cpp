@@ -40,7 +40,7 @@ class Course {
     state.start_weight = 0;
     undo_.keep();
     const bool last = state.epoch >= state.fit_end_epoch;
-    was_stopped_ = should_stop(optimizer_, progress_) && !last;
+    was_stopped_ = should_stop(optimizer_, progress_, false) && !last;
     return was_stopped_ || last;
   }
   bool was_stopped() const { return was_stopped_; }

@@ -312,6 +312,31 @@ void check_combination(const Combination& c, Use use) {
   check_estimate(c);
 }
 
+void check_sums(const Combination& c) {
+  const Options& options = c.options;
+  const auto refuse = [&](const char* why) {
+    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" does not work on shards of the data: %s", c.method.name,
+         why);
+  };
+  if (intended_use(c) == Use::stream) refuse("a stream's observations depend on each other");
+  if (c.method.is_exact) refuse("it iterates over all data at once");
+  if (options.laplace) refuse("Laplace's approximation at its end sees all data");
+  if (options.swag) refuse("SWAG at its end sees all data");
+  if (options.rule == Rule::map || descends_newton(c)) return;
+  if (descends_kronecker(c)) refuse("Kronecker factors are made of a minibatch's rows");
+  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family))
+    refuse("each example has noise of its own, whose gradients are not summed up yet");
+  if (options.rule != Rule::bbb || !c.is_diagonal())
+    refuse("its steps take the curvature rows of a whole minibatch");
+}
+
+void check_together(Use use) {
+  if (use == Use::stream || use == Use::rows)
+    fail(Status::ERROR_UNSUPPORTED,
+         "the optimizer has a communicator, but %s: bdl_optimizer_set_communicator(optimizer, NULL) first",
+         use == Use::stream ? "streams are learned alone" : "steps on rows are taken alone");
+}
+
 void check_laplace_family(Family family) {
   if (!contains(Families::laplaces, family_of(family, 0)))
     fail(Status::ERROR_UNSUPPORTED,

@@ -31,6 +31,13 @@ Use intended_use(const Combination& c);
 /// on.
 void check_combination(const Combination& c, Use use);
 
+/// Fails with ERROR_UNSUPPORTED, saying why, unless steps need no more of a minibatch than sums over its
+/// examples: then its shards may be seen apart, by several ranks.
+void check_sums(const Combination& c);
+
+/// Fails with ERROR_UNSUPPORTED unless ranks may do this together.
+void check_together(Use use);
+
 /// Fails with ERROR_UNSUPPORTED unless Laplace's approximation gives a posterior of this family.
 void check_laplace_family(Family family);
 

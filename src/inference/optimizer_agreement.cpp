@@ -1,0 +1,152 @@
+// What ranks must have in common before they take steps together, as hashes.
+#include <cstring>
+#include <string_view>
+
+#include "bdl/version.h"
+#include "inference/optimizer.hpp"
+#include "posterior/tensors.hpp"
+
+namespace bdl {
+namespace {
+
+/// Of numbers and words, one after the other: what differs anywhere differs here, but for one time in 2^64.
+class Hash {
+ public:
+  void add(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
+    value_ ^= value_ >> 29;
+  }
+  void add(double value) { add_bytes(&value, sizeof value); }
+  void add(std::string_view text) {
+    add(static_cast<std::uint64_t>(text.size()));
+    add_bytes(text.data(), text.size());
+  }
+  template <class T>
+  void add(ConstSpan<T> values) {
+    add(static_cast<std::uint64_t>(values.size()));
+    add_bytes(values.data(), values.size_bytes());
+  }
+  template <class T>
+  void add(ConstMatrixView<T> values) {
+    for (Index j = 0; j < values.cols; ++j) add(ConstSpan<T>(values.column(j)));
+  }
+  void add_all(std::initializer_list<Index> numbers) {
+    for (const Index number : numbers) add(static_cast<std::uint64_t>(number));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_bytes(const void* data, std::size_t size) {
+    const auto* from = static_cast<const char*>(data);
+    for (std::size_t i = 0; i < size; i += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + i, std::min<std::size_t>(8, size - i));
+      add(word);
+    }
+  }
+  std::uint64_t value_ = 0x243f6a8885a308d3u;
+};
+
+std::uint32_t folded(std::uint64_t hash) {
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::uint64_t hash_option(const Options& options, const OptionInfo& info) {
+  Hash hash;
+  if (info.type == OptionType::real)
+    hash.add(options.*info.real);
+  else if (info.type == OptionType::integer)
+    hash.add(static_cast<std::uint64_t>(options.*info.integer));
+  else
+    hash.add(static_cast<std::uint64_t>(info.choice(options)));
+  return hash.value();
+}
+
+/// Numbers of threads are each rank's own business.
+std::uint64_t hash_options(const Options& options, std::span<std::uint32_t> each) {
+  Hash all;
+  const auto table = option_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const bool counts = table[i].integer != &Options::threads;
+    const std::uint64_t hash = counts ? hash_option(options, table[i]) : 0;
+    each[i] = folded(hash);
+    all.add(hash);
+  }
+  return all.value();
+}
+
+void add_state(Hash& hash, const TrainingState& s) {
+  hash.add_all({s.learning_step, s.plan.begin, s.plan.end, s.epoch, s.batch, s.examples, s.batches,
+                s.fit_end_epoch, s.running_steps, s.momentum_steps, s.shortened_steps, s.guarded_steps,
+                s.snapshots, s.rate_cuts, s.watch.steps, s.arrival.steps, s.is_fresh ? 1 : 0});
+  for (const double value : {s.running_log_likelihood, s.start_weight, s.watch.misfit, s.watch.baseline,
+                             s.watch.first_ratio, s.arrival.first, s.arrival.average})
+    hash.add(value);
+}
+
+template <class T>
+void add_posterior(Hash& hash, const Posterior<T>& q) {
+  for (const auto& tensor : tensors_of(q)) tensor.with([&](const auto& values) { hash.add(values); });
+  hash.add(q.statistics());
+}
+
+template <class T>
+void add_moments(Hash& hash, const Moments<T>& moments) {
+  hash.add(static_cast<std::uint64_t>(moments.steps));
+  if (moments.steps == 0) return;
+  hash.add(moments.first.first(moments.size));
+  if (moments.has_second()) hash.add(moments.second.first(moments.size));
+}
+
+void add_likelihood(Hash& hash, const Likelihood& likelihood) {
+  hash.add_all(
+      {likelihood.kind(), likelihood.noise_is_set() ? 1 : 0, likelihood.log_precision_is_free() ? 1 : 0});
+  hash.add(ConstSpan<double>(likelihood.noise_precision()));
+  if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
+}
+
+}  // namespace
+
+template <class T>
+Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, Index shards, bool whole,
+                                  std::span<std::uint32_t> option_hashes) const {
+  const Posterior<T>& q = *posterior_;
+  Hash version, shapes, prior, belief;
+  version.add(std::string_view(BDL_VERSION_STRING));
+  shapes.add(std::string_view(method_.name));
+  shapes.add_all({data_size_, rows, epochs, q.dimension(), static_cast<Index>(q.family()), q.rank(),
+                  model_->inputs(), model_->outputs(), model_->likelihood.targets(),
+                  static_cast<Index>(model_->likelihood.kind()), std::ssize(q.statistics())});
+  for (const ParameterBlock& block : blocks()) shapes.add_all({block.offset, block.rows, block.cols});
+  shapes.add(model_->standardization.inputs().mean);
+  shapes.add(model_->standardization.inputs().scale);
+  shapes.add(model_->standardization.targets().mean);
+  shapes.add(model_->standardization.targets().scale);
+  prior.add(prior_.groups());
+  prior.add(static_cast<std::uint64_t>(prior_.is_fixed() ? 1 : 0));
+  if (whole && prior_.is_fixed()) prior.add(prior_.precision());
+  if (whole && prior_.belief()) add_posterior(prior, *prior_.belief());
+  add_likelihood(belief, model_->likelihood);
+  add_state(belief, state);
+  belief.add(static_cast<std::uint64_t>(q.is_blank() ? 1 : 0));
+  if (whole) {
+    add_posterior(belief, q);
+    add_moments(belief, work_.first_order.moments());
+  }
+  return {call,
+          static_cast<std::uint8_t>(sizeof(T)),
+          static_cast<std::uint16_t>(shards),
+          folded(version.value()),
+          hash_options(options_, option_hashes),
+          shapes.value(),
+          prior.value(),
+          static_cast<std::uint64_t>(state.step),
+          belief.value()};
+}
+
+template Agreement Optimizer<float>::agreement(std::uint8_t, Index, Index, Index, bool,
+                                               std::span<std::uint32_t>) const;
+template Agreement Optimizer<double>::agreement(std::uint8_t, Index, Index, Index, bool,
+                                                std::span<std::uint32_t>) const;
+
+}  // namespace bdl

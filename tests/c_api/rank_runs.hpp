@@ -1,0 +1,105 @@
+// Training by ranks that are threads of one process (tests/support/rank_threads.hpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "handles.hpp"
+#include "support/rank_threads.hpp"
+
+using bdl::testing::RankThreads;
+
+/// What a rank ended with. Assertions are for the thread that has started the others.
+struct RankResult {
+  bdl_status status = BDL_OK;
+  std::string words, bytes;
+};
+
+struct FreeCommunicator {
+  void operator()(bdl_communicator* handle) const { bdl_communicator_free(handle); }
+};
+using Ranks = std::unique_ptr<bdl_communicator, FreeCommunicator>;
+
+inline Ranks communicator_of(RankThreads::Rank& rank) {
+  bdl_communicator* handle = nullptr;
+  bdl_communicator_create(rank.number, rank.all->size(), RankThreads::all_gather, RankThreads::exchange,
+                          &rank, nullptr, &handle);
+  return Ranks(handle);
+}
+
+/// The checkpoint of all there is.
+inline std::string bytes_of(const Learner& learner) {
+  int64_t size = 0;
+  bdl_save_bytes(learner.model.get(), learner.posterior.get(), learner.optimizer.get(), nullptr, 0, &size);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  bdl_save_bytes(learner.model.get(), learner.posterior.get(), learner.optimizer.get(), bytes.data(), size,
+                 &size);
+  return bytes;
+}
+
+inline Learner loaded(const std::string& bytes) {
+  bdl_model* model = nullptr;
+  bdl_posterior* posterior = nullptr;
+  bdl_optimizer* optimizer = nullptr;
+  bdl_load_bytes(bytes.data(), static_cast<int64_t>(bytes.size()), nullptr, &model, &posterior, &optimizer);
+  return {Model(model), Posterior(posterior), Optimizer(optimizer)};
+}
+
+/// call(learner, rank) for a learner of its own on each rank, and what came of it.
+template <class Create, class Call>
+std::vector<RankResult> on_ranks(RankThreads& threads, Create create, Call call) {
+  std::vector<RankResult> results(static_cast<std::size_t>(threads.size()));
+  threads.run([&](RankThreads::Rank& rank) {
+    RankResult& result = results[static_cast<std::size_t>(rank.number)];
+    Learner learner = create(rank.number);
+    const Ranks ranks = communicator_of(rank);
+    result.status = bdl_optimizer_set_communicator(learner.optimizer.get(), ranks.get());
+    if (result.status == BDL_OK) result.status = call(learner, rank.number);
+    if (result.status != BDL_OK) result.words = bdl_last_error();
+    result.bytes = bytes_of(learner);
+  });
+  return results;
+}
+
+template <class Create, class Call>
+std::vector<RankResult> on_ranks(int count, Create create, Call call) {
+  RankThreads threads(count);
+  return on_ranks(threads, create, call);
+}
+
+inline void assert_all(const std::vector<RankResult>& results, bdl_status status) {
+  for (const RankResult& result : results)
+    if (result.status != status)
+      fail_msg("a rank ended with %s: %s; expected %s", bdl_status_name(result.status), result.words.c_str(),
+               bdl_status_name(status));
+}
+
+inline void assert_same_bytes(const std::vector<RankResult>& results, const std::string& expected,
+                              const char* what) {
+  for (std::size_t r = 0; r < results.size(); ++r)
+    if (results[r].bytes != expected)
+      fail_msg("%s: rank %d of %d has other bits", what, static_cast<int>(r),
+               static_cast<int>(results.size()));
+}
+
+/// 96 rows of four inputs, with classes and real targets.
+struct RankData {
+  static constexpr int64_t rows = 96, inputs = 4;
+  std::vector<double> x, classes, targets;
+  RankData() {
+    for (int64_t i = 0; i < rows; ++i) {
+      const double t = 0.37 * static_cast<double>(i);
+      const double values[] = {std::sin(t), std::cos(2 * t), std::sin(3 * t + 1), std::cos(0.1 * t)};
+      x.insert(x.end(), values, values + inputs);
+      classes.push_back(values[0] > 0.3 ? 2 : values[1] > 0 ? 1 : 0);
+      targets.push_back(values[0] * values[1] + 0.1 * std::sin(17 * t));
+      targets.push_back(values[2] - values[3] + 0.1 * std::sin(23 * t));
+    }
+  }
+  bdl_matrix inputs_matrix() const { return bdl_f64(x.data(), rows, inputs); }
+  bdl_matrix targets_of(bdl_likelihood likelihood) const {
+    return likelihood == BDL_CATEGORICAL ? bdl_f64(classes.data(), rows, 1)
+                                         : bdl_f64(targets.data(), rows, 2);
+  }
+};

@@ -1,0 +1,273 @@
+// Ranks train together: the same bits on any number of them, for every method that works on shards, also when
+// training goes on with other ones.
+#include <string>
+
+#include "rank_runs.hpp"
+
+namespace {
+
+const RankData data;
+
+struct Case {
+  const char* method;
+  bdl_likelihood likelihood;
+  bdl_dtype dtype;
+  const char* options;
+};
+
+Posterior posterior_for(const Case& c, const Model& model) {
+  bdl_posterior* posterior = nullptr;
+  if (std::string(c.method) == "mc-dropout") {
+    bdl_posterior_create_dropout(model.get(), 0.1, 0.2, &posterior);
+    return Posterior(posterior);
+  }
+  bdl_posterior_create_low_rank(c.dtype, bdl_model_parameters(model.get()), 0, &posterior);
+  return Posterior(posterior);
+}
+
+Learner learner_of(const Case& c) {
+  Model model =
+      make_mlp(c.dtype, {RankData::inputs, 6, c.likelihood == BDL_CATEGORICAL ? 3 : 2}, c.likelihood);
+  Posterior posterior = posterior_for(c, model);
+  Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
+  bdl_optimizer_set_text(optimizer.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str());
+  return {std::move(model), std::move(posterior), std::move(optimizer)};
+}
+
+bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progress_fn progress = nullptr,
+               void* user_data = nullptr) {
+  return bdl_optimizer_fit(learner.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood),
+                           epochs, progress, user_data);
+}
+
+const Case cases[] = {
+    {"map", BDL_CATEGORICAL, BDL_F64, ""},
+    {"sgd", BDL_GAUSSIAN, BDL_F32, "learning_rate=0.01"},
+    {"mc-dropout", BDL_GAUSSIAN, BDL_F64, ""},
+    {"mc-dropout", BDL_CATEGORICAL, BDL_F32, "sample_sharing=shard"},
+    {"bbb", BDL_CATEGORICAL, BDL_F32, ""},
+    {"bbb", BDL_GAUSSIAN, BDL_F64, "sample_sharing=shard threads=2"},
+    {"vogn", BDL_CATEGORICAL, BDL_F64, ""},
+    {"vogn", BDL_CATEGORICAL, BDL_F32, "sample_sharing=shard learn_prior=1"},
+    {"vogn", BDL_GAUSSIAN, BDL_F32, "learn_prior=1 learn_noise=1 sampling=replacement"},
+    {"vogn", BDL_STUDENT_T, BDL_F64, "learn_noise=1 sample_groups=2"},
+    {"ogn", BDL_GAUSSIAN, BDL_F64, "learn_prior=1 learn_noise=1"},
+    {"ivon", BDL_CATEGORICAL, BDL_F32, ""},
+    {"ivon", BDL_GAUSSIAN, BDL_F64, "learn_noise=1"},
+};
+
+void bits_do_not_depend_on_the_number_of_ranks(void**) {
+  for (const Case& c : cases) {
+    Learner alone = learner_of(c);
+    OK(fit(alone, c, 3));
+    const std::string expected = bytes_of(alone);
+    for (const int ranks : {1, 2, 3, 4, 8}) {
+      const auto results = on_ranks(
+          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, 3); });
+      assert_all(results, BDL_OK);
+      assert_same_bytes(results, expected, c.method);
+    }
+  }
+}
+
+/// Shards do change the order of the rows, and so the bits.
+void shards_are_a_property_of_the_course(void**) {
+  const Case& c = cases[6];
+  Learner eight = learner_of(c), one = learner_of(c);
+  one.set("shards", 1);
+  OK(fit(eight, c, 1));
+  OK(fit(one, c, 1));
+  assert_true(moments_of(eight.posterior) != moments_of(one.posterior));
+}
+
+/// With one rank and one shard, a communicator changes nothing.
+void one_rank_trains_as_if_alone(void**) {
+  for (const char* method : {"vogn", "slang", "map", "laplace"}) {
+    const Case c{method, BDL_CATEGORICAL, BDL_F64, ""};
+    const auto create = [&](int) {
+      Model model = make_mlp(c.dtype, {RankData::inputs, 6, 3}, c.likelihood);
+      return Learner(std::move(model), c.dtype, 0, RankData::rows, method);
+    };
+    Learner alone = create(0);
+    OK(fit(alone, c, 2));
+    const auto results = on_ranks(1, create, [&](Learner& l, int) { return fit(l, c, 2); });
+    assert_all(results, BDL_OK);
+    assert_same_bytes(results, bytes_of(alone), method);
+  }
+}
+
+/// Option "shards" 0: the least power of two, which stays when training goes on with fewer ranks.
+void the_number_of_shards_is_saved(void**) {
+  const Case c{"vogn", BDL_CATEGORICAL, BDL_F64, ""};
+  const auto create = [&](int) {
+    Learner learner = learner_of(c);
+    learner.set("shards", 0);
+    return learner;
+  };
+  auto results = on_ranks(3, create, [&](Learner& l, int) { return fit(l, c, 1); });
+  assert_all(results, BDL_OK);
+  Learner four = learner_of(c);
+  four.set("shards", 4);
+  OK(fit(four, c, 1));
+  four.set("shards", 0);
+  assert_same_bytes(results, bytes_of(four), "three ranks");
+  const std::string saved = results[0].bytes;
+  OK(fit(four, c, 1));
+  results = on_ranks(
+      2, [&](int) { return loaded(saved); }, [&](Learner& l, int) { return fit(l, c, 1); });
+  assert_all(results, BDL_OK);
+  assert_same_bytes(results, bytes_of(four), "two ranks");
+  // More ranks than shards.
+  results = on_ranks(
+      6, [&](int) { return loaded(saved); }, [&](Learner& l, int) { return fit(l, c, 1); });
+  assert_all(results, BDL_ERROR_INVALID_ARGUMENT);
+  assert_non_null(std::strstr(results[0].words.c_str(), "6 ranks"));
+}
+
+int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
+  int64_t step = 0;
+  bdl_optimizer_progress(optimizer, &step, nullptr, nullptr);
+  return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
+}
+
+/// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
+void training_goes_on_with_other_ranks(void**) {
+  for (Case c : {cases[4], cases[7], cases[10]}) {
+    const std::string options = std::string(c.options) + " progress_every=1";
+    c.options = options.c_str();
+    Learner alone = learner_of(c);
+    OK(fit(alone, c, 3));
+    std::string saved;
+    const auto go_on = [&](int ranks, int64_t epochs, int64_t until, bdl_status expected) {
+      const auto results = on_ranks(
+          ranks, [&](int) { return saved.empty() ? learner_of(c) : loaded(saved); },
+          [&](Learner& l, int) { return fit(l, c, epochs, stop_at, &until); });
+      assert_all(results, expected);
+      assert_same_bytes(results, results[0].bytes, "stopped");
+      saved = results[0].bytes;
+    };
+    go_on(4, 3, 3, BDL_STOPPED);
+    go_on(2, 0, 7, BDL_STOPPED);
+    go_on(3, 0, 100, BDL_OK);
+    assert_true(saved == bytes_of(alone));
+  }
+}
+
+/// An interrupted course keeps its shards, whoever takes steps between.
+void an_interrupted_course_keeps_its_shards(void**) {
+  const Case c{"vogn", BDL_CATEGORICAL, BDL_F64, "progress_every=1"};
+  Learner l = learner_of(c);
+  int64_t until = 2;
+  assert_int_equal(fit(l, c, 3, stop_at, &until), BDL_STOPPED);
+  l.set("shards", 4);
+  const auto step = [&] {
+    return bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+  };
+  assert_int_equal(step(), BDL_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(fit(l, c, 0), BDL_ERROR_INVALID_ARGUMENT);
+  assert_non_null(std::strstr(bdl_last_error(), "the interrupted fit has 8"));
+  l.set("shards", 0);
+  OK(step());
+  OK(fit(l, c, 0));
+  l.set("shards", 4);
+  OK(fit(l, c, 1));  // a new course may have others
+}
+
+/// The same for steps on the caller's minibatches.
+void steps_have_the_same_bits(void**) {
+  for (const Case& c : {cases[3], cases[5], cases[8]}) {
+    const auto steps = [&](Learner& l) {
+      for (int k = 0; k < 3; ++k)
+        if (const bdl_status status =
+                bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+            status != BDL_OK)
+          return status;
+      return BDL_OK;
+    };
+    Learner alone = learner_of(c);
+    OK(steps(alone));
+    for (const int ranks : {2, 3, 8}) {
+      const auto results = on_ranks(
+          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return steps(l); });
+      assert_all(results, BDL_OK);
+      assert_same_bytes(results, bytes_of(alone), c.method);
+    }
+  }
+}
+
+/// Batch norm normalises by shard; running statistics are averages over the shards. Masks of dropout layers
+/// differ from shard to shard.
+void networks_that_normalise_and_mask(void**) {
+  const char* const text = "input 4\ndense 8\nbatchnorm\nrelu\ndropout 0.3\ndense 3\n";
+  for (const char* method : {"vogn", "ivon", "map", "bbb"}) {
+    const Case c{method, BDL_CATEGORICAL, BDL_F64, ""};
+    const auto create = [&](int) {
+      bdl_model* model = nullptr;
+      bdl_model_create_network(c.dtype, text, c.likelihood, &model);
+      Model m(model);
+      Posterior q = posterior_for(c, m);
+      Optimizer o = make_optimizer(m, q, RankData::rows, method);
+      bdl_optimizer_set_text(o.get(), "minibatch=32 shards=4");
+      return Learner(std::move(m), std::move(q), std::move(o));
+    };
+    Learner alone = create(0);
+    OK(fit(alone, c, 2));
+    for (const int ranks : {2, 3}) {
+      const auto results = on_ranks(ranks, create, [&](Learner& l, int) { return fit(l, c, 2); });
+      assert_all(results, BDL_OK);
+      assert_same_bytes(results, bytes_of(alone), method);
+    }
+  }
+}
+
+/// Gradient and squares are swapped once and gathered once, (R - 1) / R of 4 D numbers in all; beside them
+/// there is what every message has in front, and the few numbers in double.
+void bytes_are_those_of_the_formula(void**) {
+  const Case c{"vogn", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
+  for (const int count : {2, 4}) {
+    RankThreads threads(count);
+    std::vector<int64_t> received(static_cast<std::size_t>(count));
+    int64_t dimension = 0;
+    threads.run([&](RankThreads::Rank& rank) {
+      Learner l(make_mlp(c.dtype, {RankData::inputs, 8, 3}, c.likelihood, false), c.dtype, 0, RankData::rows,
+                c.method);
+      l.set("shards", 8);
+      l.set("learn_prior", 0);
+      const Ranks ranks = communicator_of(rank);
+      bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
+      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+      int64_t before = 0, after = 0;
+      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
+      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
+      received[static_cast<std::size_t>(rank.number)] = after - before;
+      if (rank.number == 0) dimension = bdl_posterior_dimension(l.posterior.get());
+    });
+    const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2;
+    int64_t halves = 0;  // received by rank 0, which keeps the first halves
+    for (int64_t size = 2 * dimension, ranks = count; ranks > 1; ranks /= 2, size /= 2) halves += size / 2;
+    assert_int_equal(2 * dimension % count, 0);
+    const int64_t sums = 4 * (halves + others * 2 * dimension / count);
+    const int64_t agreement = 64 * others, votes = 2 * 16 * others,
+                  numbers = others * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
+    for (const int64_t bytes : received)
+      assert_int_equal(bytes, sums + agreement + votes + numbers + 16 * (exchanges + others));
+  }
+}
+
+}  // namespace
+
+int test_rank_training_threads() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(bits_do_not_depend_on_the_number_of_ranks),
+      cmocka_unit_test(shards_are_a_property_of_the_course),
+      cmocka_unit_test(one_rank_trains_as_if_alone),
+      cmocka_unit_test(the_number_of_shards_is_saved),
+      cmocka_unit_test(training_goes_on_with_other_ranks),
+      cmocka_unit_test(an_interrupted_course_keeps_its_shards),
+      cmocka_unit_test(steps_have_the_same_bits),
+      cmocka_unit_test(networks_that_normalise_and_mask),
+      cmocka_unit_test(bytes_are_those_of_the_formula),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
