@@ -57,10 +57,18 @@ struct PosteriorStep {
   /// BONG code has it (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"); for
   /// comparisons.
   bool unsymmetric = false;
-  bool shorten = true;  ///< a step that would lose positive definiteness is shortened, not refused
+  Indefinite indefinite =
+      Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
   ProjectionOptions projection{};
   StreamKey random{};  ///< directions of the randomized projection
 
+  bool may_shorten() const { return indefinite != Indefinite::error; }
+  /// To second order (docs/mathematics/guard.md, "The improved Bayesian learning rule"), unless the step is
+  /// natural, in the precision and by rows: then it keeps positive definiteness as it is.
+  bool improves(bool in_precision) const {
+    return indefinite == Indefinite::improved &&
+           !(in_precision && descent == Descent::natural && curvature.rows);
+  }
   bool has_kl() const { return prior || !prior_precision.empty(); }
   /// Lambda_0 = Lambda, as in the first inner iteration of an observation.
   bool at_prior() const { return prior == &from; }
@@ -77,7 +85,7 @@ struct StepSize {
   bool leaves_prior = false, has_prior = false;  ///< has_prior: Lambda_0 is a posterior's, of this rank
   Index prior_rank = 0;
   double most_rate = 1;  ///< of the curvature
-  bool unsymmetric = false;
+  bool unsymmetric = false, improved = false;
   ProjectionOptions projection{};
 };
 

@@ -3,12 +3,13 @@ number of samples and their seed (include/bdl/predict.h describes the methods). 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import arrays, lowlevel, names
-from .errors import UnsupportedError
+from .errors import InvalidArgumentError, UnsupportedError
 from .handle import Handle, capsule_of
 from .model import Model
 from .posterior import Posterior
@@ -102,7 +103,7 @@ class _Predictions:
         return result[:, 0]
 
     def predict_draws(self, x: Any) -> np.ndarray:
-        """Draws of y, of shape (n, targets, samples)."""
+        """Draws of y, of shape (n, targets, samples); of an ensemble those of each member in turn."""
         x = arrays.matrix(x, "x")
         draws = arrays.empty(len(x), self._facts.targets * self._samples)
         self._ask("draws", (x,), draws)
@@ -136,7 +137,7 @@ class _Once(_Predictions):
 
 
 class Predictor(Handle, _Predictions):
-    """Predictions of one model and posterior by one method, again and again, a row at a time or many.
+    """Predictions of one model and posterior, or of a deep ensemble, by one method, again and again, a row at a time or many.
 
     It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is the same as that of the
     function of the method's name, to the bit. It is a snapshot: training that goes on changes no prediction, only those of the
@@ -147,20 +148,37 @@ class Predictor(Handle, _Predictions):
     >>> predictor = bdl.Predictor(model, q, samples=100)
     >>> for row in [[1.0, 2.0]], [[0.5, -1.0]]:
     ...     assert (predictor.predict(row).mean == bdl.predict(model, q, row, samples=100).mean).all()
+
+    Lists of models and posteriors are the members of a deep ensemble (Lakshminarayanan et al. 2017), each trained with another
+    seed. Predictions are those of their equal mixture; member j draws with ``seed`` + j.
+
+    >>> predictor = bdl.Predictor([model, model.copy()], [q, q.copy()], samples=100)
+    >>> predictor
+    <Predictor monte_carlo: samples=100, members=2>
     """
 
     def __init__(
         self,
-        model: Model,
-        posterior: Posterior,
+        model: Model | Sequence[Model],
+        posterior: Posterior | Sequence[Posterior],
         method: str = "monte_carlo",
         samples: int = _SAMPLES,
         seed: int = _SEED,
     ):
-        handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
-        number = names.predict_methods.number(method)
-        self._capsule = lowlevel.bdl_predictor_create(*handles, number, samples, seed)
-        self._facts, self._method, self._samples = _Facts.of(model), method, samples
+        number, is_one = names.predict_methods.number(method), isinstance(model, Model)
+        models = [model] if isinstance(model, Model) else list(model)
+        posteriors = [posterior] if is_one else list(posterior)  # type: ignore[arg-type]
+        if len(models) != len(posteriors):
+            raise InvalidArgumentError(f"there are {len(models)} models and {len(posteriors)} posteriors")
+        members = [
+            (capsule_of(m, Model, "model"), capsule_of(q, Posterior, "posterior")) for m, q in zip(models, posteriors)
+        ]
+        if is_one:
+            self._capsule = lowlevel.bdl_predictor_create(*members[0], number, samples, seed)
+        else:
+            self._capsule = lowlevel.bdl_predictor_create_ensemble(members, number, samples, seed)
+        self._facts, self._method, self._samples = _Facts.of(models[0]), method, samples * len(models)
+        self._members = len(models)
 
     def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
         getattr(lowlevel, f"bdl_predictor_{what}")(self._handle, *data, *rest)
@@ -168,7 +186,8 @@ class Predictor(Handle, _Predictions):
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Predictor>"
-        return f"<Predictor {self._method}: samples={self._samples}>"
+        members = f", members={self._members}" if self._members > 1 else ""
+        return f"<Predictor {self._method}: samples={self._samples // self._members}{members}>"
 
     def __reduce__(self) -> Any:
         raise UnsupportedError("a predictor cannot be pickled: model and posterior can")

@@ -126,6 +126,17 @@ void check_estimate(const Combination& c) {
          pathwise ? "mc-reparam" : "mc-hess");
 }
 
+/// The second order of a step, G S^-1 G, has no low rank, nor is it symmetric where G is not.
+void check_improved(const Combination& c) {
+  const char* const why = c.is_low_rank() ? "the second order of a step has no low rank"
+                          : c.options.matrix_gradient == MatrixGradient::unsymmetric
+                              ? "option \"matrix_gradient\" is \"unsymmetric\""
+                              : nullptr;
+  if (why)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"indefinite\" is \"improved\", but %s: use \"shorten\" or \"error\"", why);
+}
+
 /// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.
 void check_low_rank_moment(const Combination& c, Use use) {
   const Options& options = c.options;
@@ -282,6 +293,7 @@ void check_combination(const Combination& c, Use use) {
   if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
   if (c.method.is_exact) return check_exact(c);
   check_tempering(c);
+  if (c.options.indefinite == Indefinite::improved) check_improved(c);
   if (descends_newton(c) && use != Use::stream) check_newton(c);
   if (descends_kronecker(c) && use != Use::stream) check_kfac(c);
   if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))

@@ -49,7 +49,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   step.mean_update = mean_update(options, from, online);
   step.low_rank_update = options.low_rank_update;
   step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
-  step.shorten = options.indefinite == Indefinite::shorten;
+  step.indefinite = options.indefinite;
   step.projection = projection_options(options);
   step.random = random;
   return step;

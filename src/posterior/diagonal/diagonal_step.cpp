@@ -19,28 +19,34 @@ struct Slope {
   double m, twice_m;
 };
 
+/// p + g + g^2 / (2 p) for the step g: p / 2 or more.
+BDL_ALWAYS_INLINE double to_second_order(double p, double next) {
+  return next + (next - p) * (next - p) / (2 * p);
+}
+
 /// One line of the master table for part t of the step (docs/mathematics/natural-gradients.md, "The step of
 /// each family").
-template <DiagonalParameter kind, Descent descent>
+template <DiagonalParameter kind, Descent descent, bool improved>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {
   constexpr bool natural = descent == Descent::natural;
+  const auto end = [&](double next) { return improved ? to_second_order(q.value, next) : next; };
   if constexpr (kind == DiagonalParameter::variance) {
     const double v = q.value;
-    if constexpr (natural) return {q.mean - a * v * slope.m, v - b * v * v * slope.twice_m};
-    return {q.mean - a * slope.m, v - b / 2 * slope.twice_m};
+    if constexpr (natural) return {q.mean - a * v * slope.m, end(v - b * v * v * slope.twice_m)};
+    return {q.mean - a * slope.m, end(v - b / 2 * slope.twice_m)};
   } else {
     const double p = q.value, v = 1 / p;
     if constexpr (natural) {
-      const double next = p + b * slope.twice_m;
+      const double next = end(p + b * slope.twice_m);
       return {q.mean - a * slope.m / next, next};
     }
-    const double next = p + 4 * b * v * slope.m * q.mean + 2 * b * v * v * slope.twice_m;
+    const double next = end(p + 4 * b * v * slope.m * q.mean + 2 * b * v * v * slope.twice_m);
     return {(p * q.mean - a * v * slope.m) / next, next};
   }
 }
 
 /// The smallest part of the former parameter that a whole step would keep.
-template <DiagonalParameter kind, Descent descent, class T>
+template <DiagonalParameter kind, Descent descent, bool improved, class T>
 double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
   const auto size = static_cast<Index>(mean.size());
   const bool has_kl = !step.prior_precision.empty();
@@ -54,10 +60,10 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
       const double kl = has_kl ? static_cast<double>(step.prior_precision[k]) - precision : 0;
       const Slope slope{step.m.empty() ? 0 : static_cast<double>(step.m[k]),
                         static_cast<double>(step.h[k]) + kl};
-      Parameter to = moved<kind, descent>(old, slope, step.mean_rate, step.curvature_rate);
+      Parameter to = moved<kind, descent, improved>(old, slope, step.mean_rate, step.curvature_rate);
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
         const double part = (1 - shortened_to) / (1 - kept);
-        to = moved<kind, descent>(old, slope, part * step.mean_rate, part * step.curvature_rate);
+        to = moved<kind, descent, improved>(old, slope, part * step.mean_rate, part * step.curvature_rate);
         if (!(kept >= least) && !std::isnan(least)) least = kept;
       }
       mean[k] = static_cast<T>(to.mean);
@@ -68,6 +74,12 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
     }
   });
   return smallest.load();
+}
+
+template <DiagonalParameter kind, Descent descent, class T>
+double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
+  return step.improved ? take<kind, descent, true>(step, mean, next)
+                       : take<kind, descent, false>(step, mean, next);
 }
 
 }  // namespace

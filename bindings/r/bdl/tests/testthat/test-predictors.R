@@ -71,3 +71,60 @@ test_that("a user's functions live as long as their predictors", {
   gc()
   expect_identical(predict(predictor, matrix(1, 2, 2))$mean, matrix(0, 2, 1))
 })
+
+test_that("ensembles predict the equal mixture of their members", {
+  set.seed(4)
+  member <- function() {
+    model <- bdl_model(c(3, 4, 2), "tanh")
+    size <- bdl_model_parameters(model)
+    q <- bdl_posterior(model, 0)
+    bdl_posterior_set_low_rank(q, rnorm(size), NULL, rep(20, size))
+    list(model = model, posterior = q)
+  }
+  members <- replicate(3, member(), simplify = FALSE)
+  models <- lapply(members, `[[`, "model")
+  posteriors <- lapply(members, `[[`, "posterior")
+  ensemble <- bdl_predictor(models, posteriors, samples = 9, seed = 4)
+  alone <- Map(function(model, q, j) bdl_predictor(model, q, samples = 9, seed = 3 + j), models, posteriors, 1:3)
+  x <- matrix(rnorm(15), 5)
+  each <- lapply(alone, predict, x)
+  means <- simplify2array(lapply(each, `[[`, "mean"))
+  found <- predict(ensemble, x)
+  expect_equal(found$mean, apply(means, 1:2, mean), tolerance = 1e-12)
+  within <- apply(simplify2array(lapply(each, `[[`, "epistemic_variance")), 1:2, mean)
+  between <- apply(means, 1:2, function(m) mean((m - mean(m))^2))
+  expect_equal(found$epistemic_variance, within + between, tolerance = 1e-12)
+  draws <- predict(ensemble, x, "draws")
+  expect_identical(dim(draws), c(5L, 2L, 27L))
+  expect_identical(draws[, , 10:18], predict(alone[[2]], x, "draws"))
+  expect_error(bdl_predictor(models, posteriors[1:2]), "as many handles", class = "bdl_invalid_argument")
+  expect_error(bdl_predictor(list(), list()), class = "bdl_invalid_argument")
+  expect_error(bdl_predictor(list(models[[1]], 3), posteriors[1:2]), "bdl_model handle")
+  other <- bdl_model(c(2, 1))
+  expect_error(bdl_predictor(list(models[[1]], other), list(posteriors[[1]], bdl_posterior(other, 0))), "member 1",
+               class = "bdl_shape")
+})
+
+test_that("ensembles keep the functions of models of one's own", {
+  members <- lapply(1:2, function(j) {
+    force(j)
+    model <- bdl_user_model(function(theta, x) matrix(j + x %*% theta), sizes = c(1, 1), parameters = 1)
+    list(model, bdl_posterior(model, family = "full"))
+  })
+  ensemble <- bdl_predictor(lapply(members, `[[`, 1), lapply(members, `[[`, 2), "plug_in")
+  rm(members)
+  gc()
+  expect_equal(drop(predict(ensemble, 1)$mean), 1.5)
+})
+
+test_that("outputs that are no classes have probability 0", {
+  model <- bdl_model(c(2, 4), likelihood = "categorical")
+  expect_equal(bdl_classes(model), 0:3)
+  bdl_set_classes(model, c(3, 2))
+  expect_equal(bdl_classes(model), 2:3)
+  p <- predict(bdl_predictor(model, bdl_posterior(model, 0)), matrix(1:2, 1), "prob")$probabilities
+  expect_true(all(p[1:2] == 0) && abs(sum(p) - 1) < 1e-12)
+  bdl_set_classes(model)
+  expect_equal(bdl_classes(model), 0:3)
+  expect_error(bdl_set_classes(model, c(1, 1)), "twice")
+})
