@@ -130,7 +130,6 @@ StepSize size_of(const PosteriorStep<T>& step) {
   size.prior_rank = step.prior ? step.prior->rank() : 0;
   size.most_rate = step.curvature_rate;
   size.unsymmetric = step.unsymmetric;
-  size.improved = step.indefinite == Indefinite::improved;
   size.projection = step.projection;
   return size;
 }

@@ -63,11 +63,10 @@ struct PosteriorStep {
   StreamKey random{};  ///< directions of the randomized projection
 
   bool may_shorten() const { return indefinite != Indefinite::error; }
-  /// To second order (docs/mathematics/guard.md, "The improved Bayesian learning rule"), unless the step is
-  /// natural, in the precision and by rows: then it keeps positive definiteness as it is.
-  bool improves(bool in_precision) const {
-    return indefinite == Indefinite::improved &&
-           !(in_precision && descent == Descent::natural && curvature.rows);
+  /// A natural step of a precision is taken to second order (docs/mathematics/guard.md, "The improved
+  /// Bayesian learning rule"), unless it is by rows, by which none is lost.
+  bool improves() const {
+    return indefinite == Indefinite::improved && descent == Descent::natural && !curvature.rows;
   }
   bool has_kl() const { return prior || !prior_precision.empty(); }
   /// Lambda_0 = Lambda, as in the first inner iteration of an observation.
@@ -85,7 +84,7 @@ struct StepSize {
   bool leaves_prior = false, has_prior = false;  ///< has_prior: Lambda_0 is a posterior's, of this rank
   Index prior_rank = 0;
   double most_rate = 1;  ///< of the curvature
-  bool unsymmetric = false, improved = false;
+  bool unsymmetric = false;
   ProjectionOptions projection{};
 };
 

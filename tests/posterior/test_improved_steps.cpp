@@ -9,32 +9,17 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-constexpr Descent descents[] = {Descent::natural, Descent::plain};
-
 template <class T>
 constexpr double tolerance = sizeof(T) == 8 ? 1e-10 : 3e-5;
 
-Dense to_second_order(const Dense& old, const Dense& next) {
-  const Dense change = next - old;
-  return next + 0.5 * (change * inverse_of(old) * change);
-}
-
-/// What the master table makes of it, with the family's matrix to second order; the mean of a precision moves
-/// by the new one.
+/// The natural step of the master table, its precision to second order; the mean moves by the new one.
 template <class T>
-Gaussian improved_reference(const StepProblem<T>& p, Family family, Descent descent) {
-  Gaussian to = reference_step(p, family, descent);
-  if (family == Family::full_moment) {
-    to.covariance = to_second_order(p.from.covariance, to.covariance);
-    to.precision = inverse_of(to.covariance);
-    return to;
-  }
-  to.precision = to_second_order(p.from.precision, to.precision);
+Gaussian improved_reference(const StepProblem<T>& p) {
+  Gaussian to = reference_step(p, Family::full, Descent::natural);
+  const Dense change = to.precision - p.from.precision;
+  to.precision = to.precision + 0.5 * (change * p.from.covariance * change);
   to.covariance = inverse_of(to.precision);
-  const Dense m = p.m.dense();
-  to.mean = descent == Descent::natural
-                ? p.from.mean - p.mean_rate * (to.covariance * m)
-                : to.covariance * (p.from.precision * p.from.mean - p.mean_rate * (p.from.covariance * m));
+  to.mean = p.from.mean - p.mean_rate * (to.covariance * p.m.dense());
   return to;
 }
 
@@ -47,118 +32,100 @@ void assert_holds(const Posterior<T>& q, const Gaussian& expected) {
   assert_near("log det", q.log_det_covariance(), log_det(expected.covariance), tolerance<T>);
 }
 
-/// Natural steps of a precision by rows cannot lose it, and are as they were.
+/// Steps by rows cannot lose the precision, and are as they were.
 template <class T>
 void full_steps_are_those_of_the_formula(void**) {
-  for (const Family family : {Family::full, Family::full_moment})
-    for (const Descent descent : descents)
-      for (const PriorForm prior : {PriorForm::none, PriorForm::posterior, PriorForm::diagonal})
-        for (const CurvatureForm curvature :
-             {CurvatureForm::one_row, CurvatureForm::many_rows, CurvatureForm::matrix})
-          for (const Index size : {1, 2, 9}) {
-            StepProblem<T> p(family, size, prior, curvature, 23, 3);
-            p.curvature_rate = 0.7;
-            const bool is_safe =
-                family == Family::full && descent == Descent::natural && curvature != CurvatureForm::matrix;
-            const Gaussian expected =
-                is_safe ? reference_step(p, family, descent) : improved_reference(p, family, descent);
-            const auto next = posterior_of<T>(family, p.prior);
-            UpdateWorkspace<T> workspace;
-            auto step = p.step(descent);
-            step.indefinite = Indefinite::improved;
-            for (int repeat = 0; repeat < 2; ++repeat) {  // in new and in used memory
-              assert_true(next->take(step, workspace) == 1);
-              assert_holds(*next, expected);
-            }
-          }
+  for (const PriorForm prior : {PriorForm::none, PriorForm::posterior, PriorForm::diagonal})
+    for (const CurvatureForm curvature :
+         {CurvatureForm::one_row, CurvatureForm::many_rows, CurvatureForm::matrix})
+      for (const Index size : {1, 2, 9}) {
+        StepProblem<T> p(Family::full, size, prior, curvature, 23, 3);
+        p.curvature_rate = 0.7;
+        const Gaussian expected = curvature == CurvatureForm::matrix
+                                      ? improved_reference(p)
+                                      : reference_step(p, Family::full, Descent::natural);
+        const auto next = posterior_of<T>(Family::full, p.prior);
+        UpdateWorkspace<T> workspace;
+        auto step = p.step(Descent::natural);
+        step.indefinite = Indefinite::improved;
+        for (int repeat = 0; repeat < 2; ++repeat) {  // in new and in used memory
+          assert_true(next->take(step, workspace) == 1);
+          assert_holds(*next, expected);
+        }
+      }
 }
 
 template <class T>
 void diagonal_steps_are_those_of_the_formula(void**) {
   constexpr Index size = 7;
-  for (const Family family : {Family::low_rank, Family::diagonal_moment})
-    for (const Descent descent : descents)
-      for (const LossPrior prior :
-           {LossPrior::none, LossPrior::posterior, LossPrior::itself, LossPrior::diagonal})
-        for (const bool by_diagonal : {false, true}) {
-          FactoredProblem<T> p(family, size, 0, 3, 29, 2);
-          for (T& h : p.diagonal.column()) h *= 20;
-          p.by_diagonal = by_diagonal;
-          p.loss_prior = prior;
-          p.curvature_rate = 0.8;
-          const Dense h = diagonal_of(p.curvature()), m = p.m.dense();
-          const bool is_safe = family == Family::low_rank && descent == Descent::natural && !by_diagonal;
-          Factored expected = reference_diagonal_step(p, descent, std::vector<double>(size, 1.0));
-          for (Index i = 0; i < size && !is_safe; ++i) {
-            const double d = p.from.d(i, 0), mu = p.from.mean(i, 0), a = p.mean_rate;
-            const bool moment = family == Family::diagonal_moment;
-            const double old = moment ? 1 / d : d, whole = moment ? 1 / expected.d(i, 0) : expected.d(i, 0),
-                         x = whole / old - 1, value = old * (1 + x + x * x / 2);
-            expected.d(i, 0) = moment ? 1 / value : value;
-            if (moment) continue;
-            expected.mean(i, 0) =
-                descent == Descent::natural ? mu - a * m(i, 0) / value : (d * mu - a * m(i, 0) / d) / value;
-          }
-          const auto next = posterior_of<T>(family, p.prior);
-          UpdateWorkspace<T> workspace;
-          auto step = p.step(descent);
-          step.indefinite = Indefinite::improved;
-          assert_true(next->take(step, workspace) == 1);
-          const Factored got = factored_of(*next);
-          assert_close("d", got.d, expected.d, tolerance<T>);
-          assert_close("mean", got.mean, expected.mean, tolerance<T>);
-        }
+  for (const LossPrior prior :
+       {LossPrior::none, LossPrior::posterior, LossPrior::itself, LossPrior::diagonal})
+    for (const bool by_diagonal : {false, true}) {
+      FactoredProblem<T> p(Family::low_rank, size, 0, 3, 29, 2);
+      for (T& h : p.diagonal.column()) h *= 20;
+      p.by_diagonal = by_diagonal;
+      p.loss_prior = prior;
+      p.curvature_rate = 0.8;
+      Factored expected = reference_diagonal_step(p, Descent::natural, std::vector<double>(size, 1.0));
+      const Dense m = p.m.dense();
+      for (Index i = 0; i < size && by_diagonal; ++i) {
+        const double old = p.from.d(i, 0), x = expected.d(i, 0) / old - 1;
+        expected.d(i, 0) = old * (1 + x + x * x / 2);
+        expected.mean(i, 0) = p.from.mean(i, 0) - p.mean_rate * m(i, 0) / expected.d(i, 0);
+      }
+      const auto next = posterior_of<T>(Family::low_rank, p.prior);
+      UpdateWorkspace<T> workspace;
+      auto step = p.step(Descent::natural);
+      step.indefinite = Indefinite::improved;
+      assert_true(next->take(step, workspace) == 1);
+      const Factored got = factored_of(*next);
+      assert_close("d", got.d, expected.d, tolerance<T>);
+      assert_close("mean", got.mean, expected.mean, tolerance<T>);
+    }
 }
 
 /// m = 0 and H = Lambda - Lambda_0, though it is indefinite.
 void fixed_points_stay(void**) {
-  for (const Family family : {Family::full, Family::full_moment})
-    for (const Descent descent : descents) {
-      StepProblem<double> p(family, 6, PriorForm::posterior, CurvatureForm::matrix, 31);
-      p.matrix = p.from.precision - p.prior.precision;
-      p.curvature_rate = 0.9;
-      std::ranges::fill(p.m.column(), 0.0);
-      assert_true(eigen_of(p.matrix).values.back() < -0.1);
-      UpdateWorkspace<double> workspace;
-      const auto next = posterior_of<double>(family, p.prior);
-      auto step = p.step(descent);
-      step.indefinite = Indefinite::improved;
-      assert_true(next->take(step, workspace) == 1);
-      const Gaussian got = gaussian_of(*next);
-      assert_close("precision", got.precision, p.from.precision, 1e-13);
-      assert_close("mean", got.mean, p.from.mean, 1e-13);
-    }
+  StepProblem<double> p(Family::full, 6, PriorForm::posterior, CurvatureForm::matrix, 31);
+  p.matrix = p.from.precision - p.prior.precision;
+  p.curvature_rate = 0.9;
+  std::ranges::fill(p.m.column(), 0.0);
+  assert_true(eigen_of(p.matrix).values.back() < -0.1);
+  UpdateWorkspace<double> workspace;
+  const auto next = posterior_of<double>(Family::full, p.prior);
+  auto step = p.step(Descent::natural);
+  step.indefinite = Indefinite::improved;
+  assert_true(next->take(step, workspace) == 1);
+  const Gaussian got = gaussian_of(*next);
+  assert_close("precision", got.precision, p.from.precision, 1e-13);
+  assert_close("mean", got.mean, p.from.mean, 1e-13);
 }
 
-/// Two million steps of single parameters, of any sign and size, one after the other. (Variances grow with
-/// the square of what is too long: each starts anew.)
+/// A million steps of single parameters, of any sign and size, one after the other.
 template <class T>
 void half_of_each_parameter_is_left(void**) {
   constexpr Index size = 1000;
   Random random(37);
-  for (const Family family : {Family::low_rank, Family::diagonal_moment}) {
-    const Factored start{Dense(size, 1), Dense(size, 0), Dense(size, 1, 3.0)};
-    auto from = posterior_of<T>(family, start), to = posterior_of<T>(family, start);
-    UpdateWorkspace<T> workspace;
-    std::vector<T> m(size), h(size), before(size), after(size);
-    for (int t = 0; t < 1000; ++t) {
-      if (family == Family::diagonal_moment || t % 20 == 0) from->set_isotropic(3);
-      for (T& value : h) value = static_cast<T>(std::pow(10, 2 * random.normal()) * random.normal());
-      PosteriorStep<T> step{*from};
-      step.m = m;
-      step.curvature.diagonal = h;
-      step.curvature_rate = std::pow(10, -3 * random.uniform());
-      step.indefinite = Indefinite::improved;
-      assert_true(to->take(step, workspace) == 1);
-      from->precision_diagonal(before);
-      to->precision_diagonal(after);
-      for (std::size_t i = 0; i < after.size(); ++i) {
-        const T left = family == Family::low_rank ? after[i] / before[i] : before[i] / after[i];
-        if (!(left >= T(0.49999) && std::isfinite(left)))
-          fail_msg("step %d: %g of parameter %zu is left", t, static_cast<double>(left), i);
-      }
-      from->swap(*to);
-    }
+  const Factored start{Dense(size, 1), Dense(size, 0), Dense(size, 1, 3.0)};
+  auto from = posterior_of<T>(Family::low_rank, start), to = posterior_of<T>(Family::low_rank, start);
+  UpdateWorkspace<T> workspace;
+  std::vector<T> m(size), h(size), before(size), after(size);
+  for (int t = 0; t < 1000; ++t) {
+    if (t % 20 == 0) from->set_isotropic(3);
+    for (T& value : h) value = static_cast<T>(std::pow(10, 2 * random.normal()) * random.normal());
+    PosteriorStep<T> step{*from};
+    step.m = m;
+    step.curvature.diagonal = h;
+    step.curvature_rate = std::pow(10, -3 * random.uniform());
+    step.indefinite = Indefinite::improved;
+    assert_true(to->take(step, workspace) == 1);
+    from->precision_diagonal(before);
+    to->precision_diagonal(after);
+    for (std::size_t i = 0; i < after.size(); ++i)
+      if (!(after[i] >= T(0.49999) * before[i] && std::isfinite(after[i])))
+        fail_msg("step %d: %g is left of %g", t, static_cast<double>(after[i]),
+                 static_cast<double>(before[i]));
+    from->swap(*to);
   }
 }
 
@@ -166,34 +133,31 @@ void half_of_each_parameter_is_left(void**) {
 template <class T>
 void half_of_each_direction_is_left(void**) {
   Random random(41);
-  for (const Family family : {Family::full, Family::full_moment})
-    for (const Index size : {2, 5}) {
-      const Gaussian start{Dense(size, 1), identity(size), identity(size)};
-      auto from = posterior_of<T>(family, start), to = posterior_of<T>(family, start);
-      UpdateWorkspace<T> workspace;
-      const std::vector<T> m(static_cast<std::size_t>(size));
-      for (int t = 0; t < 5000; ++t) {
-        if (family == Family::full_moment || t % 4 == 0) from->set_isotropic(1);
-        Dense h = std::pow(10, 0.7 * random.normal()) * random.normal(size, size);
-        h = h + transposed(h);
-        PosteriorStep<T> step{*from};
-        step.m = m;
-        step.curvature.matrix = {h.values.data(), size, size};
-        step.curvature_rate = std::pow(10, -2 * random.uniform());
-        step.indefinite = Indefinite::improved;
-        assert_true(to->take(step, workspace) == 1);
-        assert_true(std::isfinite(to->log_det_covariance()));
-        if (t % 25 == 24) {
-          const Gaussian before = gaussian_of(*from), after = gaussian_of(*to);
-          const bool is_precision = family == Family::full;
-          const Dense inverse = inverse_of(cholesky_of(is_precision ? before.precision : before.covariance)),
-                      next = is_precision ? after.precision : after.covariance;
-          const double left = eigen_of(inverse * next * transposed(inverse)).values.back();
-          if (!(left > 0.5 - 1e-6)) fail_msg("step %d: %g is left", t, left);
-        }
-        from->swap(*to);
+  for (const Index size : {2, 5}) {
+    const Gaussian start{Dense(size, 1), identity(size), identity(size)};
+    auto from = posterior_of<T>(Family::full, start), to = posterior_of<T>(Family::full, start);
+    UpdateWorkspace<T> workspace;
+    const std::vector<T> m(static_cast<std::size_t>(size));
+    for (int t = 0; t < 5000; ++t) {
+      if (t % 4 == 0) from->set_isotropic(1);
+      Dense h = std::pow(10, 0.7 * random.normal()) * random.normal(size, size);
+      h = h + transposed(h);
+      PosteriorStep<T> step{*from};
+      step.m = m;
+      step.curvature.matrix = {h.values.data(), size, size};
+      step.curvature_rate = std::pow(10, -2 * random.uniform());
+      step.indefinite = Indefinite::improved;
+      assert_true(to->take(step, workspace) == 1);
+      assert_true(std::isfinite(to->log_det_covariance()));
+      if (t % 25 == 24) {
+        const Gaussian before = gaussian_of(*from), after = gaussian_of(*to);
+        const Dense inverse = inverse_of(cholesky_of(before.precision));
+        const double left = eigen_of(inverse * after.precision * transposed(inverse)).values.back();
+        if (!(left > 0.5 - 1e-6)) fail_msg("step %d: %g is left", t, left);
       }
+      from->swap(*to);
     }
+  }
 }
 
 /// The step of h is that of the precision N (h + d): they are one rule.

@@ -126,15 +126,18 @@ void check_estimate(const Combination& c) {
          pathwise ? "mc-reparam" : "mc-hess");
 }
 
-/// The second order of a step, G S^-1 G, has no low rank, nor is it symmetric where G is not.
+/// Where the precision is what steps change, and they are natural. G S^-1 G has no low rank; a covariance
+/// that is to shrink by far too much would grow.
 void check_improved(const Combination& c) {
-  const char* const why = c.is_low_rank() ? "the second order of a step has no low rank"
-                          : c.options.matrix_gradient == MatrixGradient::unsymmetric
-                              ? "option \"matrix_gradient\" is \"unsymmetric\""
-                              : nullptr;
-  if (why)
+  const auto refuse = [](const char* why) {
     fail(Status::ERROR_UNSUPPORTED,
          "option \"indefinite\" is \"improved\", but %s: use \"shorten\" or \"error\"", why);
+  };
+  if (c.is_low_rank()) refuse("the second order of a step has no low rank");
+  if (c.family == Family::full_moment || c.family == Family::diagonal_moment)
+    refuse("the posterior's steps change its covariance, which one that is too long would let grow");
+  if (c.options.rule == Rule::bog || c.options.rule == Rule::bbb)
+    refuse("that is for natural gradients, of rules \"bong\" and \"blr\"");
 }
 
 /// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.

@@ -21,6 +21,12 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool onlin
   return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
 
+/// What option "indefinite" means: steps that cannot be improved are shortened, too.
+Indefinite indefinite(const Options& options, bool online) {
+  if (options.indefinite != Indefinite::automatic) return options.indefinite;
+  return online ? Indefinite::shorten : Indefinite::improved;
+}
+
 /// Inner iterations after the first leave the prior.
 bool takes_several(const Options& options) {
   return has_kl(options.rule) && options.iterations > 1;
@@ -49,7 +55,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   step.mean_update = mean_update(options, from, online);
   step.low_rank_update = options.low_rank_update;
   step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
-  step.indefinite = options.indefinite;
+  step.indefinite = indefinite(options, online);
   step.projection = projection_options(options);
   step.random = random;
   return step;

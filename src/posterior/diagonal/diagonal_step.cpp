@@ -29,24 +29,23 @@ BDL_ALWAYS_INLINE double to_second_order(double p, double next) {
 template <DiagonalParameter kind, Descent descent, bool improved>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {
   constexpr bool natural = descent == Descent::natural;
-  const auto end = [&](double next) { return improved ? to_second_order(q.value, next) : next; };
   if constexpr (kind == DiagonalParameter::variance) {
     const double v = q.value;
-    if constexpr (natural) return {q.mean - a * v * slope.m, end(v - b * v * v * slope.twice_m)};
-    return {q.mean - a * slope.m, end(v - b / 2 * slope.twice_m)};
+    if constexpr (natural) return {q.mean - a * v * slope.m, v - b * v * v * slope.twice_m};
+    return {q.mean - a * slope.m, v - b / 2 * slope.twice_m};
   } else {
     const double p = q.value, v = 1 / p;
     if constexpr (natural) {
-      const double next = end(p + b * slope.twice_m);
+      const double whole = p + b * slope.twice_m, next = improved ? to_second_order(p, whole) : whole;
       return {q.mean - a * slope.m / next, next};
     }
-    const double next = end(p + 4 * b * v * slope.m * q.mean + 2 * b * v * v * slope.twice_m);
+    const double next = p + 4 * b * v * slope.m * q.mean + 2 * b * v * v * slope.twice_m;
     return {(p * q.mean - a * v * slope.m) / next, next};
   }
 }
 
 /// The smallest part of the former parameter that a whole step would keep.
-template <DiagonalParameter kind, Descent descent, bool improved, class T>
+template <DiagonalParameter kind, Descent descent, bool improved = false, class T>
 double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
   const auto size = static_cast<Index>(mean.size());
   const bool has_kl = !step.prior_precision.empty();
@@ -76,12 +75,6 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
   return smallest.load();
 }
 
-template <DiagonalParameter kind, Descent descent, class T>
-double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
-  return step.improved ? take<kind, descent, true>(step, mean, next)
-                       : take<kind, descent, false>(step, mean, next);
-}
-
 }  // namespace
 
 template <class T>
@@ -89,10 +82,11 @@ double take_diagonal(const DiagonalStep<T>& step, bool shorten, std::span<T> mea
   using enum DiagonalParameter;
   using enum Descent;
   const bool is_natural = step.descent == natural;
-  const double kept = step.parameter == precision ? is_natural ? take<precision, natural>(step, mean, next)
-                                                               : take<precision, plain>(step, mean, next)
-                      : is_natural ? take<variance, natural>(step, mean, next)
-                                                  : take<variance, plain>(step, mean, next);
+  const double kept = step.parameter == variance ? is_natural ? take<variance, natural>(step, mean, next)
+                                                              : take<variance, plain>(step, mean, next)
+                      : !is_natural ? take<precision, plain>(step, mean, next)
+                      : step.improved            ? take<precision, natural, true>(step, mean, next)
+                                                 : take<precision, natural>(step, mean, next);
   return shortened(kept, shorten);
 }
 

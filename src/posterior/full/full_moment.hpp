@@ -49,7 +49,7 @@ class FullMomentPosterior final : public Posterior<T> {
 
  private:
   bool reduces(const StepSize& step) const {
-    return step.has_rows && step.rows.count < this->dimension_ && !step.leaves_prior && !step.improved;
+    return step.has_rows && step.rows.count < this->dimension_ && !step.leaves_prior;
   }
   double take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_plain(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);

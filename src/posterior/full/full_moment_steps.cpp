@@ -110,7 +110,6 @@ double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const Pos
   std::copy_n(old.matrix().data, next.size(), next.data);
   gemm(Op::none, Op::none, -step.curvature_rate, old.matrix(), product, kl ? 1 + step.curvature_rate : 1,
        next);
-  if (step.improves(false)) improve(covariance_, old, workspace.dense);
   return settle(covariance_, old, step.may_shorten(), workspace.dense);
 }
 
@@ -131,7 +130,6 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
       add_prior_diagonal(step.prior_precision, -half, next);
     add_inverse(old, half, square, next);
   }
-  if (step.improves(false)) improve(covariance_, old, workspace.dense);
   return settle(covariance_, old, step.may_shorten(), workspace.dense);
 }
 

@@ -42,7 +42,7 @@ template <class T>
 bool FullPosterior<T>::suits_columns(const StepSize& step, FactorUpdate update) const {
   if (step.leaves_prior || !step.has_rows) return false;
   return step.descent == Descent::natural ? suits_rotations(this->dimension_, step.rows.count, update)
-                                          : !step.improved && step.rows.count + 2 < this->dimension_;
+                                          : step.rows.count + 2 < this->dimension_;
 }
 
 /// Natural steps from rows keep at least the share 1 - b of the precision, so that most leave no doubt.
@@ -97,7 +97,7 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
     copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
     if (kl) add_prior(step, rate, precision_.matrix());
     add_curvature(step.curvature, rate, precision_.matrix(), workspace);
-    if (step.improves(true)) improve(precision_, from.precision_, scratch);
+    if (step.improves()) improve(precision_, from.precision_, scratch);
     part = settle(precision_, from.precision_, step.may_shorten(), scratch);
   }
   if (step.m.empty()) {
@@ -176,7 +176,6 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  if (step.improves(true)) improve(precision_, from.precision_, workspace.dense);
   return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
 }
 

@@ -77,7 +77,7 @@ double LowRankPosterior<T>::take_diagonal(const PosteriorStep<T>& step, UpdateWo
                                              : step.prior_precision;
   const double part =
       bdl::take_diagonal<T>({DiagonalParameter::precision, step.descent, step.mean_rate, step.curvature_rate,
-                             old.mean(), old.d(), step.m, d, prior, step.improves(true)},
+                             old.mean(), old.d(), step.m, d, prior, step.improves()},
                             step.may_shorten(), this->mean(), d);
   factorize(workspace.scratch.tall);
   return part;

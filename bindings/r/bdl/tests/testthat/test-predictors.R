@@ -97,12 +97,12 @@ test_that("ensembles predict the equal mixture of their members", {
   draws <- predict(ensemble, x, "draws")
   expect_identical(dim(draws), c(5L, 2L, 27L))
   expect_identical(draws[, , 10:18], predict(alone[[2]], x, "draws"))
-  expect_error(bdl_predictor(models, posteriors[1:2]), "as many handles", class = "bdl_invalid_argument")
-  expect_error(bdl_predictor(list(), list()), class = "bdl_invalid_argument")
+  expect_error(bdl_predictor(models, posteriors[1:2]), "as many handles", class = "bdl_error_invalid_argument")
+  expect_error(bdl_predictor(list(), list()), class = "bdl_error_invalid_argument")
   expect_error(bdl_predictor(list(models[[1]], 3), posteriors[1:2]), "bdl_model handle")
   other <- bdl_model(c(2, 1))
   expect_error(bdl_predictor(list(models[[1]], other), list(posteriors[[1]], bdl_posterior(other, 0))), "member 1",
-               class = "bdl_shape")
+               class = "bdl_error_shape")
 })
 
 test_that("ensembles keep the functions of models of one's own", {
