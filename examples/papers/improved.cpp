@@ -34,38 +34,28 @@ constexpr Set sets[] = {
     {"usps", "usps/zip.train.gz", BDL_CATEGORICAL, 10, Set::labelled, 2000},
 };
 
-enum class Family { diagonal, full, full_moment, diagonal_moment };
 struct Learner {
   const char *name, *method;
-  Family family;
+  bool is_full;  ///< else diagonal
   bool is_stream;
   int64_t hidden;  ///< 0: a generalised linear model
   int64_t most;    ///< parameters that it is for
   const char* options;
 };
 constexpr Learner learners[] = {
-    {"von, linear", "von", Family::diagonal, false, 0, 5000, ""},
-    {"von, network", "von", Family::diagonal, false, 20, 1000, ""},
-    {"von-full, linear", "von-full", Family::full, false, 0, 300, ""},
-    {"von-full, network", "von-full", Family::full, false, 10, 300, ""},
-    {"mc-reparam, linear", "slang", Family::diagonal, false, 0, 5000,
-     "curvature=mc-reparam samples=4 momentum=0"},
-    {"mc-reparam, network", "slang", Family::diagonal, false, 20, 10000,
-     "curvature=mc-reparam samples=4 momentum=0"},
-    {"diagonal-moment mc-hess, network", "slang", Family::diagonal_moment, false, 20, 1000,
-     "curvature=mc-hess"},
-    {"full-moment mc-hess, network", "slang", Family::full_moment, false, 10, 300, "curvature=mc-hess"},
-    {"rvga, linear", "rvga", Family::full, true, 0, 300, "samples=10"},
-    {"rvga, network", "rvga", Family::full, true, 10, 300, "samples=10"},
-    {"blr mc-hess full, network", "blr", Family::full, true, 10, 300, "curvature=mc-hess samples=10"},
-    {"bong mc-hess diagonal, network", "bong", Family::diagonal, true, 20, 1000,
-     "curvature=mc-hess samples=10"},
-    {"bong mc-reparam, linear", "bong", Family::diagonal, true, 0, 5000, "curvature=mc-reparam samples=10"},
-    {"bong mc-reparam, network", "bong", Family::diagonal, true, 20, 10000,
-     "curvature=mc-reparam samples=10"},
-    {"blr mc-reparam, network", "blr", Family::diagonal, true, 20, 10000, "curvature=mc-reparam samples=10"},
-    {"bong lin-hess diagonal-moment, network", "bong", Family::diagonal_moment, true, 20, 10000, ""},
-    {"bong lin-hess full-moment, network", "bong", Family::full_moment, true, 10, 300, ""},
+    {"von, linear", "von", false, false, 0, 5000, ""},
+    {"von, network", "von", false, false, 20, 1000, ""},
+    {"von-full, linear", "von-full", true, false, 0, 300, ""},
+    {"von-full, network", "von-full", true, false, 10, 300, ""},
+    {"mc-reparam, linear", "slang", false, false, 0, 5000, "curvature=mc-reparam samples=4 momentum=0"},
+    {"mc-reparam, network", "slang", false, false, 20, 10000, "curvature=mc-reparam samples=4 momentum=0"},
+    {"rvga, linear", "rvga", true, true, 0, 300, "samples=10"},
+    {"rvga, network", "rvga", true, true, 10, 300, "samples=10"},
+    {"blr mc-hess full, network", "blr", true, true, 10, 300, "curvature=mc-hess samples=10"},
+    {"bong mc-hess diagonal, network", "bong", false, true, 20, 1000, "curvature=mc-hess samples=10"},
+    {"bong mc-reparam, linear", "bong", false, true, 0, 5000, "curvature=mc-reparam samples=10"},
+    {"bong mc-reparam, network", "bong", false, true, 20, 10000, "curvature=mc-reparam samples=10"},
+    {"blr mc-reparam, network", "blr", false, true, 20, 10000, "curvature=mc-reparam samples=10"},
 };
 
 /// The rows of a packed file; y last.
@@ -121,12 +111,10 @@ support::Model create_model(const Set& set, const Learner& learner, int64_t inpu
   return support::Model(model);
 }
 
-support::Posterior create_posterior(Family family, int64_t d) {
+support::Posterior create_posterior(bool is_full, int64_t d) {
   bdl_posterior* q = nullptr;
-  check(family == Family::diagonal      ? bdl_posterior_create_low_rank(BDL_F64, d, 0, &q)
-        : family == Family::full        ? bdl_posterior_create_full(BDL_F64, d, &q)
-        : family == Family::full_moment ? bdl_posterior_create_full_moment(BDL_F64, d, &q)
-                                        : bdl_posterior_create_diagonal_moment(BDL_F64, d, &q));
+  check(is_full ? bdl_posterior_create_full(BDL_F64, d, &q)
+                : bdl_posterior_create_low_rank(BDL_F64, d, 0, &q));
   return support::Posterior(q);
 }
 
@@ -149,7 +137,7 @@ void run(const Set& set, const Learner& learner, const support::Data& all, int64
     const int64_t d = bdl_model_parameters(model.get());
     if (d > learner.most) return;
     check(bdl_model_standardize(model.get(), train.all_inputs(), train.all_targets()));
-    const support::Posterior q = create_posterior(learner.family, d);
+    const support::Posterior q = create_posterior(learner.is_full, d);
     bdl_optimizer* handle = nullptr;
     check(bdl_optimizer_create(model.get(), q.get(), learner.method, learner.is_stream ? 1 : train.rows(),
                                &handle));

@@ -76,7 +76,8 @@ void test_training_is_that_of_fewer_outputs(void**) {
   }
 }
 
-/// Weights of heads whose task has not come stay what the prior says, exactly.
+/// Weights of heads whose task has not come stay what the prior says, exactly, where training goes on from
+/// it.
 void test_other_heads_stay_at_the_prior(void**) {
   const Model model = make_mlp(BDL_F64, {features, 3, outputs}, BDL_CATEGORICAL);
   const int64_t d = bdl_model_parameters(model.get());
@@ -92,7 +93,9 @@ void test_other_heads_stay_at_the_prior(void**) {
   set_classes(model, {0, 1});
   const Task task(0);
   for (const char* method : {"slang-ggn", "von"}) {
-    const Posterior q = make_posterior(BDL_F64, d, 0);
+    bdl_posterior* copy = nullptr;
+    OK(bdl_posterior_copy(prior.get(), &copy));
+    const Posterior q(copy);
     const Optimizer optimizer = make_optimizer(model, q, examples, method);
     OK(bdl_optimizer_set_prior_posterior(optimizer.get(), prior.get()));
     OK(bdl_optimizer_fit(optimizer.get(), task.inputs(), task.labels(), 20, nullptr, nullptr));
@@ -184,7 +187,11 @@ void test_copies_and_files_have_the_classes(void**) {
 
 void test_streams_learn_heads(void**) {
   const Model model = make_mlp(BDL_F64, {features, outputs}, BDL_CATEGORICAL);
-  const Posterior q = make_posterior(BDL_F64, bdl_model_parameters(model.get()), FULL);
+  constexpr std::size_t d = outputs * (features + 1);
+  const Posterior q = make_posterior(BDL_F64, d, FULL);
+  Vector zero(d), identity(d * d);
+  for (std::size_t i = 0; i < d; ++i) identity[i * (d + 1)] = 1;
+  OK(bdl_posterior_set_full(q.get(), bdl_f64(zero.data(), 1, d), bdl_f64(identity.data(), d, d)));
   const Optimizer optimizer = make_optimizer(model, q, 1, "bong");
   for (const int first : {0, 2}) {
     const Task task(first);

@@ -52,30 +52,35 @@ void conjugate_models_end_where_they_did(void**) {
     }
 }
 
-/// automatic: improved in batches, where that can be, and shortened in streams.
-void batches_improve_and_streams_shorten(void**) {
+/// automatic is improved with mc-reparam, and in batches with mc-hess of diagonal posteriors; else shorten.
+void automatic_takes_what_is_better(void**) {
   Random random(6);
   const Dense x = random.normal(3, 20), y = random.normal(1, 20);
-  for (const FamilyKind& kind : {diagonal_kind, full_kind})
-    assert_same("batches", train(kind, "samples=2", 40, x, y, 5).precision,
-                train(kind, "samples=2 indefinite=improved", 40, x, y, 5).precision);
-  for (const FamilyKind& kind : {full_moment_kind, diagonal_moment_kind}) {
-    const Trained automatic = train(kind, "", 0.5, x, y),
-                  shortened = train(kind, "indefinite=shorten", 0.5, x, y);
-    assert_same("moments", automatic.precision, shortened.precision);
-    assert_true(automatic.shortened > 0 && automatic.shortened == shortened.shortened);
+  const auto batch = [&](const FamilyKind& kind, const char* options, const char* choice) {
+    return train(kind, std::string(options) + " samples=2 indefinite=" + choice, 0.5, x, y, 5).precision;
+  };
+  for (const char* estimate : {"mc-hess", "mc-reparam"}) {
+    const std::string options = std::string("curvature=") + estimate;
+    const Dense automatic = batch(diagonal_kind, options.c_str(), "automatic");
+    assert_same("diagonal", automatic, batch(diagonal_kind, options.c_str(), "improved"));
+    assert_true(max_abs(automatic - batch(diagonal_kind, options.c_str(), "shorten")) > 1e-6);
   }
+  for (const FamilyKind& kind : {full_kind, full_moment_kind, diagonal_moment_kind})
+    assert_same(kind.name, batch(kind, "", "automatic"), batch(kind, "", "shorten"));
   const auto model = make_network<double>({3, 1}, Likelihood(BDL_BERNOULLI, 1));
-  Dense precision[2];
-  for (const Indefinite choice : {Indefinite::automatic, Indefinite::shorten}) {
-    Options options = stream_options(Rule::bong, EstimateKind::mc_hess);
+  const auto stream = [&](EstimateKind estimate, Indefinite choice) {
+    Options options = stream_options(Rule::bong, estimate);
     options.learning_rate = 1;
     options.indefinite = choice;
-    Learner<double> learner(model, random_prior<double>(full_kind, 4, 3), options);
+    Learner<double> learner(model, random_prior<double>(diagonal_kind, 4, 3), options);
     learner.observe(transposed(x), Dense(20, 1, 1));
-    precision[choice == Indefinite::shorten] = learner.precision();
-  }
-  assert_same("streams", precision[0], precision[1]);
+    return learner.precision();
+  };
+  assert_same("mc-hess", stream(EstimateKind::mc_hess, Indefinite::automatic),
+              stream(EstimateKind::mc_hess, Indefinite::shorten));
+  const Dense pathwise = stream(EstimateKind::mc_reparam, Indefinite::automatic);
+  assert_same("mc-reparam", pathwise, stream(EstimateKind::mc_reparam, Indefinite::improved));
+  assert_true(max_abs(pathwise - stream(EstimateKind::mc_reparam, Indefinite::shorten)) > 1e-6);
 }
 
 template <class T>
@@ -137,7 +142,7 @@ void what_does_not_go_together_is_refused(void**) {
 int test_improved_rule() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(conjugate_models_end_where_they_did),
-      cmocka_unit_test(batches_improve_and_streams_shorten),
+      cmocka_unit_test(automatic_takes_what_is_better),
       BOTH(streams_shorten_nothing),
       cmocka_unit_test(what_does_not_go_together_is_refused),
   };

@@ -21,10 +21,15 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool onlin
   return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
 
-/// What option "indefinite" means: steps that cannot be improved are shortened, too.
-Indefinite indefinite(const Options& options, bool online) {
+/// What option "indefinite" means for a posterior: improved where that was measured to be better
+/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+template <class T>
+Indefinite indefinite(const Options& options, const Posterior<T>& q, bool online) {
   if (options.indefinite != Indefinite::automatic) return options.indefinite;
-  return online ? Indefinite::shorten : Indefinite::improved;
+  const EstimateKind kind = options.curvature;
+  const bool is_better =
+      kind == EstimateKind::mc_reparam || (kind == EstimateKind::mc_hess && !online && q.is_diagonal());
+  return is_better ? Indefinite::improved : Indefinite::shorten;
 }
 
 /// Inner iterations after the first leave the prior.
@@ -55,7 +60,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   step.mean_update = mean_update(options, from, online);
   step.low_rank_update = options.low_rank_update;
   step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
-  step.indefinite = indefinite(options, online);
+  step.indefinite = indefinite(options, from, online);
   step.projection = projection_options(options);
   step.random = random;
   return step;
