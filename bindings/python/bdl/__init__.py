@@ -64,6 +64,8 @@ if _TYPE_CHECKING:
         BayesianGLM,
         BayesianMLPClassifier,
         BayesianMLPRegressor,
+        DeepEnsembleClassifier,
+        DeepEnsembleRegressor,
     )
 
 __version__ = _version()
@@ -77,6 +79,8 @@ _estimators = (
     "BayesianGLM",
     "BayesianMLPClassifier",
     "BayesianMLPRegressor",
+    "DeepEnsembleClassifier",
+    "DeepEnsembleRegressor",
 )
 
 

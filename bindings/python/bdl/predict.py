@@ -1,10 +1,10 @@
-"""Predictive distributions of a model under a posterior. All take the data x, a method and, for Monte-Carlo methods, the
-number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes those once."""
+"""Predictive distributions of a model under a posterior, or of a deep ensemble: lists of both. All take the data x, a method and,
+for Monte-Carlo methods, the number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes
+those once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence, Union
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from .posterior import Posterior
 from .tables import defaults
 
 _SAMPLES, _SEED = int(defaults["samples"]), int(defaults["seed"])
+
+# One, or the members of a deep ensemble.
+Models = Union[Model, Sequence[Model]]
+Posteriors = Union[Posterior, Sequence[Posterior]]
 
 
 class Prediction(NamedTuple):
@@ -159,8 +163,8 @@ class Predictor(Handle, _Predictions):
 
     def __init__(
         self,
-        model: Model | Sequence[Model],
-        posterior: Posterior | Sequence[Posterior],
+        model: Models,
+        posterior: Posteriors,
         method: str = "monte_carlo",
         samples: int = _SAMPLES,
         seed: int = _SEED,
@@ -193,8 +197,14 @@ class Predictor(Handle, _Predictions):
         raise UnsupportedError("a predictor cannot be pickled: model and posterior can")
 
 
+def _asked(model: Models, posterior: Posteriors, method: str, samples: int, seed: int) -> _Predictions:
+    if isinstance(model, Model) and isinstance(posterior, Posterior):
+        return _Once(model, posterior, method, samples, seed)
+    return Predictor(model, posterior, method, samples, seed)
+
+
 def predict(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> Prediction:
     """Mean of y, its variance from not knowing theta, and that of the noise.
 
@@ -203,12 +213,12 @@ def predict(
     >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
     array([[6.]])
     """
-    return _Once(model, posterior, method, samples, seed).predict(x)
+    return _asked(model, posterior, method, samples, seed).predict(x)
 
 
 def predict_quantiles(
-    model: Model,
-    posterior: Posterior,
+    model: Models,
+    posterior: Posteriors,
     x: Any,
     levels: Any,
     method: str = "monte_carlo",
@@ -216,12 +226,12 @@ def predict_quantiles(
     seed: int = _SEED,
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
-    return _Once(model, posterior, method, samples, seed).predict_quantiles(x, levels)
+    return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
 
 
 def predict_interval(
-    model: Model,
-    posterior: Posterior,
+    model: Models,
+    posterior: Posteriors,
     x: Any,
     probability: float = 0.95,
     method: str = "monte_carlo",
@@ -229,30 +239,30 @@ def predict_interval(
     seed: int = _SEED,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
-    return _Once(model, posterior, method, samples, seed).predict_interval(x, probability)
+    return _asked(model, posterior, method, samples, seed).predict_interval(x, probability)
 
 
 def predict_classes(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> ClassPrediction:
     """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
-    return _Once(model, posterior, method, samples, seed).predict_classes(x)
+    return _asked(model, posterior, method, samples, seed).predict_classes(x)
 
 
 def predict_log_density(
-    model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> np.ndarray:
     """log p(y_i | x_i) of each example, in nats."""
-    return _Once(model, posterior, method, samples, seed).predict_log_density(x, y)
+    return _asked(model, posterior, method, samples, seed).predict_log_density(x, y)
 
 
 def predict_draws(
-    model: Model, posterior: Posterior, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
+    model: Models, posterior: Posteriors, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
 ) -> np.ndarray:
     """Draws of y, of shape (n, targets, samples)."""
-    return _Once(model, posterior, method, samples, seed).predict_draws(x)
+    return _asked(model, posterior, method, samples, seed).predict_draws(x)
 
 
-def predict_output_distribution(model: Model, posterior: Posterior, x: Any) -> tuple[np.ndarray, np.ndarray]:
+def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
-    return _Once(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
+    return _asked(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
