@@ -270,3 +270,18 @@ function predict_outputs(p::Asked, X)
     ask(p, once, LibBDL.bdl_predictor_output_distribution, (x,), look(mean), as_rows(covariance))
     return (mean = mean, covariance = reshape(covariance, C, C, :))
 end
+
+# Models and posteriors of a deep ensemble.
+const Models = AbstractVector{Model}
+const Posteriors = AbstractVector{<:Posterior}
+
+predict(models::Models, posteriors::Posteriors, X; how...) = predict(Predictor(models, posteriors; how...), X)
+predict_quantiles(models::Models, posteriors::Posteriors, X, levels; how...) =
+    predict_quantiles(Predictor(models, posteriors; how...), X, levels)
+predict_interval(models::Models, posteriors::Posteriors, X, probability; how...) =
+    predict_interval(Predictor(models, posteriors; how...), X, probability)
+predict_classes(models::Models, posteriors::Posteriors, X; how...) = predict_classes(Predictor(models, posteriors; how...), X)
+predict_log_density(models::Models, posteriors::Posteriors, X, y; how...) =
+    predict_log_density(Predictor(models, posteriors; how...), X, y)
+predict_draws(models::Models, posteriors::Posteriors, X, samples::Integer; how...) =
+    predict_draws(Predictor(models, posteriors; samples = samples, how...), X)

@@ -93,3 +93,23 @@ let model = Model((2, 4); likelihood = :categorical)
     @test_throws UnsupportedError set_classes!(Model((2, 1)), [0, 1])
     @test classes(set_classes!(model, nothing)) == 0:3
 end
+
+# A vector of fitted estimators is a deep ensemble.
+let x = 4 .* rand(50, 1) .- 2, y = sin.(2 .* vec(x)) .+ 0.1 .* randn(50)
+    members = [fit(BayesianMLP, x, y; hidden = (6,), epochs = 20, samples = 10, seed = j, progress = false) for j in 1:3]
+    each = [predict(m, x; method = :plug_in) for m in members]
+    center = sum(each) ./ 3
+    p = predict(members, x; std = true, method = :plug_in)
+    @test p.mean ≈ center rtol = 1e-12
+    noise = sum(predict(m.model, m.posterior, x; method = :plug_in).noise_variance for m in members) ./ 3
+    @test p.std ≈ sqrt.(vec(noise) .+ sum((e .- center) .^ 2 for e in each) ./ 3) rtol = 1e-12
+    limits = predict(members, x; interval = 0.9)
+    @test all(limits.lower .< limits.upper)
+    @test size(predict(members, x; kind = :draws), 1) == 50 && size(predict(members, x; kind = :quantile), 1) == 50
+    @test_throws InvalidArgumentError predict(typeof(members)(), x)
+    labels = [v > 0 ? "high" : "low" for v in vec(x)]
+    classifiers = [fit(BayesianMLP, x, labels; hidden = (4,), method = "map", epochs = 30, seed = j, progress = false) for j in 1:2]
+    @test predict(classifiers, x; kind = :prob) ≈ sum(predict(m, x; kind = :prob) for m in classifiers) ./ 2 rtol = 1e-12
+    @test mean(predict(classifiers, x) .== labels) > 0.9
+    @test_throws InvalidArgumentError predict([members[1], classifiers[1]], x)
+end
