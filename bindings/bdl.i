@@ -68,9 +68,6 @@
 %clear double *kl;
 #endif
 %include "bdl/online.h"
-#ifndef BDL_TREE
-%ignore bdl_predictor_create_ensemble;  /* lists of handles */
-#endif
 %include "bdl/predict.h"
 %include "bdl/metrics.h"
 %include "bdl/search.h"

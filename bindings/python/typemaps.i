@@ -171,6 +171,16 @@ static PyObject* own_communicator(PyObject* address) {
 }
 %}
 
+/* A sequence of tuples (model, posterior). */
+%typemap(in) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) (Members members = {0}) {
+  if (members_argument($input, "$symname: members", &members) < 0) SWIG_fail;
+  $1 = ($1_ltype)members.models;
+  $2 = ($2_ltype)members.posteriors;
+  $3 = members.count;
+}
+%typemap(argout) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) "";
+%typemap(freearg) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) { members_release(&members$argnum); }
+
 /* Tells an optimizer's handle what its calls change as well. */
 %inline %{
 static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterior) {

@@ -99,7 +99,7 @@ BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
 %typemap(in) bdl_matrix { $1 = bdlr_matrix($input, 0, "$symname", "$1_name"); }
 %typemap(in) bdl_matrix parameters, bdl_matrix diagonal, bdl_matrix precision, bdl_matrix variance,
     bdl_matrix prior_precision, bdl_matrix input_mean, bdl_matrix input_scale, bdl_matrix target_mean,
-    bdl_matrix target_scale, bdl_matrix levels {
+    bdl_matrix target_scale, bdl_matrix levels, bdl_matrix classes {
   $1 = bdlr_matrix($input, 1, "$symname", "$1_name");
 }
 %typemap(in) bdl_matrix mean { /* of a posterior, or of predictions */
@@ -181,6 +181,16 @@ BDLR_HANDLE(bdl_optimizer, BDLR_OPTIMIZER)
 BDLR_HANDLE(bdl_predictor, BDLR_PREDICTOR)
 BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 BDLR_HANDLE(bdl_dataset, BDLR_DATASET)
+
+/* Members of an ensemble: a list of lists (model, posterior). */
+%typemap(in) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) (SEXP given) {
+  given = $input;
+  $1 = ($1_ltype)bdlr_members($input, (const bdl_posterior ***)&$2, &$3, "$symname", "members");
+}
+%typemap(argout) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) ""
+%typemap(freearg) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) {
+  bdlr_inherit_members(r_ans, given$argnum);
+}
 
 /* Callbacks. Functions that the library keeps are kept by the handle, once the call has succeeded. */
 %typemap(in) (bdl_progress_fn progress, void *user_data) {

@@ -270,6 +270,29 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
                                    int64_t* rows, int64_t* cols);
 
 /**
+ * Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
+ * others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
+ * a head for each task of continual learning: set a task's classes before you train on it, and before you
+ * predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+ * with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
+ * @param model   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+ * @param classes 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
+ * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
+ */
+BDL_API bdl_status bdl_model_set_classes(bdl_model* model, bdl_matrix classes);
+
+/** Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is
+ * categorical, and for NULL. Since 0.2. */
+BDL_API int64_t bdl_model_class_count(const bdl_model* model);
+
+/**
+ * Reads the classes of y. Since 0.2.
+ * @param model   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+ * @param classes receives 1 x bdl_model_class_count(): their numbers, ascending
+ */
+BDL_API bdl_status bdl_model_get_classes(const bdl_model* model, bdl_matrix_out classes);
+
+/**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
  * targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
  * precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option

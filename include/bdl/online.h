@@ -27,7 +27,9 @@
  * Positive definiteness: steps with exact Hessians, plain gradients and steps of moment families can lose it.
  * Such a step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the
  * former precision (of the covariance, in moment families), it leaves half. bdl_optimizer_shortened_steps()
- * counts them; option "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead.
+ * counts them; option "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead. With
+ * "improved", and with curvature "mc-reparam" by itself, natural steps of precisions are taken to second order,
+ * which never loses it (Lin, Schmidt, Khan 2020).
  */
 #ifndef BDL_ONLINE_H
 #define BDL_ONLINE_H

@@ -74,6 +74,10 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
     parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
     parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);
     parts.model->likelihood.learn_degrees_of_freedom(parts.noise.degrees);
+    if (parts.noise.classes.empty())
+      parts.model->likelihood.set_all_classes();
+    else
+      parts.model->likelihood.set_classes(parts.noise.classes);
   }
   if (model) *model = m.release();
   if (posterior) *posterior = q.release();

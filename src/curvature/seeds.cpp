@@ -92,9 +92,12 @@ void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrix
 
 /// The first class up to which the probabilities are more than `share` together.
 template <class T>
-Index drawn_class(const T* f, Index classes, double share) {
-  const auto top = static_cast<double>(*std::max_element(f, f + classes));
-  const auto mass = [&](Index k) { return std::exp(static_cast<double>(f[k]) - top); };
+Index drawn_class(const Likelihood& likelihood, const T* f, double share) {
+  const Index classes = likelihood.outputs();
+  const auto top = static_cast<double>(f[likelihood.top_class(f)]);
+  const auto mass = [&](Index k) {
+    return likelihood.has_class(k) ? std::exp(static_cast<double>(f[k]) - top) : 0;
+  };
   double all = 0;
   for (Index k = 0; k < classes; ++k) all += mass(k);
   Index k = 0;
@@ -115,7 +118,7 @@ void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, Co
     double number = 0, unused = 0;
     if (likelihood.kind() == BDL_CATEGORICAL) {
       fill_uniform<double>(stream, 0, {&number, 1}, 0, 1);
-      const T label = static_cast<T>(drawn_class(f.column_data(j), f.rows, number));
+      const T label = static_cast<T>(drawn_class(likelihood, f.column_data(j), number));
       likelihood.gradient(f.column_data(j), &label, seed.data());
       continue;
     }

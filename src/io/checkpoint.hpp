@@ -14,6 +14,7 @@ struct Noise {
   NoiseCovariance covariance;
   bool log_precision_is_free = true;
   double first_degrees = 4, degrees = 4;
+  std::vector<Index> classes;  ///< empty: all
 };
 
 /// What a file held; parts it lacks are null.

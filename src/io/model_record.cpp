@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr Index size_limit = INT32_MAX;
 constexpr const char* covariance_name = "model.noise_covariance";
+constexpr const char* classes_name = "model.classes";  // there if they are not all
 /// Mean and scale of x and y, there if they have been set.
 struct MomentNames {
   const char *mean, *scale;
@@ -104,6 +106,16 @@ NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
   }
 }
 
+/// Ascending, two or more.
+std::vector<Index> read_classes(const RecordReader& record, const Likelihood& likelihood) {
+  if (!record.has(classes_name)) return {};
+  std::vector<Index> classes = record.integers(classes_name, 0, likelihood.outputs() - 1);
+  if (likelihood.kind() != BDL_CATEGORICAL || classes.size() < 2 ||
+      std::ranges::adjacent_find(classes, std::greater_equal<>()) != classes.end())
+    fail(Status::ERROR_FORMAT, "field %s does not hold two or more ascending classes", classes_name);
+  return classes;
+}
+
 }  // namespace
 
 template <class T>
@@ -125,6 +137,11 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
+  if (model.likelihood.kind() == BDL_CATEGORICAL && model.likelihood.class_count() < model.outputs()) {
+    std::string words;
+    for (const Index c : model.likelihood.classes()) words += (words.empty() ? "" : " ") + std::to_string(c);
+    record.text(classes_name, words);
+  }
   if (graph) write_network(record, *graph);
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
@@ -159,7 +176,13 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  Noise noise{std::vector<double>(static_cast<std::size_t>(count)), origin, {}, true, 4, 4};
+  Noise noise{std::vector<double>(static_cast<std::size_t>(count)),
+              origin,
+              {},
+              true,
+              4,
+              4,
+              read_classes(record, likelihood)};
   record.positive_vector<double>("model.noise_precision", noise.precision);
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;

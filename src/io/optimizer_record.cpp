@@ -46,6 +46,7 @@ Options read_options(const RecordReader& record, Options options) {
   options.guard = options.start_share = 0;
   options.minibatches = 200;
   options.prior_scaling = PriorScaling::unit;
+  options.indefinite = Indefinite::shorten;
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;

@@ -32,17 +32,53 @@ double bernoulli_root(double f) {
   return std::max(half / (1 + half * half), 1e-15);
 }
 
+}  // namespace
+
+Likelihood::Likelihood(bdl_likelihood kind, Index outputs)
+    : kind_(kind), outputs_(outputs), class_count_(kind == BDL_CATEGORICAL ? outputs : 0) {}
+
+std::vector<Index> Likelihood::classes() const {
+  std::vector<Index> classes;
+  for (Index c = 0; c < outputs_ && kind_ == BDL_CATEGORICAL; ++c)
+    if (has_class(c)) classes.push_back(c);
+  return classes;
+}
+
+void Likelihood::set_classes(ConstSpan<Index> classes) {
+  std::vector<bool> has_class(static_cast<std::size_t>(outputs_));
+  for (const Index c : classes) has_class[static_cast<std::size_t>(c)] = true;
+  class_count_ = std::ranges::count(has_class, true);
+  has_class_ = std::move(has_class);
+  if (class_count_ == outputs_) has_class_.clear();
+}
+
+void Likelihood::set_all_classes() {
+  if (!has_class_.empty()) class_count_ = outputs_;
+  has_class_.clear();
+}
+
 template <class T>
-double log_sum_exp(const T* f, Index count) {
-  const double top = static_cast<double>(*std::max_element(f, f + count));
+Index Likelihood::top_class(const T* f) const {
+  Index top = -1;
+  for (Index k = 0; k < outputs_; ++k)
+    if (has_class(k) && (top < 0 || f[k] > f[top])) top = k;
+  return top;
+}
+
+template <class T>
+double Likelihood::normaliser(const T* f) const {
+  if (kind_ != BDL_CATEGORICAL) return 0;
+  const double top = static_cast<double>(f[top_class(f)]);
   double sum = 0;
-  for (Index k = 0; k < count; ++k) sum += std::exp(static_cast<double>(f[k]) - top);
+  for (Index k = 0; k < outputs_; ++k)
+    if (has_class(k)) sum += std::exp(static_cast<double>(f[k]) - top);
   return top + std::log(sum);
 }
 
-}  // namespace
-
-Likelihood::Likelihood(bdl_likelihood kind, Index outputs) : kind_(kind), outputs_(outputs) {}
+template <class T>
+double Likelihood::class_probability(const T* f, Index c, double normaliser) const {
+  return has_class(c) ? std::exp(static_cast<double>(f[c]) - normaliser) : 0;
+}
 
 void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origin) {
   noise_precision_.assign(values.begin(), values.end());
@@ -102,7 +138,9 @@ double Likelihood::log_density(const T* f, const T* y) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::log_density(*this, f, y);
   if (kind_ == BDL_STUDENT_T) return student_t::log_density(*this, f, y);
   if (kind_ == BDL_CATEGORICAL)
-    return static_cast<double>(f[static_cast<Index>(y[0])]) - log_sum_exp(f, outputs_);
+    return has_class(static_cast<Index>(y[0]))
+               ? static_cast<double>(f[static_cast<Index>(y[0])]) - normaliser(f)
+               : -HUGE_VAL;
   if (noise_covariance_.given()) return noise_covariance_.log_density(f, y);
   double sum = 0;
   for (Index c = 0; c < outputs_; ++c) {
@@ -124,7 +162,7 @@ template <class T>
 void Likelihood::moments(const T* f, double* mean, double* variance) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::moments(*this, f, mean, variance);
   if (kind_ == BDL_STUDENT_T) return student_t::moments(*this, f, mean, variance);
-  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  const double scale = normaliser(f);
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
     if (kind_ == BDL_GAUSSIAN) {
@@ -133,7 +171,7 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
     } else if (kind_ == BDL_POISSON) {
       mean[c] = variance[c] = std::exp(output);
     } else {
-      mean[c] = kind_ == BDL_BERNOULLI ? logistic(output) : std::exp(output - normaliser);
+      mean[c] = kind_ == BDL_BERNOULLI ? logistic(output) : class_probability(f, c, scale);
       variance[c] = mean[c] * (1 - mean[c]);
     }
   }
@@ -152,7 +190,7 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
     }
     return;
   }
-  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  const double scale = normaliser(f);
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
     double slope = 0;
@@ -164,7 +202,7 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
         slope = logistic(output) - static_cast<double>(y[c]);
         break;
       case BDL_CATEGORICAL:
-        slope = std::exp(output - normaliser) - (c == static_cast<Index>(y[0]) ? 1 : 0);
+        slope = class_probability(f, c, scale) - (c == static_cast<Index>(y[0]) ? 1 : 0);
         break;
       default:
         slope = std::exp(output) - static_cast<double>(y[c]);
@@ -182,10 +220,13 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
   if (kind_ == BDL_STUDENT_T) return student_t::information_root(*this, f, y, k, seed, coefficient);
   const double output = static_cast<double>(f[k]);
   if (kind_ == BDL_CATEGORICAL) {  // A = diag(sqrt p) - p sqrt(p)^T, z_k = (p_k - y_k) / sqrt(p_k)
-    const double normaliser = log_sum_exp(f, outputs_);
-    const double p = std::max(std::exp(output - normaliser), 1e-30), root = std::sqrt(p);
+    std::fill_n(seed, outputs_, T(0));
+    *coefficient = 0;
+    if (!has_class(k)) return;
+    const double scale = normaliser(f);
+    const double p = std::max(std::exp(output - scale), 1e-30), root = std::sqrt(p);
     for (Index c = 0; c < outputs_; ++c)
-      seed[c] = static_cast<T>(root * ((c == k ? 1 : 0) - std::exp(static_cast<double>(f[c]) - normaliser)));
+      if (has_class(c)) seed[c] = static_cast<T>(root * ((c == k ? 1 : 0) - class_probability(f, c, scale)));
     *coefficient = (p - (k == static_cast<Index>(y[0]) ? 1 : 0)) / root;
     return;
   }
@@ -216,7 +257,7 @@ template <class T>
 void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
   if (kind_ == BDL_HETEROSCEDASTIC) return heteroscedastic::hessian_terms(*this, f, y, h);
   if (kind_ == BDL_STUDENT_T) return student_t::hessian_terms(*this, f, y, h);
-  const double normaliser = kind_ == BDL_CATEGORICAL ? log_sum_exp(f, outputs_) : 0;
+  const double scale = normaliser(f);
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]);
     switch (kind_) {
@@ -227,7 +268,7 @@ void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
         h[c] = logistic(output) * logistic(-output);
         break;
       case BDL_CATEGORICAL:
-        h[c] = std::min(std::exp(output - normaliser), 1.0);  // h (1 - h) must not be negative
+        h[c] = std::min(class_probability(f, c, scale), 1.0);  // h (1 - h) must not be negative
         break;
       default:
         h[c] = std::exp(output);
@@ -259,6 +300,7 @@ void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
 }
 
 #define BDL_INSTANTIATE(T)                                                              \
+  template Index Likelihood::top_class(const T*) const;                                 \
   template double Likelihood::squared_error(const T*, const T*, Index) const;           \
   template double Likelihood::log_density(const T*, const T*) const;                    \
   template void Likelihood::moments(const T*, double*, double*) const;                  \

@@ -38,6 +38,18 @@ class Likelihood {
   bool log_precision_is_free() const { return log_precision_is_free_; }
   void free_log_precision(bool free) { log_precision_is_free_ = free; }
 
+  /// Of a categorical y: the classes that it is among, ascending; the others have probability 0. All, unless
+  /// they were set.
+  std::vector<Index> classes() const;
+  Index class_count() const { return class_count_; }
+  /// Two or more, in any order, of the outputs.
+  void set_classes(ConstSpan<Index> classes);
+  void set_all_classes();
+  bool has_class(Index c) const { return has_class_.empty() || has_class_[static_cast<std::size_t>(c)]; }
+  /// The most likely one.
+  template <class T>
+  Index top_class(const T* f) const;
+
   /// Gaussian noise precision: one value, or one per target.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
@@ -110,6 +122,15 @@ class Likelihood {
   bool log_precision_is_free_ = true;
   double first_degrees_ = 4, degrees_ = 4;
   NoiseCovariance noise_covariance_;
+  std::vector<bool> has_class_;  // empty: all
+  Index class_count_;
+
+  /// log sum_k e^f_k over the classes of y; 0 unless it is categorical.
+  template <class T>
+  double normaliser(const T* f) const;
+  /// e^(f_c - normaliser), 0 of other classes.
+  template <class T>
+  double class_probability(const T* f, Index c, double normaliser) const;
 };
 
 }  // namespace bdl

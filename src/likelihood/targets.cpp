@@ -16,7 +16,8 @@ bool is_target(const Likelihood& likelihood, double value) {
     case BDL_BERNOULLI:
       return is_label(value, 2);
     case BDL_CATEGORICAL:
-      return is_label(value, static_cast<double>(likelihood.outputs()));
+      return is_label(value, static_cast<double>(likelihood.outputs())) &&
+             likelihood.has_class(static_cast<Index>(value));
     case BDL_GAUSSIAN:
     case BDL_HETEROSCEDASTIC:
     case BDL_STUDENT_T:
@@ -31,7 +32,8 @@ const char* target_range(const Likelihood& likelihood) {
     case BDL_BERNOULLI:
       return "0 or 1";
     case BDL_CATEGORICAL:
-      return "a class number below the number of outputs";
+      return likelihood.class_count() < likelihood.outputs() ? "one of the classes that the model was set"
+                                                             : "a class number below the number of outputs";
     case BDL_GAUSSIAN:
     case BDL_HETEROSCEDASTIC:
     case BDL_STUDENT_T:

@@ -31,7 +31,7 @@ enum class MeanUpdateOption { automatic, projected, unprojected };
 /// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
 enum class LowRankUpdate { projected, moving_average };
 
-enum class Indefinite { shorten, error };
+enum class Indefinite { automatic, shorten, error, improved };
 enum class MatrixGradient { symmetric, unsymmetric };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };

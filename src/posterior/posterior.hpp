@@ -57,10 +57,17 @@ struct PosteriorStep {
   /// BONG code has it (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"); for
   /// comparisons.
   bool unsymmetric = false;
-  bool shorten = true;  ///< a step that would lose positive definiteness is shortened, not refused
+  Indefinite indefinite =
+      Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
   ProjectionOptions projection{};
   StreamKey random{};  ///< directions of the randomized projection
 
+  bool may_shorten() const { return indefinite != Indefinite::error; }
+  /// A natural step of a precision is taken to second order (docs/mathematics/guard.md, "The improved
+  /// Bayesian learning rule"), unless it is by rows, by which none is lost.
+  bool improves() const {
+    return indefinite == Indefinite::improved && descent == Descent::natural && !curvature.rows;
+  }
   bool has_kl() const { return prior || !prior_precision.empty(); }
   /// Lambda_0 = Lambda, as in the first inner iteration of an observation.
   bool at_prior() const { return prior == &from; }

@@ -10,12 +10,15 @@
 namespace bdl {
 namespace {
 
-/// The class whose cumulative probability first exceeds u.
+/// The class whose cumulative probability first exceeds u; the last that has any where rounding leaves none.
 double class_at(ConstSpan<double> probabilities, double u) {
   double sum = 0;
-  for (std::size_t c = 0; c + 1 < probabilities.size(); ++c)
+  std::size_t last = 0;
+  for (std::size_t c = 0; c < probabilities.size(); ++c) {
     if (u < (sum += probabilities[c])) return static_cast<double>(c);
-  return static_cast<double>(probabilities.size() - 1);
+    if (probabilities[c] > 0) last = c;
+  }
+  return static_cast<double>(last);
 }
 
 /// Draws of y given f, each the inverse of a distribution function at its own random number.

@@ -53,16 +53,20 @@ outputs |= {f"bdl_{handle}**" for handle in handles}
 # What bdl.i asks for: whether these outputs are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl", "bdl_optimizer_elbo_dataset": "kl"}
+# Lists of models, posteriors and their count are one list of pairs.
+lists = {"bdl_predictor_create_ensemble": "models method samples seed"}
 # Arguments that belong to the one before them.
 companions = {"size_count", "row_count", "col_count", "count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
-hidden = {"bdl_set_interrupt", "bdl_predictor_create_ensemble"} | {f"bdl_{handle}_free" for handle in handles}
+hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in handles}
 
 
 def host_arguments(function):
     """The arguments that Python and R hand over."""
     keep = wanted.get(function.name, "").split()
+    if function.name in lists:
+        return lists[function.name].split()
     return [
         p.name
         for p in function.parameters

@@ -208,6 +208,38 @@ static void test_evaluation(void** state) {
   trained_free(&t);
 }
 
+static void test_classes_of_y(void** state) {
+  trained t = trained_create(BDL_F64, BDL_CATEGORICAL, 2), other = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  const double beyond[] = {0, 3}, negative[] = {0, -1}, half[] = {0.5, 1}, none[] = {NAN, 1},
+               twice[] = {2, 0, 2};
+  (void)state;
+  watch(&other);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "the likelihood is not BDL_CATEGORICAL",
+          bdl_model_set_classes(other.model, bdl_f64(twice, 1, 2)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "not BDL_CATEGORICAL", bdl_model_set_classes(other.model, bdl_none()));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "not BDL_CATEGORICAL", bdl_model_get_classes(other.model, into(1, 2)));
+  assert_int_equal(bdl_model_class_count(other.model), 0);
+  assert_int_equal(bdl_model_class_count(NULL), 0);
+  watch(&t);
+  REFUSED(INVALID, "model is NULL", bdl_model_set_classes(NULL, bdl_f64(twice, 1, 2)));
+  REFUSED(INVALID, "model is NULL", bdl_model_get_classes(NULL, into(1, 3)));
+  REFUSED(BDL_ERROR_SHAPE, "classes has 2 rows, expected 1",
+          bdl_model_set_classes(t.model, bdl_f64(half, 2, 1)));
+  REFUSES_OUTPUTS("classes", 1, 3, bdl_model_get_classes(t.model, wrong));
+  REFUSED(INVALID, "classes has 3 at column 1, expected a class number, 0 to 2",
+          bdl_model_set_classes(t.model, bdl_f64(beyond, 1, 2)));
+  REFUSED(INVALID, "classes has -1 at column 1", bdl_model_set_classes(t.model, bdl_f64(negative, 1, 2)));
+  REFUSED(INVALID, "classes has 0.5 at column 0", bdl_model_set_classes(t.model, bdl_f64(half, 1, 2)));
+  REFUSED(BDL_ERROR_NOT_FINITE, "classes is not finite at row 0, column 0",
+          bdl_model_set_classes(t.model, bdl_f64(none, 1, 2)));
+  REFUSED(INVALID, "classes has 2 twice", bdl_model_set_classes(t.model, bdl_f64(twice, 1, 3)));
+  REFUSED(INVALID, "classes has 1 numbers, expected 2 or more, or bdl_none()",
+          bdl_model_set_classes(t.model, bdl_f64(twice, 1, 1)));
+  assert_int_equal(bdl_model_class_count(t.model), 3);
+  trained_free(&t);
+  trained_free(&other);
+}
+
 /* Parameters that overflow the network's arithmetic are named by output and example. */
 static void test_overflow(void** state) {
   trained t = trained_create(BDL_F32, BDL_GAUSSIAN, 2);
@@ -245,11 +277,11 @@ static void test_published_networks(void** state) {
 
 int test_errors_model(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create_mlp),        cmocka_unit_test(test_create_user),
-      cmocka_unit_test(test_struct_sizes),      cmocka_unit_test(test_copy),
-      cmocka_unit_test(test_null_model),        cmocka_unit_test(test_block),
-      cmocka_unit_test(test_noise_precision),   cmocka_unit_test(test_initialize),
-      cmocka_unit_test(test_evaluation),        cmocka_unit_test(test_overflow),
-      cmocka_unit_test(test_published_networks)};
+      cmocka_unit_test(test_create_mlp),      cmocka_unit_test(test_create_user),
+      cmocka_unit_test(test_struct_sizes),    cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_null_model),      cmocka_unit_test(test_block),
+      cmocka_unit_test(test_noise_precision), cmocka_unit_test(test_initialize),
+      cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_classes_of_y),    cmocka_unit_test(test_published_networks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

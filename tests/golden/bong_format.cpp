@@ -40,7 +40,8 @@ Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Js
   Owned<bdl_optimizer> owned(o, bdl_optimizer_free);
   check(bdl_optimizer_set_choice(o, "curvature", algorithm.estimator.c_str()));
   check(bdl_optimizer_set_double(o, "learning_rate", alpha));
-  check(bdl_optimizer_set_double(o, "guard", 0));  // the published algorithms have no line search
+  check(bdl_optimizer_set_double(o, "guard", 0));  // the published algorithms have no line search,
+  check(bdl_optimizer_set_choice(o, "indefinite", "shorten"));  // nor steps to second order
   check(bdl_optimizer_set_int(o, "samples", problem.at("S").get<std::int64_t>()));
   if (algorithm.is("literal")) {
     check(bdl_optimizer_set_choice(o, "matrix_gradient", "unsymmetric"));

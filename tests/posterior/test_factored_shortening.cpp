@@ -53,7 +53,7 @@ Parts check(FactoredProblem<T>& p, Descent descent) {
   for (Index i = 0; i < got.d.rows; ++i)
     if (parts.of[static_cast<std::size_t>(i)] < 1)
       assert_near("kept", stepped(p.family, got)(i, 0) / stepped(p.family, p.from)(i, 0), shortened_to, 1e-5);
-  step.shorten = false;
+  step.indefinite = Indefinite::error;
   if (parts.count > 0)
     expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
   else
@@ -123,7 +123,7 @@ void low_rank_descent_is_shortened_as_a_whole(void**) {
         assert_close("mean", got.mean, expected.mean, tolerance);
         assert_close("U", got.u, expected.u, tolerance);
         assert_close("d", got.d, expected.d, tolerance);
-        step.shorten = false;
+        step.indefinite = Indefinite::error;
         if (part < 1)
           expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
         found += part < 1 ? 1 : 0;

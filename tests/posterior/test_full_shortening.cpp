@@ -48,7 +48,7 @@ int check(Family family, Descent descent, PriorForm prior, CurvatureForm curvatu
                   tolerance);
       assert_close("precision", got.precision, expected.precision, tolerance);
       assert_close("mean", got.mean, expected.mean, tolerance);
-      step.shorten = false;
+      step.indefinite = Indefinite::error;
       expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
     }
   }

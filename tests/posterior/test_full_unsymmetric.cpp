@@ -151,7 +151,7 @@ void steps_are_shortened_by_their_symmetric_part(void**) {
   const Dense inverse = inverse_of(cholesky_of(problem.from.precision));
   const Dense relative = inverse * dense_of(next.precision()) * transposed(inverse);
   assert_near("least part", eigen_of(relative).values.back(), shortened_to, tolerance<T>);
-  step.shorten = false;
+  step.indefinite = Indefinite::error;
   expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next.take(step, workspace); });
 }
 

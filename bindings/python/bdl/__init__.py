@@ -68,6 +68,8 @@ if _TYPE_CHECKING:
         BayesianGLM,
         BayesianMLPClassifier,
         BayesianMLPRegressor,
+        DeepEnsembleClassifier,
+        DeepEnsembleRegressor,
     )
 
 __version__ = _version()
@@ -81,6 +83,8 @@ _estimators = (
     "BayesianGLM",
     "BayesianMLPClassifier",
     "BayesianMLPRegressor",
+    "DeepEnsembleClassifier",
+    "DeepEnsembleRegressor",
 )
 
 

@@ -204,6 +204,25 @@ class Model(Handle):
         lowlevel.bdl_model_set_degrees_of_freedom(self._handle, degrees)
 
     @property
+    def classes(self) -> np.ndarray:
+        """Class numbers that y is among, of a categorical model: all outputs, or those that were set; None sets all. The
+        others have probability 0 and no part in training: one output layer holds a head for each task.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 4], likelihood="categorical")
+        >>> model.classes = [2, 3]
+        >>> bdl.predict_classes(model, bdl.Posterior.full(12), [[1.0, 2.0]], "plug_in").probabilities
+        array([[0. , 0. , 0.5, 0.5]])
+        """
+        classes = arrays.empty(1, lowlevel.bdl_model_class_count(self._handle))
+        lowlevel.bdl_model_get_classes(self._handle, classes)
+        return classes[0].astype(int)
+
+    @classes.setter
+    def classes(self, classes: Any) -> None:
+        lowlevel.bdl_model_set_classes(self._handle, None if classes is None else arrays.row(classes, "classes"))
+
+    @property
     def noise_covariance(self) -> np.ndarray:
         """Covariance of Gaussian noise between the outputs, C x C."""
         covariance = arrays.empty(self.outputs, self.outputs)

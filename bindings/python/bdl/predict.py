@@ -1,20 +1,25 @@
-"""Predictive distributions of a model under a posterior. All take the data x, a method and, for Monte-Carlo methods, the
-number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes those once."""
+"""Predictive distributions of a model under a posterior, or of a deep ensemble: lists of both. All take the data x, a method and,
+for Monte-Carlo methods, the number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes
+those once."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence, Union
 
 import numpy as np
 
 from . import arrays, lowlevel, names
-from .errors import UnsupportedError
+from .errors import InvalidArgumentError, UnsupportedError
 from .handle import Handle, capsule_of
 from .model import Model
 from .posterior import Posterior
 from .tables import defaults
 
 _SAMPLES, _SEED = int(defaults["samples"]), int(defaults["seed"])
+
+# One, or the members of a deep ensemble.
+Models = Union[Model, Sequence[Model]]
+Posteriors = Union[Posterior, Sequence[Posterior]]
 
 
 class Prediction(NamedTuple):
@@ -102,7 +107,7 @@ class _Predictions:
         return result[:, 0]
 
     def predict_draws(self, x: Any) -> np.ndarray:
-        """Draws of y, of shape (n, targets, samples)."""
+        """Draws of y, of shape (n, targets, samples); of an ensemble those of each member in turn."""
         x = arrays.matrix(x, "x")
         draws = arrays.empty(len(x), self._facts.targets * self._samples)
         self._ask("draws", (x,), draws)
@@ -136,7 +141,7 @@ class _Once(_Predictions):
 
 
 class Predictor(Handle, _Predictions):
-    """Predictions of one model and posterior by one method, again and again, a row at a time or many.
+    """Predictions of one model and posterior, or of a deep ensemble, by one method, again and again, a row at a time or many.
 
     It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is the same as that of the
     function of the method's name, to the bit. It is a snapshot: training that goes on changes no prediction, only those of the
@@ -147,20 +152,37 @@ class Predictor(Handle, _Predictions):
     >>> predictor = bdl.Predictor(model, q, samples=100)
     >>> for row in [[1.0, 2.0]], [[0.5, -1.0]]:
     ...     assert (predictor.predict(row).mean == bdl.predict(model, q, row, samples=100).mean).all()
+
+    Lists of models and posteriors are the members of a deep ensemble (Lakshminarayanan et al. 2017), each trained with another
+    seed. Predictions are those of their equal mixture; member j draws with ``seed`` + j.
+
+    >>> predictor = bdl.Predictor([model, model.copy()], [q, q.copy()], samples=100)
+    >>> predictor
+    <Predictor monte_carlo: samples=100, members=2>
     """
 
     def __init__(
         self,
-        model: Model,
-        posterior: Posterior,
+        model: Models,
+        posterior: Posteriors,
         method: str = "monte_carlo",
         samples: int = _SAMPLES,
         seed: int = _SEED,
     ):
-        handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
-        number = names.predict_methods.number(method)
-        self._capsule = lowlevel.bdl_predictor_create(*handles, number, samples, seed)
-        self._facts, self._method, self._samples = _Facts.of(model), method, samples
+        number, is_one = names.predict_methods.number(method), isinstance(model, Model)
+        models = [model] if isinstance(model, Model) else list(model)
+        posteriors = [posterior] if is_one else list(posterior)  # type: ignore[arg-type]
+        if len(models) != len(posteriors):
+            raise InvalidArgumentError(f"there are {len(models)} models and {len(posteriors)} posteriors")
+        members = [
+            (capsule_of(m, Model, "model"), capsule_of(q, Posterior, "posterior")) for m, q in zip(models, posteriors)
+        ]
+        if is_one:
+            self._capsule = lowlevel.bdl_predictor_create(*members[0], number, samples, seed)
+        else:
+            self._capsule = lowlevel.bdl_predictor_create_ensemble(members, number, samples, seed)
+        self._facts, self._method, self._samples = _Facts.of(models[0]), method, samples * len(models)
+        self._members = len(models)
 
     def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
         getattr(lowlevel, f"bdl_predictor_{what}")(self._handle, *data, *rest)
@@ -168,14 +190,21 @@ class Predictor(Handle, _Predictions):
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Predictor>"
-        return f"<Predictor {self._method}: samples={self._samples}>"
+        members = f", members={self._members}" if self._members > 1 else ""
+        return f"<Predictor {self._method}: samples={self._samples // self._members}{members}>"
 
     def __reduce__(self) -> Any:
         raise UnsupportedError("a predictor cannot be pickled: model and posterior can")
 
 
+def _asked(model: Models, posterior: Posteriors, method: str, samples: int, seed: int) -> _Predictions:
+    if isinstance(model, Model) and isinstance(posterior, Posterior):
+        return _Once(model, posterior, method, samples, seed)
+    return Predictor(model, posterior, method, samples, seed)
+
+
 def predict(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> Prediction:
     """Mean of y, its variance from not knowing theta, and that of the noise.
 
@@ -184,12 +213,12 @@ def predict(
     >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
     array([[6.]])
     """
-    return _Once(model, posterior, method, samples, seed).predict(x)
+    return _asked(model, posterior, method, samples, seed).predict(x)
 
 
 def predict_quantiles(
-    model: Model,
-    posterior: Posterior,
+    model: Models,
+    posterior: Posteriors,
     x: Any,
     levels: Any,
     method: str = "monte_carlo",
@@ -197,12 +226,12 @@ def predict_quantiles(
     seed: int = _SEED,
 ) -> np.ndarray:
     """Quantiles of y, of shape (n, C, levels)."""
-    return _Once(model, posterior, method, samples, seed).predict_quantiles(x, levels)
+    return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
 
 
 def predict_interval(
-    model: Model,
-    posterior: Posterior,
+    model: Models,
+    posterior: Posteriors,
     x: Any,
     probability: float = 0.95,
     method: str = "monte_carlo",
@@ -210,30 +239,30 @@ def predict_interval(
     seed: int = _SEED,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits, n x C, between which y is with this probability."""
-    return _Once(model, posterior, method, samples, seed).predict_interval(x, probability)
+    return _asked(model, posterior, method, samples, seed).predict_interval(x, probability)
 
 
 def predict_classes(
-    model: Model, posterior: Posterior, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> ClassPrediction:
     """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
-    return _Once(model, posterior, method, samples, seed).predict_classes(x)
+    return _asked(model, posterior, method, samples, seed).predict_classes(x)
 
 
 def predict_log_density(
-    model: Model, posterior: Posterior, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
+    model: Models, posterior: Posteriors, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> np.ndarray:
     """log p(y_i | x_i) of each example, in nats."""
-    return _Once(model, posterior, method, samples, seed).predict_log_density(x, y)
+    return _asked(model, posterior, method, samples, seed).predict_log_density(x, y)
 
 
 def predict_draws(
-    model: Model, posterior: Posterior, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
+    model: Models, posterior: Posteriors, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
 ) -> np.ndarray:
     """Draws of y, of shape (n, targets, samples)."""
-    return _Once(model, posterior, method, samples, seed).predict_draws(x)
+    return _asked(model, posterior, method, samples, seed).predict_draws(x)
 
 
-def predict_output_distribution(model: Model, posterior: Posterior, x: Any) -> tuple[np.ndarray, np.ndarray]:
+def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
-    return _Once(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
+    return _asked(model, posterior, "linearized", 0, 0).predict_output_distribution(x)

@@ -43,6 +43,50 @@ static void handle_release(Argument* argument) {
   if (argument->held) uses_end(argument->held, argument->changes);
 }
 
+/* Members of an ensemble, each a model and a posterior. */
+typedef struct Members {
+  PyObject* items;
+  const bdl_model** models;
+  const bdl_posterior** posteriors;
+  Argument* arguments;
+  int64_t count;
+} Members;
+
+static void members_release(Members* members) {
+  int64_t i;
+  for (i = 0; members->arguments && i < 2 * members->count; ++i) handle_release(&members->arguments[i]);
+  PyMem_Free(members->models);
+  PyMem_Free(members->posteriors);
+  PyMem_Free(members->arguments);
+  Py_XDECREF(members->items);
+}
+
+static int members_argument(PyObject* object, const char* name, Members* members) {
+  Py_ssize_t size, i;
+  members->items = PySequence_Fast(object, "");
+  if (!members->items) return type_error(name, object, "a sequence of tuples (model, posterior)");
+  size = PySequence_Fast_GET_SIZE(members->items);
+  members->models = PyMem_New(const bdl_model*, size ? size : 1);
+  members->posteriors = PyMem_New(const bdl_posterior*, size ? size : 1);
+  members->arguments = PyMem_Calloc(size ? (size_t)size : 1, 2 * sizeof(Argument));
+  if (!members->models || !members->posteriors || !members->arguments) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  members->count = size;
+  for (i = 0; i < size; ++i) {
+    PyObject* const item = PySequence_Fast_GET_ITEM(members->items, i);
+    void *model, *posterior;
+    if (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != 2) return type_error(name, item, "a tuple (model, posterior)");
+    if (handle_argument(PyTuple_GET_ITEM(item, 0), name, "bdl_model", READS, &model, &members->arguments[2 * i]) < 0 ||
+        handle_argument(PyTuple_GET_ITEM(item, 1), name, "bdl_posterior", READS, &posterior, &members->arguments[2 * i + 1]) < 0)
+      return -1;
+    members->models[i] = model;
+    members->posteriors[i] = posterior;
+  }
+  return 0;
+}
+
 #define BDL_PYTHON_HANDLE(kind)                                          \
   static void free_##kind(PyObject* capsule) {                           \
     held_free((Held*)PyCapsule_GetContext(capsule));                     \

@@ -16,6 +16,8 @@ import bdl
         bdl.BayesianGLM(),
         bdl.BayesianGLM("bernoulli"),
         bdl.BayesianGLM("categorical"),
+        bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(5, method="map", epochs=40), n_estimators=2),
+        bdl.DeepEnsembleClassifier(bdl.BayesianMLPClassifier(5, method="map", epochs=40), n_estimators=2),
     ]
 )
 def test_estimator(estimator, check):

@@ -97,3 +97,61 @@ def test_own_models_live_as_long_as_their_predictors(rng):
     predictor.close()
     gc.collect()
     assert alive() is None
+
+
+def test_ensembles(rng):
+    """Means and variances of the equal mixture; member j draws with seed + j."""
+    members = [trained("gaussian", rng) for _ in range(3)]
+    models, posteriors = zip(*members)
+    ensemble = bdl.Predictor(models, posteriors, samples=9, seed=4)
+    assert repr(ensemble) == "<Predictor monte_carlo: samples=9, members=3>"
+    x = rng.normal(size=(5, 3))
+    alone = [bdl.Predictor(model, q, samples=9, seed=4 + j) for j, (model, q) in enumerate(members)]
+    means, epistemic, noise = (np.stack(parts) for parts in zip(*(one.predict(x) for one in alone)))
+    found = ensemble.predict(x)
+    assert np.allclose(found.mean, means.mean(axis=0), rtol=1e-12)
+    assert np.allclose(found.epistemic_variance, epistemic.mean(axis=0) + means.var(axis=0), rtol=1e-12)
+    assert np.allclose(found.noise_variance, noise.mean(axis=0), rtol=1e-12)
+    draws = ensemble.predict_draws(x)
+    assert draws.shape == (5, 2, 27)
+    assert np.array_equal(draws, np.concatenate([one.predict_draws(x) for one in alone], axis=2))
+    lower, upper = ensemble.predict_interval(x, 0.9)
+    assert np.all(lower < upper)
+
+
+def test_ensembles_of_classes(rng):
+    members = [trained("categorical", rng) for _ in range(2)]
+    models, posteriors = map(list, zip(*members))
+    x = rng.normal(size=(4, 3))
+    found = bdl.Predictor(models, posteriors, "plug_in").predict_classes(x)
+    single = [bdl.predict_classes(*member, x, "plug_in").probabilities for member in members]
+    assert np.allclose(found.probabilities, np.mean(single, axis=0), rtol=1e-12)
+    assert np.all(found.mutual_information > 0)
+    one = bdl.Predictor(models[:1], posteriors[:1], samples=9).predict(x)
+    assert np.array_equal(one.mean, bdl.Predictor(models[0], posteriors[0], samples=9).predict(x).mean)
+
+
+def test_ensembles_refuse(rng):
+    model, q = trained("gaussian", rng)
+    other, wrong = trained("categorical", rng)
+    with pytest.raises(bdl.InvalidArgumentError, match="1 models and 2 posteriors"):
+        bdl.Predictor([model], [q, q])
+    with pytest.raises(bdl.InvalidArgumentError):
+        bdl.Predictor([], [])
+    with pytest.raises(bdl.ShapeError, match="member 1"):
+        bdl.Predictor([model, other], [q, wrong])
+    with pytest.raises(TypeError):
+        bdl.Predictor([model, 3], [q, q])
+    with pytest.raises(bdl.InvalidArgumentError, match="closed"):
+        gone = model.copy()
+        gone.close()
+        bdl.Predictor([model, gone], [q, q])
+
+
+def test_ensembles_keep_the_users_models():
+    """The callbacks live as long as the predictor."""
+    members = [bdl.Model.user(lambda theta, x: x @ theta[:, None] + j, None, 3, 1, 3) for j in range(2)]
+    ensemble = bdl.Predictor(members, [bdl.Posterior.full(3)] * 2, "plug_in")
+    del members
+    gc.collect()
+    assert ensemble.predict(np.ones((1, 3))).mean == 1

@@ -49,12 +49,14 @@ void add_logistic(const DataSet& set, int seeds, int64_t epochs, std::vector<Cou
   const auto heavy = constant("samples=12", "momentum=0.9", "sampling=replacement");
   auto hessian = plain;
   hessian.push_back("curvature=mc-hess");
+  auto diagonal_hessian = plain;
+  diagonal_hessian.push_back("indefinite=shorten");
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto add = [&](const Method& method, double rate) {
       courses.push_back({"logistic", &set, method, rate, seed, epochs});
     };
     add({"mf-EF", "slang", "low-rank", 0, 0, plain}, rates.mean_field);
-    add({"mf-Hessian", "von", "low-rank", 0, 0, plain}, rates.mean_field);
+    add({"mf-Hessian", "von", "low-rank", 0, 0, diagonal_hessian}, rates.mean_field);
     add({"SLANG", "slang", "low-rank", 1, 0, heavy}, rates.rank_1);
     add({"SLANG", "slang", "low-rank", 2, 0, heavy}, rates.rank_2);
     add({"SLANG", "slang", "low-rank", 5, 0, heavy}, rates.rank_5);

@@ -37,7 +37,7 @@ std::vector<Method> make_methods() {
   for (const int64_t rank : {1, 5, 10, 2})
     table.push_back({"SLANG", "slang", "low-rank", rank, 0, paper({"momentum=0.9"})});
   table.push_back({"mf-EF", "slang", "low-rank", 0, 0, paper({"momentum=0"})});
-  table.push_back({"mf-Hessian", "von", "low-rank", 0, 0, paper({"momentum=0"})});
+  table.push_back({"mf-Hessian", "von", "low-rank", 0, 0, paper({"momentum=0", "indefinite=shorten"})});
   for (const int64_t rank : {1, 2, 5})
     table.push_back({"OnlineEig", "slang-online-eig", "low-rank", rank, 0, paper({"momentum=0.9"})});
   table.push_back({"EF", "slang", "full", 0, 0, paper({"momentum=0"})});

@@ -26,7 +26,7 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   step.mean_rate = learning_rate;
   step.curvature_rate = curvature_rate;
   prior.enter(step);
-  step.shorten = false;  // nobody would hear of it
+  step.indefinite = Indefinite::error;  // nobody would hear of it
   step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
   UpdateWorkspace<T> workspace;
   const auto next = q.clone();

@@ -126,6 +126,20 @@ void check_estimate(const Combination& c) {
          pathwise ? "mc-reparam" : "mc-hess");
 }
 
+/// Where the precision is what steps change, and they are natural. G S^-1 G has no low rank; a covariance
+/// that is to shrink by far too much would grow.
+void check_improved(const Combination& c) {
+  const auto refuse = [](const char* why) {
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"indefinite\" is \"improved\", but %s: use \"shorten\" or \"error\"", why);
+  };
+  if (c.is_low_rank()) refuse("the second order of a step has no low rank");
+  if (c.family == Family::full_moment || c.family == Family::diagonal_moment)
+    refuse("the posterior's steps change its covariance, which one that is too long would let grow");
+  if (c.options.rule == Rule::bog || c.options.rule == Rule::bbb)
+    refuse("that is for natural gradients, of rules \"bong\" and \"blr\"");
+}
+
 /// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.
 void check_low_rank_moment(const Combination& c, Use use) {
   const Options& options = c.options;
@@ -282,6 +296,7 @@ void check_combination(const Combination& c, Use use) {
   if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
   if (c.method.is_exact) return check_exact(c);
   check_tempering(c);
+  if (c.options.indefinite == Indefinite::improved) check_improved(c);
   if (descends_newton(c) && use != Use::stream) check_newton(c);
   if (descends_kronecker(c) && use != Use::stream) check_kfac(c);
   if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))

@@ -21,6 +21,17 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool onlin
   return online && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
 
+/// What option "indefinite" means for a posterior: improved where that was measured to be better
+/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+template <class T>
+Indefinite indefinite(const Options& options, const Posterior<T>& q, bool online) {
+  if (options.indefinite != Indefinite::automatic) return options.indefinite;
+  const EstimateKind kind = options.curvature;
+  const bool is_better =
+      kind == EstimateKind::mc_reparam || (kind == EstimateKind::mc_hess && !online && q.is_diagonal());
+  return is_better ? Indefinite::improved : Indefinite::shorten;
+}
+
 /// Inner iterations after the first leave the prior.
 bool takes_several(const Options& options) {
   return has_kl(options.rule) && options.iterations > 1;
@@ -49,7 +60,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   step.mean_update = mean_update(options, from, online);
   step.low_rank_update = options.low_rank_update;
   step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
-  step.shorten = options.indefinite == Indefinite::shorten;
+  step.indefinite = indefinite(options, from, online);
   step.projection = projection_options(options);
   step.random = random;
   return step;

@@ -52,8 +52,7 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
   double* const mean = mean_.data();
   likelihood.moments(f, mean, mean + likelihood.outputs());
   if (likelihood.kind() == BDL_CATEGORICAL) {
-    const Index top = std::max_element(f, f + likelihood.outputs()) - f;
-    sums.error += top == static_cast<Index>(y[0]) ? 0 : 1;
+    sums.error += likelihood.top_class(f) == static_cast<Index>(y[0]) ? 0 : 1;
     ++sums.targets;
     return;
   }

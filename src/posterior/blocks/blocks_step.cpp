@@ -33,7 +33,7 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   own.mean_update = step.mean_update;
   own.low_rank_update = step.low_rank_update;
   own.unsymmetric = step.unsymmetric;
-  own.shorten = step.shorten;
+  own.indefinite = step.indefinite;
   own.projection = step.projection;
   own.random = step.random;
   own.random.sample += static_cast<std::uint32_t>(k) << 12;  // directions of its own

@@ -89,7 +89,7 @@ double DiagonalMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWork
   const double part =
       take_diagonal<T>({DiagonalParameter::variance, step.descent, step.mean_rate, step.curvature_rate,
                         old.mean(), old.variance(), step.m, variance, prior},
-                       step.shorten, this->mean(), variance);
+                       step.may_shorten(), this->mean(), variance);
   finish();
   return part;
 }

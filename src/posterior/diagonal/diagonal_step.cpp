@@ -19,9 +19,14 @@ struct Slope {
   double m, twice_m;
 };
 
+/// p + g + g^2 / (2 p) for the step g: p / 2 or more.
+BDL_ALWAYS_INLINE double to_second_order(double p, double next) {
+  return next + (next - p) * (next - p) / (2 * p);
+}
+
 /// One line of the master table for part t of the step (docs/mathematics/natural-gradients.md, "The step of
 /// each family").
-template <DiagonalParameter kind, Descent descent>
+template <DiagonalParameter kind, Descent descent, bool improved>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {
   constexpr bool natural = descent == Descent::natural;
   if constexpr (kind == DiagonalParameter::variance) {
@@ -31,7 +36,7 @@ BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double
   } else {
     const double p = q.value, v = 1 / p;
     if constexpr (natural) {
-      const double next = p + b * slope.twice_m;
+      const double whole = p + b * slope.twice_m, next = improved ? to_second_order(p, whole) : whole;
       return {q.mean - a * slope.m / next, next};
     }
     const double next = p + 4 * b * v * slope.m * q.mean + 2 * b * v * v * slope.twice_m;
@@ -40,7 +45,7 @@ BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double
 }
 
 /// The smallest part of the former parameter that a whole step would keep.
-template <DiagonalParameter kind, Descent descent, class T>
+template <DiagonalParameter kind, Descent descent, bool improved = false, class T>
 double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
   const auto size = static_cast<Index>(mean.size());
   const bool has_kl = !step.prior_precision.empty();
@@ -54,10 +59,10 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
       const double kl = has_kl ? static_cast<double>(step.prior_precision[k]) - precision : 0;
       const Slope slope{step.m.empty() ? 0 : static_cast<double>(step.m[k]),
                         static_cast<double>(step.h[k]) + kl};
-      Parameter to = moved<kind, descent>(old, slope, step.mean_rate, step.curvature_rate);
+      Parameter to = moved<kind, descent, improved>(old, slope, step.mean_rate, step.curvature_rate);
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
         const double part = (1 - shortened_to) / (1 - kept);
-        to = moved<kind, descent>(old, slope, part * step.mean_rate, part * step.curvature_rate);
+        to = moved<kind, descent, improved>(old, slope, part * step.mean_rate, part * step.curvature_rate);
         if (!(kept >= least) && !std::isnan(least)) least = kept;
       }
       mean[k] = static_cast<T>(to.mean);
@@ -77,10 +82,11 @@ double take_diagonal(const DiagonalStep<T>& step, bool shorten, std::span<T> mea
   using enum DiagonalParameter;
   using enum Descent;
   const bool is_natural = step.descent == natural;
-  const double kept = step.parameter == precision ? is_natural ? take<precision, natural>(step, mean, next)
-                                                               : take<precision, plain>(step, mean, next)
-                      : is_natural ? take<variance, natural>(step, mean, next)
-                                                  : take<variance, plain>(step, mean, next);
+  const double kept = step.parameter == variance ? is_natural ? take<variance, natural>(step, mean, next)
+                                                              : take<variance, plain>(step, mean, next)
+                      : !is_natural ? take<precision, plain>(step, mean, next)
+                      : step.improved            ? take<precision, natural, true>(step, mean, next)
+                                                 : take<precision, natural>(step, mean, next);
   return shortened(kept, shorten);
 }
 

@@ -17,6 +17,7 @@ struct DiagonalStep {
   ConstSpan<T> mean, old;        ///< of step.from
   ConstSpan<T> m, h;             ///< h: diagonal of H; empty m: the mean stays
   ConstSpan<T> prior_precision;  ///< diagonal of Lambda_0; empty: no KL
+  bool improved = false;         ///< a natural step of the precision to second order, which keeps half of it
 };
 
 /// Writes the new mean and parameter; `next` may hold h. A parameter whose step would lose positive

@@ -67,6 +67,20 @@ double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten,
   return part;
 }
 
+/// With W = C^-1 G for S = C C^T: G S^-1 G = W^T W.
+void improve(PositiveMatrix& next, const PositiveMatrix& old, DenseScratch& scratch) {
+  const Index size = next.size();
+  reserve_settle(size, scratch);
+  const auto w = scratch.square.matrix(size, size);
+  const auto to = next.matrix();
+  const auto from = old.matrix();
+  for (Index j = 0; j < size; ++j)
+    for (Index i = j; i < size; ++i) w(i, j) = to(i, j) - from(i, j);
+  mirror_lower(w);
+  solve_lower_left(Op::none, old.lower(), w);
+  syrk(Op::transpose, 0.5, w, 1.0, to);
+}
+
 /// The factorisation takes as long as about D / 11 rotations of the whole factor (D = 50 to 1000).
 bool suits_rotations(Index size, Index columns, FactorUpdate choice) {
   if (choice != FactorUpdate::automatic) return choice == FactorUpdate::rotate;

@@ -20,6 +20,11 @@ void reserve_settle(Index size, DenseScratch& scratch);
 /// shortens it if need be (posterior.hpp), and returns the part taken.
 double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch);
 
+/// Lower triangle of next = S + G becomes S + G + G S^-1 G / 2 for S = old, which is S / 2 or more whatever G
+/// is (docs/mathematics/guard.md, "The improved Bayesian learning rule"). Memory: that of settle(), which has
+/// to follow.
+void improve(PositiveMatrix& next, const PositiveMatrix& old, DenseScratch& scratch);
+
 /// Memory for settle_columns() of that many, but for its settle().
 void reserve_rotations(Index size, Index columns, DenseScratch& scratch);
 

@@ -88,7 +88,7 @@ double FullMomentPosterior<T>::reduce(const PositiveMatrix& old, const Posterior
     for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), v.column_data(k));
     solve_lower_left(Op::none, old.lower(), v);
   }
-  return settle_reduction(covariance_, old, z, v, step.shorten, workspace.dense);
+  return settle_reduction(covariance_, old, z, v, step.may_shorten(), workspace.dense);
 }
 
 /// Sigma' = (1 + [KL] b) Sigma - b Sigma (H + [KL] Lambda_0) Sigma: no inverse of Sigma.
@@ -110,7 +110,7 @@ double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const Pos
   std::copy_n(old.matrix().data, next.size(), next.data);
   gemm(Op::none, Op::none, -step.curvature_rate, old.matrix(), product, kl ? 1 + step.curvature_rate : 1,
        next);
-  return settle(covariance_, old, step.shorten, workspace.dense);
+  return settle(covariance_, old, step.may_shorten(), workspace.dense);
 }
 
 /// Sigma' = Sigma - b/2 (H + [KL] (Lambda_0 - Lambda)).
@@ -130,7 +130,7 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
       add_prior_diagonal(step.prior_precision, -half, next);
     add_inverse(old, half, square, next);
   }
-  return settle(covariance_, old, step.shorten, workspace.dense);
+  return settle(covariance_, old, step.may_shorten(), workspace.dense);
 }
 
 template void FullMomentPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;

@@ -92,12 +92,13 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
   double part;
   if (suits_columns(size_of(step), workspace.dense.update)) {
     const auto columns = dense_columns(step.curvature, rate, 0, workspace);
-    part = settle_columns(precision_, from.precision_, columns, columns.cols, step.shorten, scratch);
+    part = settle_columns(precision_, from.precision_, columns, columns.cols, step.may_shorten(), scratch);
   } else {
     copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
     if (kl) add_prior(step, rate, precision_.matrix());
     add_curvature(step.curvature, rate, precision_.matrix(), workspace);
-    part = settle(precision_, from.precision_, step.shorten, scratch);
+    if (step.improves()) improve(precision_, from.precision_, scratch);
+    part = settle(precision_, from.precision_, step.may_shorten(), scratch);
   }
   if (step.m.empty()) {
     std::ranges::copy(step.from.mean(), this->mean().begin());
@@ -147,7 +148,7 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
     plus[i] = a + b;
     minus[i] = a - b;
   }
-  return settle_columns(precision_, from.precision_, columns, count + 1, step.shorten, workspace.dense);
+  return settle_columns(precision_, from.precision_, columns, count + 1, step.may_shorten(), workspace.dense);
 }
 
 /// Lambda' = Lambda + 2 b [u mu^T + mu u^T + C^-T (C^-1 (H + [KL] Lambda_0) C^-T - [KL] I) C^-1].
@@ -175,7 +176,7 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  return settle(precision_, from.precision_, step.shorten, workspace.dense);
+  return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
 }
 
 template void FullPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;

@@ -73,7 +73,7 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   for (Index j = 0; j < size; ++j)
     for (Index i = j; i < size; ++i)
       symmetric(i, j) = from.precision()(i, j) + (change(i, j) + change(j, i)) / 2;
-  const double part = settle(precision_, from.precision_, step.shorten, scratch);
+  const double part = settle(precision_, from.precision_, step.may_shorten(), scratch);
 
   for (Index k = 0; k < change.size(); ++k) change.data[k] = old.data[k] + part * change.data[k];
   std::copy_n(change.data, change.size(), covariance.data);

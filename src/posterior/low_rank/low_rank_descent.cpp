@@ -166,7 +166,7 @@ double LowRankPosterior<T>::finish_descent(const PosteriorStep<T>& step, ConstMa
     if (const double ratio = 1 + static_cast<double>(half * d_.data()[i] / old.d_.data()[i]);
         !(ratio >= kept) && !std::isnan(kept))
       kept = ratio;
-  const double part = shortened(kept, step.shorten);
+  const double part = shortened(kept, step.may_shorten());
   const T rate = static_cast<T>(part * step.curvature_rate), length = static_cast<T>(part * step.mean_rate);
   const T *d = old.d_.data(), *m = step.m.data(), *mean = old.mean().data();
   T *next = d_.data(), *to = this->mean().data();

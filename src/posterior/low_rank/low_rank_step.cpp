@@ -75,9 +75,10 @@ double LowRankPosterior<T>::take_diagonal(const PosteriorStep<T>& step, UpdateWo
   const ConstSpan<T> prior = step.at_prior() ? ConstSpan<T>()
                              : step.prior    ? dynamic_cast<const LowRankPosterior&>(*step.prior).d()
                                              : step.prior_precision;
-  const double part = bdl::take_diagonal<T>({DiagonalParameter::precision, step.descent, step.mean_rate,
-                                             step.curvature_rate, old.mean(), old.d(), step.m, d, prior},
-                                            step.shorten, this->mean(), d);
+  const double part =
+      bdl::take_diagonal<T>({DiagonalParameter::precision, step.descent, step.mean_rate, step.curvature_rate,
+                             old.mean(), old.d(), step.m, d, prior, step.improves()},
+                            step.may_shorten(), this->mean(), d);
   factorize(workspace.scratch.tall);
   return part;
 }

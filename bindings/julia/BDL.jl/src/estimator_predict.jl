@@ -28,8 +28,35 @@ predict(classifier, X; kind = :prob)
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
     levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
     seed::Integer = estimator_default(:seed))
-    parts = (fitted(m).model, m.posterior, example_rows(m, X))
-    how = (method = method, samples = samples, seed = seed)
+    return predicted(m, (fitted(m).model, m.posterior, example_rows(m, X)), kind, interval, std, levels,
+        (method = method, samples = samples, seed = seed))
+end
+
+"""
+    predict(members, X; the same keywords)
+
+Of a deep ensemble (Lakshminarayanan et al. 2017): a vector of fitted estimators of the same data, each with another seed.
+Predictions are those of their equal mixture; `:draws` are those of each member in turn.
+
+# Examples
+```julia
+members = [fit(BayesianMLP, X, y; method = "map", seed = j) for j in 1:5]
+predict(members, X; interval = 0.9)
+```
+"""
+function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, interval::Union{Real,Nothing} = nothing,
+    std::Bool = false, levels = (0.05, 0.5, 0.95), method = nothing, samples = nothing,
+    seed::Integer = estimator_default(:seed))
+    isempty(members) && throw(InvalidArgumentError("predict: there are no members"))
+    m = first(members)
+    all(other -> fitted(other) !== nothing && isequal(other.classes, m.classes), members) ||
+        throw(InvalidArgumentError("predict: members know different classes"))
+    how = (method = something(method, prediction_method(m)), samples = something(samples, m.settings.samples), seed = seed)
+    parts = ([other.model for other in members], [other.posterior for other in members], example_rows(m, X))
+    return predicted(m, parts, kind, interval, std, levels, how)
+end
+
+function predicted(m, parts, kind, interval, std, levels, how)
     wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
     wanted === :mean || !(std || interval !== nothing) ||
         throw(InvalidArgumentError("predict: interval and std belong to kind = :mean, not to $(repr(wanted))"))
@@ -37,7 +64,7 @@ function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Not
     wanted === :prob && return probabilities(m, parts, how)
     wanted === :class && return predicted_classes(m, parts, how)
     wanted === :quantile && return predict_quantiles(parts..., levels; how...)
-    wanted === :draws && return predict_draws(parts..., samples; method = drawing(method), seed = seed)
+    wanted === :draws && return predict_draws(parts..., how.samples; method = drawing(how.method), seed = how.seed)
     throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
 end
 

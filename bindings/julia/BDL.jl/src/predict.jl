@@ -47,7 +47,8 @@ struct Predictor <: Owner
     handle::bdl_predictor
     facts::Facts
     method::Cint
-    samples::Int64
+    samples::Int64  # of all members together
+    members::Int
 end
 
 function Predictor(model::Model, q::Posterior; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -58,11 +59,41 @@ function Predictor(model::Model, q::Posterior; method = :monte_carlo, samples::I
         uninterrupted(status)
         status
     end
-    return Predictor(made, Facts(model), how, samples)
+    return Predictor(made, Facts(model), how, samples, 1)
 end
 
-describe(io::IO, p::Predictor) =
-    print(io, "Predictor(", symbol(PREDICT_METHODS, p.method), ", ", p.samples, " samples)")
+"""
+    Predictor(models, posteriors; method = :monte_carlo, samples = 500, seed = 1)
+
+A deep ensemble (Lakshminarayanan et al. 2017): as many models and posteriors, each trained with another seed. Predictions
+are those of their equal mixture. Member j draws with `seed + j - 1`; draws of y are those of each member in turn.
+
+# Examples
+```julia
+ensemble = Predictor([model, copy(model)], [q, copy(q)]; samples = 100)
+predict(ensemble, X).epistemic_variance
+```
+"""
+function Predictor(models::AbstractVector{Model}, posteriors::AbstractVector{<:Posterior}; method = :monte_carlo,
+    samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed))
+    length(models) == length(posteriors) ||
+        throw(InvalidArgumentError("there are $(length(models)) models and $(length(posteriors)) posteriors"))
+    isempty(models) && throw(InvalidArgumentError("there are no members"))
+    how, m, p = number(PREDICT_METHODS, method), map(handle, models), map(handle, posteriors)
+    kept = filter(!isnothing, [h.keep for h in m])
+    made = create(bdl_predictor, isempty(kept) ? nothing : kept) do out
+        status = guarded((m..., p...)) do
+            addresses = map(h -> Base.unsafe_convert(Ptr{bdl_model}, h), m), map(h -> Base.unsafe_convert(Ptr{bdl_posterior}, h), p)
+            LibBDL.bdl_predictor_create_ensemble(addresses..., length(m), how, samples, seed, out)
+        end
+        uninterrupted(status)
+        status
+    end
+    return Predictor(made, Facts(first(models)), how, samples * length(models), length(models))
+end
+
+describe(io::IO, p::Predictor) = print(io, "Predictor(", symbol(PREDICT_METHODS, p.method), ", ", p.samples ÷ p.members,
+    " samples", p.members == 1 ? ")" : ", $(p.members) members)")
 
 const Asked = Union{Once,Predictor}
 
@@ -239,3 +270,18 @@ function predict_outputs(p::Asked, X)
     ask(p, once, LibBDL.bdl_predictor_output_distribution, (x,), look(mean), as_rows(covariance))
     return (mean = mean, covariance = reshape(covariance, C, C, :))
 end
+
+# Models and posteriors of a deep ensemble.
+const Models = AbstractVector{Model}
+const Posteriors = AbstractVector{<:Posterior}
+
+predict(models::Models, posteriors::Posteriors, X; how...) = predict(Predictor(models, posteriors; how...), X)
+predict_quantiles(models::Models, posteriors::Posteriors, X, levels; how...) =
+    predict_quantiles(Predictor(models, posteriors; how...), X, levels)
+predict_interval(models::Models, posteriors::Posteriors, X, probability; how...) =
+    predict_interval(Predictor(models, posteriors; how...), X, probability)
+predict_classes(models::Models, posteriors::Posteriors, X; how...) = predict_classes(Predictor(models, posteriors; how...), X)
+predict_log_density(models::Models, posteriors::Posteriors, X, y; how...) =
+    predict_log_density(Predictor(models, posteriors; how...), X, y)
+predict_draws(models::Models, posteriors::Posteriors, X, samples::Integer; how...) =
+    predict_draws(Predictor(models, posteriors; samples = samples, how...), X)

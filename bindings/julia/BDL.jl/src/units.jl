@@ -1,4 +1,4 @@
-# A model's noise and standardisation, in the data's units.
+# A model's noise, classes and standardisation, in the data's units.
 
 """
     set_noise!(model; precision, sd, covariance)
@@ -52,6 +52,38 @@ set_degrees_of_freedom!(Model((6, 4, 1); likelihood = :student_t), 4)
 """
 function set_degrees_of_freedom!(model::Model, degrees::Real)
     check(LibBDL.bdl_model_set_degrees_of_freedom(unused(handle(model)), degrees))
+    return model
+end
+
+"""
+    classes(model)
+
+Class numbers, from 0, that y is among, of a categorical model: all outputs, or those of [`set_classes!`](@ref).
+
+# Examples
+```julia
+classes(Model((6, 3); likelihood = :categorical))  # [0, 1, 2]
+```
+"""
+function classes(model::Model)
+    numbers = Matrix{Float64}(undef, 1, LibBDL.bdl_model_class_count(alive(model)))
+    check(LibBDL.bdl_model_get_classes(handle(model), look(numbers)))
+    return Int.(vec(numbers))
+end
+
+"""
+    set_classes!(model, numbers)
+
+Class numbers, from 0, that y is among, of a categorical model; `nothing`: all outputs. The others have probability 0 and
+no part in training: one output layer holds a head for each task of continual learning.
+
+# Examples
+```julia
+set_classes!(Model((6, 4); likelihood = :categorical), [2, 3])
+```
+"""
+function set_classes!(model::Model, numbers)
+    check(LibBDL.bdl_model_set_classes(unused(handle(model)), look_row_or_none(numbers)))
     return model
 end
 

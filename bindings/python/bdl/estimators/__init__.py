@@ -2,6 +2,7 @@
 
 from .conv_classifier import BayesianConvClassifier
 from .conv_regressor import BayesianConvRegressor
+from .ensemble import DeepEnsembleClassifier, DeepEnsembleRegressor
 from .glm import BayesianGLM
 from .mlp_classifier import BayesianMLPClassifier
 from .mlp_regressor import BayesianMLPRegressor
@@ -14,4 +15,6 @@ __all__ = [
     "BayesianMLPClassifier",
     "BayesianMLPRegressor",
     "Coefficients",
+    "DeepEnsembleClassifier",
+    "DeepEnsembleRegressor",
 ]

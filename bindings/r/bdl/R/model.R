@@ -17,6 +17,14 @@ bdl_user_model <- function(outputs, gradients = NULL, sizes, parameters, likelih
                         number_of(likelihood, likelihoods, "likelihood"), list(outputs, gradients))
 }
 
+# Class numbers count from 0, as labels do here.
+bdl_classes <- function(model) as.vector(bdl_model_get_classes(model, c(1, bdl_model_class_count(model))))
+
+bdl_set_classes <- function(model, classes = NULL) {
+  bdl_model_set_classes(model, classes)
+  invisible(model)
+}
+
 bdl_blocks <- function(model) rows_of(bdl_model_block_count(model), function(i) bdl_model_block(model, i))
 
 # Names of all parameters, "layer0.weight[2,1]": output 2, input 1 of the first layer.

@@ -27,19 +27,33 @@ prediction_method <- function(object, type = "response") {
   if (type == "draws" && suits %in% c(BDL_PLUG_IN, BDL_QUADRATURE)) BDL_MONTE_CARLO else suits
 }
 
-predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {
+# How the library is asked: once, or where the fit stands for the members of an ensemble, a predictor of them.
+asker <- function(object, x, method, samples, seed) {
+  if (!is.null(object$members)) {
+    members <- lapply(lapply(object$members, handles_of), function(h) list(h$model, h$posterior))
+    predictor <- bdl_predictor_create_ensemble(members, method, samples, seed)
+    asked <- list(moments = bdl_predictor_moments, classes = bdl_predictor_classes, interval = bdl_predictor_interval,
+                  quantiles = bdl_predictor_quantiles, draws = bdl_predictor_draws)
+    return(function(what, ...) asked[[what]](predictor, x, ...))
+  }
   handles <- handles_of(object)
+  asked <- list(moments = bdl_predict, classes = bdl_predict_classes, interval = bdl_predict_interval,
+                quantiles = bdl_predict_quantiles, draws = bdl_predict_draws_by)
+  function(what, ...) asked[[what]](handles$model, handles$posterior, x, method, samples, seed, ...)
+}
+
+predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {
   shape <- c(nrow(x), object$response$outputs)
-  ask <- function(f, ...) f(handles$model, handles$posterior, x, method, samples, seed, ...)
+  ask <- asker(object, x, method, samples, seed)
   moments <- function(wanted) {
-    lapply(ask(bdl_predict, shape, if (wanted) shape, if (wanted) shape), labelled, object, x)
+    lapply(ask("moments", shape, if (wanted) shape, if (wanted) shape), labelled, object, x)
   }
   switch(type,
     response = if (se.fit) standard_errors(moments(TRUE)) else moments(FALSE)$mean,
-    prob = probabilities(object, ask(bdl_predict_classes, shape, NULL, NULL)$probabilities, x),
-    class = most_probable(object, ask(bdl_predict_classes, shape, NULL, NULL)$probabilities, x),
-    interval = intervals(object, x, moments(FALSE)$mean, ask(bdl_predict_interval, level, shape, shape)),
-    quantile = quantiles(object, x, probs, ask(bdl_predict_quantiles, probs, c(shape[1], shape[2] * length(probs)))),
+    prob = probabilities(object, ask("classes", shape, NULL, NULL)$probabilities, x),
+    class = most_probable(object, ask("classes", shape, NULL, NULL)$probabilities, x),
+    interval = intervals(object, x, moments(FALSE)$mean, ask("interval", level, shape, shape)),
+    quantile = quantiles(object, x, probs, ask("quantiles", probs, c(shape[1], shape[2] * length(probs)))),
     draws = draws_of(object, x, method, samples, seed)
   )
 }
@@ -98,10 +112,10 @@ quantiles <- function(object, x, probs, values) {
 
 # Draws of the response: rows by draws, or rows by targets by draws.
 draws_of <- function(object, x, method, samples, seed) {
-  handles <- handles_of(object)
-  targets <- bdl_model_targets(handles$model)
-  draws <- bdl_predict_draws_by(handles$model, handles$posterior, x, method, samples, seed,
-                                c(nrow(x), targets * samples))
+  targets <- bdl_model_targets(handles_of(object)$model)
+  ask <- asker(object, x, method, samples, seed)
+  samples <- samples * max(1, length(object$members))
+  draws <- ask("draws", c(nrow(x), targets * samples))
   draws <- by_column(draws, targets, samples)
   shape <- if (targets == 1) c(nrow(x), samples) else c(nrow(x), targets, samples)
   names <- list(rownames(x), if (targets > 1) object$response$names, NULL)

@@ -99,6 +99,32 @@ void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function,
   return R_ExternalPtrAddr(value);
 }
 
+const bdl_model** bdlr_members(SEXP value, const bdl_posterior*** posteriors, int64_t* count,
+                               const char* function, const char* argument) {
+  if (TYPEOF(value) != VECSXP)
+    bdlr_refuse(function, argument, "a list of lists of a model and a posterior", value);
+  const R_xlen_t n = XLENGTH(value);
+  const bdl_model** models = (const bdl_model**)R_alloc((size_t)n + 1, sizeof *models);
+  *posteriors = (const bdl_posterior**)R_alloc((size_t)n + 1, sizeof **posteriors);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    SEXP member = VECTOR_ELT(value, i);
+    if (TYPEOF(member) != VECSXP || XLENGTH(member) != 2)
+      bdlr_refuse(function, argument, "lists of a model and a posterior", member);
+    models[i] = bdlr_handle(VECTOR_ELT(member, 0), BDLR_MODEL, 0, function, argument);
+    (*posteriors)[i] = bdlr_handle(VECTOR_ELT(member, 1), BDLR_POSTERIOR, 0, function, argument);
+  }
+  *count = n;
+  return models;
+}
+
+/* Whole, where a member has functions: its model's handle keeps them. */
+void bdlr_inherit_members(SEXP made, SEXP members) {
+  for (R_xlen_t i = 0; i < XLENGTH(members); ++i) {
+    SEXP model = VECTOR_ELT(VECTOR_ELT(members, i), 0);
+    if (VECTOR_ELT(R_ExternalPtrProtected(model), FUNCTIONS) != R_NilValue) keep(made, FUNCTIONS, members);
+  }
+}
+
 void bdl_handle_close(SEXP handle) {
   if (!is_handle(handle)) bdlr_refuse("bdl_handle_close", "handle", "a handle", handle);
   if (!R_ExternalPtrAddr(handle)) return;

@@ -39,6 +39,10 @@ void bdlr_keep_functions(SEXP handle, SEXP functions);
 void bdlr_keep_draws(SEXP handle, SEXP draws);
 void bdlr_keep_array(SEXP handle, int which, SEXP array); /* 0: x, 1: y; not to be collected or written to */
 void bdlr_inherit(SEXP made, SEXP from); /* made: a handle, a list with handles, or anything else */
+/* Of a list of lists (model, posterior), in memory of R_alloc(); what is made of them keeps their functions. */
+const bdl_model** bdlr_members(SEXP value, const bdl_posterior*** posteriors, int64_t* count,
+                               const char* function, const char* argument);
+void bdlr_inherit_members(SEXP made, SEXP members);
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
 
