@@ -19,11 +19,12 @@ double scaled_log_likelihood(const Optimizer<T>& optimizer, const Array& x, cons
 
 bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t samples,
                               uint64_t seed, double* expected_log_likelihood, double* kl) {
-  return bdl::guard("bdl_optimizer_elbo", [&] {
+  return bdl::interruptible_guard("bdl_optimizer_elbo", [&] {
     bdl::with(optimizer, "optimizer", [&](const auto& o) {
       const bdl_predict_method method = samples == 0 ? BDL_QUADRATURE : BDL_MONTE_CARLO;
-      const double likelihood = bdl::scaled_log_likelihood(o, x, y, {method, samples, seed});
-      const double divergence = kl ? o.kl() : 0;
+      const double likelihood = bdl::checked_result(
+          bdl::scaled_log_likelihood(o, x, y, {method, samples, seed}), "expected_log_likelihood");
+      const double divergence = kl ? bdl::checked_result(o.kl(), "kl") : 0;
       if (expected_log_likelihood) *expected_log_likelihood = likelihood;
       if (kl) *kl = divergence;
     });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/profile.hpp"
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/methods/rule.hpp"
@@ -81,6 +82,7 @@ void Optimizer<T>::step(Index examples) {
          "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
   if (!good_.is_known) remember_good_state();
   const bool guarded = is_guarded();
+  Interruptible work;
   Evidence<T> evidence = assess(x, y, 1 / part);
   if (!guarded && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
   watch(y, epoch_steps);
@@ -89,6 +91,7 @@ void Optimizer<T>::step(Index examples) {
   else
     take(evidence);
   learn_scales(x, y, epoch_steps);
+  work.end();
   commit();
   freed.keep();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
@@ -128,11 +131,13 @@ void Optimizer<T>::step_rows() {
   scales_.noise.clear();
   next_watch_ = state.watch;
   scales_.degrees = 0;
+  Interruptible work;
   {
     const StageTimer timer(Stage::sums);
     work_.rows.sum(c, work_.gradient.first(dimension));
   }
   take({work_.gradient.first(dimension), {&work_.rows, c, {}, {}}});
+  work.end();
   commit();
   forget_good_state();
 }
