@@ -130,7 +130,10 @@ static void* run_on_a_small_stack(void* argument) {
       learner l;
       if (!learner_create(bdl_method_name(i), family, 2, sizes, 3, BDL_GAUSSIAN, ROWS, &l)) continue;
       ++c->runs;
-      c->failed += learn(&l, bdl_method_name(i), x_of(&data), y_of(&data), 1) != BDL_OK;
+      if (learn(&l, bdl_method_name(i), x_of(&data), y_of(&data), 8) != BDL_OK) {
+        print_error("%s, family %d: %s\n", bdl_method_name(i), family, bdl_last_error());
+        ++c->failed;
+      }
       c->failed += bdl_predict(l.model, l.posterior, x_of(&data), BDL_MONTE_CARLO, 3, 1,
                                bdl_f64_out(out, ROWS, 2), bdl_none_out(), bdl_none_out()) != BDL_OK;
       learner_free(&l);

@@ -163,13 +163,14 @@ static void large_steps_ask(void** state) {
   host h = {0};
   (void)state;
   for (size_t k = 0; k < sizeof large_cases / sizeof *large_cases; ++k) {
-    const large_case* const large = &large_cases[k];
+    const large_case* const problem = &large_cases[k];
     learner l;
-    if (!large_case_create(large, &l)) print_error("%s %d\n", large->method, large->family);
-    course c = {&l, large->method, bdl_strided(data.x, BDL_F64, large->rows, large->inputs, WIDE_INPUTS, 1),
-                bdl_f64(data.y, large->rows, 1)};
-    const bdl_status status = timed(&h, large->method, take_course, &c);
-    if (status != BDL_OK) print_error("%s: %s\n", large->method, bdl_last_error());
+    if (!large_case_create(problem, &l)) print_error("%s %d\n", problem->method, problem->family);
+    course c = {&l, problem->method,
+                bdl_strided(data.x, BDL_F64, problem->rows, problem->inputs, WIDE_INPUTS, 1),
+                bdl_f64(data.y, problem->rows, 1)};
+    const bdl_status status = timed(&h, problem->method, take_course, &c);
+    if (status != BDL_OK) print_error("%s: %s\n", problem->method, bdl_last_error());
     (void)timed(&h, "predict", predict_all, &c);
     (void)timed(&h, "marginal variance", read_variances, &c);
     learner_free(&l);
@@ -182,15 +183,16 @@ static void large_steps_ask(void** state) {
  * cut. */
 static void steps_are_cut(void** state) {
   large data = large_data();
-  const large_case large = {"slang", 0, 8, 784, 40, 1000, BDL_CATEGORICAL};
+  const large_case problem = {"slang", 0, 8, 784, 40, 1000, BDL_CATEGORICAL};
   learner cut, whole;
   const int64_t d = 784 * 40 + 40 + 40 * LARGE_OUTPUTS + LARGE_OUTPUTS;
   double* const means = malloc(2 * sizeof(double) * (size_t)d);
   host h = {0};
   int64_t step = -1;
   (void)state;
-  assert_true(large_case_create(&large, &cut) && large_case_create(&large, &whole));
-  course a = {&cut, large.method, bdl_f64(data.x, large.rows, large.inputs), bdl_f64(data.y, large.rows, 1)};
+  assert_true(large_case_create(&problem, &cut) && large_case_create(&problem, &whole));
+  course a = {&cut, problem.method, bdl_f64(data.x, problem.rows, problem.inputs),
+              bdl_f64(data.y, problem.rows, 1)};
   course b = a;
   b.l = &whole;
   h.stop_at = 2;
