@@ -14,6 +14,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(bdl_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
 endif()
 
+# bdl_hardening: what an attacker of a process that runs the library is to find hard, as Debian's packages have it; and the
+# same bits from any folder. tests/install/check.sh looks at the result. Sanitizers see more than these checks.
+add_library(bdl_hardening INTERFACE)
+if(NOT BDL_SANITIZE)
+  include(CheckCXXCompilerFlag)
+  target_compile_options(bdl_hardening INTERFACE -fstack-protector-strong
+    $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)
+  check_cxx_compiler_flag(-fcf-protection BDL_HAS_CF_PROTECTION)  # of x86
+  if(BDL_HAS_CF_PROTECTION)
+    target_compile_options(bdl_hardening INTERFACE -fcf-protection)
+  endif()
+  target_link_options(bdl_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
+target_compile_options(bdl_hardening INTERFACE
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
+
 if(BDL_SANITIZE)
   target_compile_options(bdl_flags INTERFACE
     -fsanitize=${BDL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

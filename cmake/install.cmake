@@ -5,6 +5,13 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bdl)
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS bdl EXPORT bdlTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Releases leave their debug information here: "objcopy --only-keep-debug build/release/lib/libbdl.so libbdl.debug" is what a
+# package of debug symbols holds.
+install(CODE [[
+  if(CMAKE_INSTALL_CONFIG_NAME STREQUAL Release)]] CODE "
+    file(GLOB installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libbdl.so.*.*\")
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \${installed} COMMAND_ERROR_IS_FATAL ANY)
+  endif()")
 install(DIRECTORY include/bdl/ ${PROJECT_BINARY_DIR}/include/bdl/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdl FILES_MATCHING PATTERN "*.h" PATTERN mpi.h EXCLUDE)
 

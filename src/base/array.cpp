@@ -216,6 +216,37 @@ void scatter(ConstMatrixView<T> in, const OutArray& array, Index first) {
 }
 
 template <class T>
+void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
+  constexpr double largest_float = std::numeric_limits<float>::max();
+  const double largest = array.dtype == BDL_F32 ? largest_float : std::numeric_limits<double>::max();
+  const auto fits = [&](double value) { return std::abs(value) <= largest; };
+  for (Index j = 0; j < in.cols; ++j) {
+    bool good = true;  // of the whole column at once: no branch in the loop
+    const T* const column = in.column_data(j);
+    for (Index i = 0; i < in.rows; ++i) good &= fits(static_cast<double>(column[i]));
+    for (Index i = 0; i < in.rows && !good; ++i) {
+      const auto value = static_cast<double>(column[i]);
+      const bool documented = others == NonFinite::documented && !std::isfinite(value);
+      if (!fits(value) && !documented)
+        fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld%s", name, value,
+             static_cast<long long>(j), static_cast<long long>(i),
+             std::isfinite(value) ? ", which no float can hold" : "");
+    }
+  }
+}
+
+double checked_result(double value, const char* name) {
+  if (!std::isfinite(value)) fail(Status::ERROR_DIVERGED, "%s would be %g", name, value);
+  return value;
+}
+
+template <class T>
+void write_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
+  check_result(in, array, name, others);
+  scatter(in, array);
+}
+
+template <class T>
 Array as_array(ConstMatrixView<T> columns) {
   return bdl_strided(columns.data, std::is_same_v<T, float> ? BDL_F32 : BDL_F64, columns.cols, columns.rows,
                      columns.ld, 1);
@@ -235,6 +266,8 @@ OutArray as_output(MatrixView<T> columns) {
   template void gather(const Array&, ConstSpan<Index>, MatrixView<T>, const ColumnScales&); \
   template void gather(const Array&, Index, MatrixView<T>, const ColumnScales&);            \
   template void scatter(ConstMatrixView<T>, const OutArray&, Index);                        \
+  template void check_result(ConstMatrixView<T>, const OutArray&, const char*, NonFinite);  \
+  template void write_result(ConstMatrixView<T>, const OutArray&, const char*, NonFinite);  \
   template Array as_array(ConstMatrixView<T>);                                              \
   template OutArray as_output(MatrixView<T>);
 BDL_INSTANTIATE(float)

@@ -66,6 +66,22 @@ void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScal
 template <class T>
 void scatter(ConstMatrixView<T> in, const OutArray& array, Index first = 0);
 
+/// Numbers that are documented not to be finite, or none.
+enum class NonFinite { refused, documented };
+
+/// Fails with ERROR_DIVERGED, naming row and column, where an element of `in` is no finite number in the
+/// array's type. This, and the function below, is where every result is checked: BDL_OK means finite.
+template <class T>
+void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name,
+                  NonFinite others = NonFinite::refused);
+/// The value, unless it is not finite.
+double checked_result(double value, const char* name);
+
+/// Scatters what is all good.
+template <class T>
+void write_result(ConstMatrixView<T> in, const OutArray& array, const char* name,
+                  NonFinite others = NonFinite::refused);
+
 /// Columns of the core as seen by a callback: one example per row.
 template <class T>
 Array as_array(ConstMatrixView<T> columns);

@@ -13,11 +13,30 @@ using Clock = std::chrono::steady_clock;
 struct Host {
   std::int32_t (*function)(void* user_data);
   void* user_data;
-  Clock::time_point asked;
-  bool is_pending;  ///< a callback was told
+  Clock::time_point asked, began;  // began: the outermost Interruptible
+  int tasks;                       // that this thread is in
+  bool may_stop, stopped;
+  bool is_pending;  // a callback was told
 };
 
-thread_local Host host{};
+thread_local constinit Host host{};
+
+constexpr std::chrono::milliseconds pause{20};
+
+bool loop_asks() noexcept {
+  return host.function && host.may_stop;
+}
+
+bool ask(Clock::time_point now) {
+  if (now - host.asked < pause) return false;
+  host.asked = now;
+  return host.function(host.user_data) != 0;
+}
+
+bool loop_is_interrupted() {
+  const auto now = Clock::now();
+  return now - host.began >= pause && ask(now);
+}
 
 }  // namespace
 
@@ -29,11 +48,7 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
 
 bool interrupted() {
   if (std::exchange(host.is_pending, false)) return true;
-  if (!host.function) return false;
-  const auto now = Clock::now();
-  if (now - host.asked < std::chrono::milliseconds(20)) return false;
-  host.asked = now;
-  return host.function(host.user_data) != 0;
+  return host.function && ask(Clock::now());
 }
 
 bool peek_interrupted() {
@@ -42,7 +57,36 @@ bool peek_interrupted() {
 }
 
 void check_interrupt() {
-  if (interrupted()) fail(Status::STOPPED, "interrupted");
+  if (host.tasks == 0 && interrupted()) fail(Status::STOPPED, "interrupted");
+}
+
+Interruptible::Interruptible() noexcept : outer_(host.may_stop) {
+  if (host.function && !outer_) host.began = Clock::now();
+  host.may_stop = true;
+}
+
+void Interruptible::end() noexcept {
+  host.may_stop = outer_;
+}
+
+InTask::InTask() noexcept {
+  ++host.tasks;
+}
+
+InTask::~InTask() {
+  --host.tasks;
+}
+
+bool loop_is_stopped() noexcept {
+  if (loop_asks() && !host.stopped) host.stopped = loop_is_interrupted();
+  return host.stopped;
+}
+
+void check_loop() {
+  if (!loop_asks() || host.tasks > 0) return;
+  if (!host.stopped && !loop_is_interrupted()) return;
+  host.stopped = false;
+  fail(Status::STOPPED, "interrupted");
 }
 
 }  // namespace bdl

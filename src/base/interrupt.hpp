@@ -15,7 +15,36 @@ bool interrupted();
 /// The same for callbacks within a call: what it has said once, interrupted() says next.
 bool peek_interrupted();
 
-/// Fails with STOPPED if so, where there is nothing completed to keep.
+/// Fails with STOPPED if so, where there is nothing completed to keep. Not in a task of a parallel loop.
 void check_interrupt();
+
+/// From 20 ms after its start until it ends, parallel loops of this thread ask between their tasks, and fail
+/// with STOPPED as check_interrupt() does: for work whose results are dropped when it fails.
+class Interruptible {
+ public:
+  Interruptible() noexcept;
+  ~Interruptible() { end(); }
+  void end() noexcept;
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  bool outer_;
+};
+
+/// While it lives, this thread runs a task, which cannot throw: a request to stop is remembered until its
+/// loop ends.
+class InTask {
+ public:
+  InTask() noexcept;
+  ~InTask();
+  InTask(const InTask&) = delete;
+  InTask& operator=(const InTask&) = delete;
+};
+
+/// Between tasks: whether the rest of the loop is to be left out, because check_loop() is going to fail.
+bool loop_is_stopped() noexcept;
+/// After a loop.
+void check_loop();
 
 }  // namespace bdl

@@ -47,10 +47,10 @@ PredictSpec spec_of(Index samples, std::uint64_t seed) {
 template <class T>
 void write_elbo(const Optimizer<T>& optimizer, double sum, Index examples, double* expected_log_likelihood,
                 double* kl) {
-  const double divergence = kl ? optimizer.kl() : 0;
-  if (expected_log_likelihood)
-    *expected_log_likelihood =
-        sum * static_cast<double>(optimizer.data_size()) / static_cast<double>(examples);
+  const double scaled = sum * static_cast<double>(optimizer.data_size()) / static_cast<double>(examples),
+               likelihood = checked_result(scaled, "expected_log_likelihood"),
+               divergence = kl ? checked_result(optimizer.kl(), "kl") : 0;
+  if (expected_log_likelihood) *expected_log_likelihood = likelihood;
   if (kl) *kl = divergence;
 }
 
@@ -59,7 +59,7 @@ void write_elbo(const Optimizer<T>& optimizer, double sum, Index examples, doubl
 
 bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t samples,
                               uint64_t seed, double* expected_log_likelihood, double* kl) {
-  return bdl::guard("bdl_optimizer_elbo", [&] {
+  return bdl::interruptible_guard("bdl_optimizer_elbo", [&] {
     bdl::with(optimizer, "optimizer", [&](const auto& o) {
       const double sum = bdl::sum_over(o, x, y, bdl::spec_of(samples, seed));
       bdl::write_elbo(o, sum, x.rows, expected_log_likelihood, kl);
@@ -69,7 +69,7 @@ bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix x, bdl_
 
 bdl_status bdl_optimizer_elbo_dataset(const bdl_optimizer* optimizer, bdl_dataset* dataset, int64_t samples,
                                       uint64_t seed, double* expected_log_likelihood, double* kl) {
-  return bdl::guard("bdl_optimizer_elbo_dataset", [&] {
+  return bdl::interruptible_guard("bdl_optimizer_elbo_dataset", [&] {
     bdl::with(optimizer, "optimizer", [&](const auto& o) {
       bdl::not_null(dataset, "dataset");
       const double sum = bdl::sum_over(o, *dataset->rows, bdl::spec_of(samples, seed));

@@ -1,11 +1,13 @@
 // Every entry point is argument checks and one call inside guard(): no exception gets out, every failure is
-// explained.
+// explained, and the host's floating-point environment neither changes results nor is changed.
 #pragma once
 
 #include <cstring>
 #include <type_traits>
 
 #include "base/error.hpp"
+#include "base/float_environment.hpp"
+#include "base/interrupt.hpp"
 #include "bdl/status.h"
 
 namespace bdl {
@@ -18,6 +20,7 @@ template <class Body>
 bdl_status guard(const char* function, Body&& body) {
   using Result = std::invoke_result_t<Body>;
   static_assert(std::is_void_v<Result> || std::is_same_v<Result, bdl_status>);
+  const DefaultFloats floats;
   try {
     if constexpr (std::is_void_v<Result>) {
       body();
@@ -28,6 +31,15 @@ bdl_status guard(const char* function, Body&& body) {
   } catch (...) {
     return report_exception(function);
   }
+}
+
+/// The same for what may take long and changes nothing but its outputs: its loops ask the interrupt.
+template <class Body>
+bdl_status interruptible_guard(const char* function, Body&& body) {
+  return guard(function, [&] {
+    const Interruptible work;
+    return body();
+  });
 }
 
 /// The number in an enum that a C caller may have filled with any: where that is none of the enum's, C++ must

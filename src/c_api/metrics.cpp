@@ -9,6 +9,7 @@
 #include "metrics/ranking.hpp"
 #include "metrics/temperature.hpp"
 
+using bdl::checked_result;
 using bdl::guard;
 using bdl::not_null;
 
@@ -37,7 +38,7 @@ void check_report(const bdl_ood_report* report) {
 bdl_status bdl_metric_rmse(bdl_matrix mean, bdl_matrix y, double* rmse) {
   return guard("bdl_metric_rmse", [&] {
     not_null(rmse, "rmse");
-    *rmse = bdl::rmse(mean, y);
+    *rmse = checked_result(bdl::rmse(mean, y), "rmse");
   });
 }
 
@@ -45,36 +46,37 @@ bdl_status bdl_metric_log_predictive_density(bdl_matrix log_density, double* mea
   return guard("bdl_metric_log_predictive_density", [&] {
     not_null(mean, "mean");
     const auto estimate = bdl::mean_log_predictive_density(log_density);
-    *mean = estimate.mean;
-    if (standard_error) *standard_error = estimate.standard_error;
+    const double error = standard_error ? checked_result(estimate.standard_error, "standard_error") : 0;
+    *mean = checked_result(estimate.mean, "mean");
+    if (standard_error) *standard_error = error;
   });
 }
 
 bdl_status bdl_metric_accuracy(bdl_matrix probabilities, bdl_matrix y, double* accuracy) {
   return guard("bdl_metric_accuracy", [&] {
     not_null(accuracy, "accuracy");
-    *accuracy = bdl::accuracy(probabilities, y);
+    *accuracy = checked_result(bdl::accuracy(probabilities, y), "accuracy");
   });
 }
 
 bdl_status bdl_metric_brier(bdl_matrix probabilities, bdl_matrix y, double* brier) {
   return guard("bdl_metric_brier", [&] {
     not_null(brier, "brier");
-    *brier = bdl::brier_score(probabilities, y);
+    *brier = checked_result(bdl::brier_score(probabilities, y), "brier");
   });
 }
 
 bdl_status bdl_metric_nll(bdl_matrix probabilities, bdl_matrix y, double* nll) {
   return guard("bdl_metric_nll", [&] {
     not_null(nll, "nll");
-    *nll = bdl::negative_log_likelihood(probabilities, y);
+    *nll = checked_result(bdl::negative_log_likelihood(probabilities, y), "nll");
   });
 }
 
 bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, double* ece) {
   return guard("bdl_metric_ece", [&] {
     not_null(ece, "ece");
-    *ece = bdl::expected_calibration_error(probabilities, y, bins);
+    *ece = checked_result(bdl::expected_calibration_error(probabilities, y, bins), "ece");
   });
 }
 
@@ -93,14 +95,14 @@ bdl_status bdl_metric_entropy_histogram(bdl_matrix probabilities, bdl_matrix_out
 bdl_status bdl_metric_auroc(bdl_matrix positive, bdl_matrix negative, double* auroc) {
   return guard("bdl_metric_auroc", [&] {
     not_null(auroc, "auroc");
-    *auroc = ranking_of(positive, negative).auroc();
+    *auroc = checked_result(ranking_of(positive, negative).auroc(), "auroc");
   });
 }
 
 bdl_status bdl_metric_aupr(bdl_matrix positive, bdl_matrix negative, double* aupr) {
   return guard("bdl_metric_aupr", [&] {
     not_null(aupr, "aupr");
-    *aupr = ranking_of(positive, negative).average_precision();
+    *aupr = checked_result(ranking_of(positive, negative).average_precision(), "aupr");
   });
 }
 
@@ -119,7 +121,7 @@ bdl_status bdl_metric_fpr(bdl_matrix positive, bdl_matrix negative, double tpr, 
 bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix negative, double* error) {
   return guard("bdl_metric_detection_error", [&] {
     not_null(error, "error");
-    *error = ranking_of(positive, negative).detection_error();
+    *error = checked_result(ranking_of(positive, negative).detection_error(), "error");
   });
 }
 
@@ -130,7 +132,8 @@ bdl_status bdl_metric_roc_curve(bdl_matrix positive, bdl_matrix negative, bdl_ma
     bdl::check_output(curve, points, 3, "curve");
     bdl::Buffer<double> memory(3 * points);
     ranking.curve(memory.matrix(3, points));
-    bdl::scatter<double>(memory.matrix(3, points), curve);
+    // The first threshold is infinite, as documented.
+    bdl::write_result<double>(memory.matrix(3, points), curve, "curve", bdl::NonFinite::documented);
   });
 }
 
@@ -138,7 +141,7 @@ bdl_status bdl_metric_auroc_correct(bdl_matrix probabilities, bdl_matrix y, bdl_
   return guard("bdl_metric_auroc_correct", [&] {
     not_null(auroc, "auroc");
     check_score(score);
-    *auroc = bdl::auroc_of_correct(probabilities, y, score);
+    *auroc = checked_result(bdl::auroc_of_correct(probabilities, y, score), "auroc");
   });
 }
 
@@ -155,7 +158,7 @@ bdl_status bdl_metric_ood(bdl_matrix inside, bdl_matrix outside, bdl_score score
 bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* temperature) {
   return guard("bdl_temperature_fit", [&] {
     not_null(temperature, "temperature");
-    *temperature = bdl::fit_temperature(logits, y);
+    *temperature = checked_result(bdl::fit_temperature(logits, y), "temperature");
   });
 }
 
@@ -167,13 +170,13 @@ bdl_status bdl_temperature_apply(bdl_matrix logits, double temperature, bdl_matr
 bdl_status bdl_metric_coverage(bdl_matrix lower, bdl_matrix upper, bdl_matrix y, double* coverage) {
   return guard("bdl_metric_coverage", [&] {
     not_null(coverage, "coverage");
-    *coverage = bdl::coverage(lower, upper, y);
+    *coverage = checked_result(bdl::coverage(lower, upper, y), "coverage");
   });
 }
 
 bdl_status bdl_metric_crps(bdl_matrix draws, bdl_matrix y, double* crps) {
   return guard("bdl_metric_crps", [&] {
     not_null(crps, "crps");
-    *crps = bdl::crps(draws, y);
+    *crps = checked_result(bdl::crps(draws, y), "crps");
   });
 }

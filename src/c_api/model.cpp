@@ -60,15 +60,15 @@ void evaluate(const Model<T>& model, const Array& parameters, const Array& x, Ma
 
 /// In the caller's units.
 template <class T>
-void scatter_outputs(const Standardization& standardization, ConstMatrixView<T> f, const OutArray& outputs) {
-  if (!standardization.has_targets()) return scatter(f, outputs);
+void write_outputs(const Standardization& standardization, ConstMatrixView<T> f, const OutArray& outputs) {
+  if (!standardization.has_targets()) return write_result(f, outputs, "outputs");
   Buffer<double> values(f.size());
   const auto columns = values.matrix(f.rows, f.cols);
   for (Index i = 0; i < f.cols; ++i)
     for (Index c = 0; c < f.rows; ++c)
       columns(c, i) = standardization.to_caller(c, static_cast<double>(f(c, i)));
   check_outputs_finite<double>(columns);
-  scatter<double>(columns, outputs);
+  write_result<double>(columns, outputs, "outputs");
 }
 
 /// Row by row from the estimator of training, so that what the caller sees is what training uses.
@@ -86,7 +86,7 @@ void gradient_rows(const Model<T>& model, const Array& parameters, const Array& 
     estimate.rows->sum(estimate.c, result.matrix(model.parameters(), x.rows).column(i));
   }
   check_outputs_finite<T>(result.matrix(model.parameters(), x.rows));
-  scatter<T>(result.matrix(model.parameters(), x.rows), rows);
+  write_result<T>(result.matrix(model.parameters(), x.rows), rows, "rows");
 }
 
 }  // namespace
@@ -244,28 +244,28 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
       check_output(parameters, 1, m.parameters(), "parameters");
       Buffer<T> theta(m.parameters());
       m.initialize(scheme, seed, theta.first(m.parameters()));
-      scatter<T>(theta.matrix(m.parameters(), 1), parameters);
+      write_result<T>(theta.matrix(m.parameters(), 1), parameters, "parameters");
     });
   });
 }
 
 bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                               bdl_matrix_out outputs) {
-  return guard("bdl_model_evaluate", [&] {
+  return interruptible_guard("bdl_model_evaluate", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_inputs(m, x);
       check_output(outputs, x.rows, m.outputs(), "outputs");
       Buffer<T> f(m.outputs() * x.rows);
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
-      scatter_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
+      write_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
     });
   });
 }
 
 bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
                                     bdl_matrix_out log_likelihood) {
-  return guard("bdl_model_log_likelihood", [&] {
+  return interruptible_guard("bdl_model_log_likelihood", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_data(m, x, y);
@@ -279,14 +279,14 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
         result.data()[i] =
             m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) - log_scale;
       check_outputs_finite<double>(result.matrix(1, x.rows));
-      scatter<double>(result.matrix(1, x.rows), log_likelihood);
+      write_result<double>(result.matrix(1, x.rows), log_likelihood, "log_likelihood");
     });
   });
 }
 
 bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
                                    bdl_matrix_out rows) {
-  return guard("bdl_model_gradient_rows", [&] {
+  return interruptible_guard("bdl_model_gradient_rows", [&] {
     with(model, "model", [&](const auto& m) {
       check_data(m, x, y);
       check_output(rows, x.rows, m.parameters(), "rows");

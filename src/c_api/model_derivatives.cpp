@@ -54,7 +54,7 @@ using namespace bdl;
 
 bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                               bdl_matrix_out jacobian) {
-  return guard("bdl_model_jacobian", [&] {
+  return interruptible_guard("bdl_model_jacobian", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       const Index dimension = m.parameters();
@@ -68,14 +68,14 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
       write_jacobian<T>(m, theta.first(dimension), columns.matrix(x.cols, x.rows),
                         result.matrix(dimension, rows));
       jacobian_to_caller(m.standardization, m.outputs(), result.matrix(dimension, rows));
-      scatter<T>(result.matrix(dimension, rows), jacobian);
+      write_result<T>(result.matrix(dimension, rows), jacobian, "jacobian");
     });
   });
 }
 
 bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                                             bdl_matrix y, bdl_matrix vectors, bdl_matrix_out products) {
-  return guard("bdl_model_hessian_vector_product", [&] {
+  return interruptible_guard("bdl_model_hessian_vector_product", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       HessianEstimator<T> hessian(m);
@@ -90,14 +90,14 @@ bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix p
       const auto images = result.matrix(dimension, vectors.rows);
       hessian.products(batch.theta, batch.x, batch.y, 1, v.matrix(dimension, vectors.rows), images);
       check_derivatives_finite<T>(images, "products");
-      scatter<T>(images, products);
+      write_result<T>(images, products, "products");
     });
   });
 }
 
 bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
                              bdl_matrix_out hessian) {
-  return guard("bdl_model_hessian", [&] {
+  return interruptible_guard("bdl_model_hessian", [&] {
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       HessianEstimator<T> estimator(m);
@@ -110,7 +110,7 @@ bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_
       estimator.dense(batch.theta, batch.x, batch.y, 1, values);
       mirror_lower(values);
       check_derivatives_finite<double>(values, "hessian");
-      scatter<double>(values, hessian);
+      write_result<double>(values, hessian, "hessian");
     });
   });
 }

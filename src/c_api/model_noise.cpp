@@ -53,7 +53,7 @@ bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out 
         values.resize(static_cast<std::size_t>(targets), values.front());
       const auto count = static_cast<Index>(values.size());
       check_output(precision, 1, count, "precision");
-      scatter<double>({values.data(), count, 1}, precision);
+      write_result<double>({values.data(), count, 1}, precision, "precision");
     });
   });
 }
@@ -78,7 +78,7 @@ bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out
       const Index outputs = m.outputs();
       check_output(covariance, outputs, outputs, "covariance");
       const std::vector<double> values = caller_noise_covariance(m.likelihood, m.standardization);
-      scatter<double>({values.data(), outputs, outputs}, covariance);
+      write_result<double>({values.data(), outputs, outputs}, covariance, "covariance");
     });
   });
 }

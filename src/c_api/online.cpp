@@ -117,8 +117,13 @@ bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* co
       const bdl_likelihood kind = o.model()->likelihood.kind();
       const double mean_error = sums.error / static_cast<double>(sums.targets);  // NaN for none
       const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
+      const double mean = sums.log_density / static_cast<double>(sums.examples);
+      if (sums.examples > 0) {  // NaN for none, as documented
+        checked_result(mean, "log_density");
+        checked_result(mean_error, "error");
+      }
       if (count) *count = sums.examples;
-      if (log_density) *log_density = sums.log_density / static_cast<double>(sums.examples);
+      if (log_density) *log_density = mean;
       if (error) *error = is_class ? mean_error : std::sqrt(mean_error);
     });
   });

@@ -169,7 +169,7 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_ou
       using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
       const Index dimension = o.posterior()->dimension();
       check_output(precision, 1, dimension, "precision");
-      scatter<T>({o.prior().precision().data(), dimension, 1}, precision);
+      write_result<T>({o.prior().precision().data(), dimension, 1}, precision, "precision");
     });
   });
 }
@@ -239,11 +239,12 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
     with(optimizer, "optimizer", [&](const auto& o) {
       const Standardization& standardization = model_of(o).standardization;
       if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
-      const double divergence = kl ? o.kl() : 0;
-      if (kl) *kl = divergence;
+      const double divergence = kl ? checked_result(o.kl(), "kl") : 0;
+      const double likelihood =
+          o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
       if (expected_log_likelihood)
-        *expected_log_likelihood =
-            o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
+        *expected_log_likelihood = checked_result(likelihood, "expected_log_likelihood");
+      if (kl) *kl = divergence;
     });
   });
 }

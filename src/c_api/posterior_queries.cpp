@@ -1,15 +1,36 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/batch/natural_gradient_step.hpp"
+#include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
+
+/// Long vectors, blocks of them on every thread; names the row only where there is something to name.
+template <class T>
+void check_in_parallel(ConstMatrixView<T> columns, const OutArray& array, const char* name) {
+  const double largest =
+      array.dtype == BDL_F32 ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  std::atomic<bool> good{true};
+  for (Index j = 0; j < columns.cols; ++j)
+    parallel_blocks(columns.rows, 1 << 16, [&](Index first, Index count) noexcept {
+      const T* const from = columns.column_data(j) + first;
+      bool fits = true;
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        for (Index i = 0; i < count; ++i) fits &= std::abs(static_cast<double>(from[i])) <= largest;
+      });
+      if (!fits) good.store(false, std::memory_order_relaxed);
+    });
+  if (!good.load()) check_result(columns, array, name);
+}
 
 /// Several draws share a pass over the posterior; straight into the caller's memory where it can hold them.
 template <class T>
@@ -23,6 +44,7 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& sam
     const Index count = std::min(together, samples.rows - i);
     const auto columns = out.data ? out.columns(i, count) : thetas.matrix(q.dimension(), count);
     sample(q, {seed, Stream::user, 0, static_cast<std::uint32_t>(first + i)}, columns, scratch);
+    check_in_parallel<T>(columns, samples, "samples");
     if (!out.data) scatter<T>(columns, samples, i);
   }
 }
@@ -49,12 +71,14 @@ void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution
   const auto x = out.data ? out : copy.matrix(q.dimension(), vectors.rows);
   gather(vectors, 0, x);
   read_solution(q, x, scratch);
+  check_in_parallel<T>(x, solution, "solution");
   if (!out.data) scatter<T>(x, solution);
 }
 
 template <class T>
-void read_vector(ConstSpan<T> values, const OutArray& out) {
-  scatter<T>({values.data(), static_cast<Index>(values.size()), 1}, out);
+void read_vector(ConstSpan<T> values, const OutArray& out, const char* name,
+                 NonFinite others = NonFinite::refused) {
+  write_result<T>({values.data(), static_cast<Index>(values.size()), 1}, out, name, others);
 }
 
 void check_indices(const int64_t* indices, Index count, Index dimension, const char* name) {
@@ -72,7 +96,7 @@ bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mea
   return guard("bdl_posterior_mean", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       check_output(mean, 1, q.dimension(), "mean");
-      read_vector(q.mean(), mean);
+      read_vector(q.mean(), mean, "mean");
     });
   });
 }
@@ -85,40 +109,42 @@ bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix
       const bool has_columns = given_columns(low_rank, q.rank());
       if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
       if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
+      if (has_columns) check_result(parts.u(), transposed(low_rank), "low_rank");
+      if (given(diagonal)) read_vector(parts.d(), diagonal, "diagonal");
       if (has_columns) scatter(parts.u(), transposed(low_rank));
-      if (given(diagonal)) read_vector(parts.d(), diagonal);
     });
   });
 }
 
 bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal) {
-  return guard("bdl_posterior_precision_diagonal", [&] {
+  return interruptible_guard("bdl_posterior_precision_diagonal", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_output(diagonal, 1, q.dimension(), "diagonal");
       Buffer<T> values(q.dimension());
       read_precision_diagonal(q, values.first(q.dimension()));
-      read_vector<T>(values.first(q.dimension()), diagonal);
+      // Points' are infinite, as documented.
+      read_vector<T>(values.first(q.dimension()), diagonal, "diagonal", NonFinite::documented);
     });
   });
 }
 
 bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance) {
-  return guard("bdl_posterior_marginal_variance", [&] {
+  return interruptible_guard("bdl_posterior_marginal_variance", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_output(variance, 1, q.dimension(), "variance");
       Buffer<T> values(q.dimension());
       PosteriorScratch<T> scratch;
       read_marginal_variance(q, values.first(q.dimension()), scratch);
-      read_vector<T>(values.first(q.dimension()), variance);
+      read_vector<T>(values.first(q.dimension()), variance, "variance");
     });
   });
 }
 
 bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows, int64_t row_count,
                                     const int64_t* cols, int64_t col_count, bdl_matrix_out covariance) {
-  return guard("bdl_posterior_covariance", [&] {
+  return interruptible_guard("bdl_posterior_covariance", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_indices(rows, row_count, q.dimension(), "rows");
@@ -130,7 +156,7 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
       covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
                           {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
                           scratch);
-      scatter<double>(block.matrix(col_count, row_count), covariance);
+      write_result<double>(block.matrix(col_count, row_count), covariance, "covariance");
     });
   });
 }
@@ -161,7 +187,7 @@ bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, i
 
 bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
                                      bdl_matrix_out log_density) {
-  return guard("bdl_posterior_log_density", [&] {
+  return interruptible_guard("bdl_posterior_log_density", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_shape(parameters, -1, q.dimension(), "parameters");
@@ -173,39 +199,41 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
       for (Index i = 0; i < parameters.rows; ++i)
         values.data()[i] =
             bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
-      scatter<double>(values.matrix(1, parameters.rows), log_density);
+      write_result<double>(values.matrix(1, parameters.rows), log_density, "log_density");
     });
   });
 }
 
 bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det) {
-  return guard("bdl_posterior_log_det_covariance", [&] {
+  return interruptible_guard("bdl_posterior_log_det_covariance", [&] {
     not_null(log_det, "log_det");
-    with(posterior, "posterior", [&](const auto& q) { *log_det = q.log_det_covariance(); });
+    with(posterior, "posterior",
+         [&](const auto& q) { *log_det = checked_result(q.log_det_covariance(), "log_det"); });
   });
 }
 
 bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
-  return guard("bdl_posterior_entropy", [&] {
+  return interruptible_guard("bdl_posterior_entropy", [&] {
     not_null(entropy, "entropy");
-    with(posterior, "posterior", [&](const auto& q) { *entropy = bdl::entropy(q); });
+    with(posterior, "posterior",
+         [&](const auto& q) { *entropy = checked_result(bdl::entropy(q), "entropy"); });
   });
 }
 
 bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision, double* kl) {
-  return guard("bdl_posterior_kl_prior", [&] {
+  return interruptible_guard("bdl_posterior_kl_prior", [&] {
     not_null(kl, "kl");
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const Buffer<T> precision = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
       PosteriorScratch<T> scratch;
-      *kl = kl_to_prior(q, precision.first(q.dimension()), scratch);
+      *kl = checked_result(kl_to_prior(q, precision.first(q.dimension()), scratch), "kl");
     });
   });
 }
 
 bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl) {
-  return guard("bdl_posterior_kl", [&] {
+  return interruptible_guard("bdl_posterior_kl", [&] {
     not_null(kl, "kl");
     with(q, "q", [&](const auto& from) {
       using T = typename std::remove_cvref_t<decltype(from)>::Scalar;
@@ -218,7 +246,7 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
         fail(Status::ERROR_SHAPE, "p has %lld parameters, q %lld", static_cast<long long>((*to)->dimension()),
              static_cast<long long>(from.dimension()));
       PosteriorScratch<T> scratch;
-      *kl = bdl::kl(from, **to, scratch);
+      *kl = checked_result(bdl::kl(from, **to, scratch), "kl");
     });
   });
 }

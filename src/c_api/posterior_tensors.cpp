@@ -94,8 +94,9 @@ bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t inde
       check_whole(q);
       if (tensor.rows() * tensor.cols() == 0) return;
       check_output(values, tensor.rows(), tensor.cols(), "values");
-      tensor.with(
-          [&]<class S>(MatrixView<S> from) { scatter<std::remove_const_t<S>>(from, transposed(values)); });
+      tensor.with([&]<class S>(MatrixView<S> from) {
+        write_result<std::remove_const_t<S>>(from, transposed(values), tensor.name);
+      });
     });
   });
 }

@@ -19,7 +19,7 @@ struct Arguments {
 /// predict(query) in the arithmetic of the handles.
 template <class Predict>
 bdl_status answer(const char* function, const Arguments& a, Predict&& predict) {
-  return guard(function, [&] {
+  return interruptible_guard(function, [&] {
     check_enum(a.method, BDL_MONTE_CARLO, BDL_LOCAL_MONTE_CARLO, "method");
     with_both(a.model, a.posterior, [&](const auto& m, const auto& q) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;

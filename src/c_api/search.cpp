@@ -111,7 +111,7 @@ bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix_
       const Index count = s.space().size();
       if (given(values)) {
         check_output(values, 1, count, "values");
-        scatter<double>({t.values.data(), count, 1}, values);
+        write_result<double>({t.values.data(), count, 1}, values, "values");
       }
       if (score) *score = t.score;
       if (standard_error) *standard_error = t.standard_error;
@@ -148,7 +148,7 @@ bdl_status bdl_search_folds(const bdl_search* search, bdl_matrix_out fold) {
       const std::vector<Index> folds =
           folds_of_rows(fold.rows, s.validation().folds, s.validation().spec.seed);
       const std::vector<double> numbers(folds.begin(), folds.end());
-      scatter<double>({numbers.data(), 1, fold.rows}, fold);
+      write_result<double>({numbers.data(), 1, fold.rows}, fold, "fold");
     });
   });
 }

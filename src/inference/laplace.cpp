@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
 #include "inference/kronecker_laplace.hpp"
 #include "inference/methods/rule.hpp"
@@ -59,8 +60,10 @@ void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
   Posterior<T>& q = *optimizer.posterior();
   const ThreadLimit threads(optimizer.options().threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
+  Interruptible work;
   const auto next = q.family() == Family::kronecker ? kronecker_laplace(optimizer, data, weight)
                                                     : laplace_by_rows(optimizer, data, weight);
+  work.end();
   next->set_blank(false);
   q.swap(*next);
   optimizer.forget_good_state();

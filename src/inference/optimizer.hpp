@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 
 #include "base/array.hpp"
@@ -131,8 +132,10 @@ class Optimizer {
   MatrixView<T> y_to_fill(Index examples);
   /// One observation, in x_to_fill and y_to_fill like a minibatch; missing targets are NaN, and examples
   /// without any target must not be there. Time moves one step on before it, unless forecast() has moved it.
-  /// `scores` receives the one-step-ahead log density of each example, if option "score" asks for one.
-  void observe(Index examples, std::span<double> scores);
+  /// `scores` receives the one-step-ahead log density of each example, if option "score" asks for one; fails
+  /// with ERROR_DIVERGED where its size is beyond the largest.
+  void observe(Index examples, std::span<double> scores,
+               double largest_score = std::numeric_limits<double>::max());
   /// Moves time on, without an observation; the next one is made at that time.
   void forecast(Index steps);
   /// Time has passed as for an observation, but nothing was seen.

@@ -1,4 +1,5 @@
 // Optimizers on data sets: one step on a minibatch or on the caller's rows, and the scales learned with it.
+#include <optional>
 #include <algorithm>
 #include <cmath>
 
@@ -77,8 +78,10 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   const Index learning_step = state.learning_step;
   Evidence<T> evidence;
   Misfits misfit;
+  std::optional<Interruptible> work;
   team_.attempt([&] {
     prepare_step(examples, epoch_steps, freed);
+    work.emplace();
     if (is_sharded()) return sum_shards(examples, 1 / part, epoch_steps);
     const ConstMatrixView<T> x = x_to_fill(examples.all), y = y_to_fill(examples.all);
     evidence = assess(x, y, 1 / part, {state.step, 0});
@@ -99,6 +102,7 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   });
   const bool asks = may_ask && !team_.is_alone() && (stop_requested.exchange(false) || interrupted());
   const bool stops = team_.vote(asks);
+  work.reset();
   commit();
   freed.keep();
   const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
@@ -155,11 +159,13 @@ void Optimizer<T>::step_rows() {
   scales_.noise.clear();
   next_watch_ = state.watch;
   scales_.degrees = 0;
+  Interruptible work;
   {
     const StageTimer timer(Stage::sums);
     work_.rows.sum(c, work_.gradient.first(dimension));
   }
   take({work_.gradient.first(dimension), {&work_.rows, c, {}, {}}});
+  work.reset();
   commit();
   forget_good_state();
 }

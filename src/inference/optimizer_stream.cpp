@@ -1,4 +1,7 @@
 // Optimizers on streams: observations and the passage of time.
+#include <cmath>
+
+#include "base/interrupt.hpp"
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/optimizer.hpp"
 #include "parallel/parallel.hpp"
@@ -6,7 +9,7 @@
 namespace bdl {
 
 template <class T>
-void Optimizer<T>::observe(Index examples, std::span<double> scores) {
+void Optimizer<T>::observe(Index examples, std::span<double> scores, double largest_score) {
   check_use(Use::stream);
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
@@ -14,8 +17,12 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   freed.free();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
   reserve(Use::stream, {examples, examples});
+  Interruptible work;
   Posterior<T>& prior = work_.filter.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
   const PrequentialSums sums = work_.prequential->score(prior, x, y, options_.score, scores);
+  for (const double score : scores)
+    if (options_.score != ScoreKind::none && !(std::abs(score) <= largest_score))
+      fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
   Index shortened = state.shortened_steps;
   const auto kept = caller_draws_;
   Posterior<T>& next =
@@ -23,6 +30,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores) {
   const bool held_back = options_.guard > 0 && work_.stream_guard->hold_back(
                                                    prior, x, y, work_.evidence->points(options_, examples),
                                                    next, work_.filter.scratch());
+  work.end();
   posterior_->swap(next);
   freed.keep();
   forget_good_state();

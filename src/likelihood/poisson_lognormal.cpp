@@ -19,19 +19,24 @@ double step_size(double s, double y) {
   return std::min(h, 0.5);
 }
 
-/// h (value(0) + value(h) + value(-h) + ...) until nothing more is added; value is unimodal.
+/// h (value(0) + value(h) + value(-h) + ...) until nothing more is added; value is unimodal. Some hundred
+/// terms; the bound is for what is no number.
 template <class Value>
 double sum_outwards(double h, Value value) {
+  constexpr double most_terms = 1e5;
   double sum = value(0.0);
   for (const double direction : {h, -h})
-    for (double k = 1, term = 1; term > 1e-18 * sum; ++k) sum += term = value(k * direction);
+    for (double k = 1, term = 1; term > 1e-18 * sum && k < most_terms; ++k)
+      sum += term = value(k * direction);
   return h * sum;
 }
 
 /// The root of s (y - e^f) - t, f = m + s t, which is decreasing and concave: Newton from its right goes
 /// straight to it.
 double mode(double m, double s, double y) {
+  constexpr double most = 700;  // e^f is a number
   double t = y > 0 ? std::clamp((std::log(y) - m) / s, 0.0, s * y) : 0.0;
+  t = std::min(t, (most - m) / s);
   for (int i = 0; i < 2000; ++i) {
     const double rate = std::exp(m + s * t), curvature = 1 + s * s * rate;
     const double step = (s * (y - rate) - t) / curvature;
@@ -70,9 +75,42 @@ CountTails tails_over_g(double m, double s, double count) {
   return {tail(1), tail(-1)};
 }
 
+/// Beyond it, f is so wide that what it is next to a count of 0 takes too many terms.
+constexpr double widest_for_zero = 8;
+
+/// log(-z Phi(z) / phi(z)) for z <= -30, by the asymptotic series.
+double log_mills(double z) {
+  const double s = 1 / (z * z);
+  return std::log1p(-s * (1 - s * (3 - s * (15 - s * (105 - s * (945 - s * 10395))))));
+}
+
+constexpr double asymptotic = -30;
+
+double log_normal_cdf(double z) {
+  if (z > asymptotic) return std::log(normal_cdf(z));
+  return log_mills(z) - z * z / 2 - std::log(-z * std::sqrt(2 * std::numbers::pi));
+}
+
+/// log Phi(z) - log Phi(w), where z - w = `difference`.
+double log_cdf_ratio(double z, double w, double difference) {
+  if (z > asymptotic || w > asymptotic) return log_normal_cdf(z) - log_normal_cdf(w);
+  return log_mills(z) - log_mills(w) - difference * (z + w) / 2 + std::log(w / z);
+}
+
+/// P(Y = 0) = P(f < g), g = log G with G ~ Gamma(1), as in tails_over_g(): the density exp(g - e^g) of g is
+/// narrow whatever s is. The density's product with Phi((g - m) / s) has its mode near `center`.
+double log_zero_over_g(double m, double s) {
+  const double slope = std::max(0.0, m / s / s), center = std::log1p(slope), w = (center - m) / s;
+  const double sum = sum_outwards(step_size(1, 1 + slope), [&](double d) {
+    return std::exp(d - (1 + slope) * std::expm1(d) + log_cdf_ratio(w + d / s, w, d / s));
+  });
+  return center - (1 + slope) + log_normal_cdf(w) + std::log(sum);
+}
+
 }  // namespace
 
 double log_poisson_lognormal(double m, double v, double count) {
+  if (count == 0 && v > widest_for_zero * widest_for_zero) return log_zero_over_g(m, std::sqrt(v));
   const double s = std::sqrt(v), t = mode(m, s, count), f = m + s * t, rate = std::exp(f);
   const double h = step_size(s, count + std::abs(t) / s);
   const double sum = sum_outwards(h, [&](double u) {

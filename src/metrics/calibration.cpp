@@ -55,7 +55,7 @@ void calibration_curve(const Array& probabilities, const Array& y, const OutArra
   }
   for (Index bin = 0; bin < curve.rows; ++bin)  // 0 / 0 is NaN, as documented
     for (Index part = 1; part < 3; ++part) bins(part, bin) /= bins(0, bin);
-  scatter<double>(bins, curve);
+  write_result<double>(bins, curve, "curve", NonFinite::documented);
 }
 
 void entropies(const Array& probabilities, const OutArray& entropy) {
@@ -63,7 +63,7 @@ void entropies(const Array& probabilities, const OutArray& entropy) {
   check_output(entropy, p.examples(), 1, "entropy");
   Buffer<double> values(p.examples());
   for (Index i = 0; i < p.examples(); ++i) values.data()[i] = p.entropy(i);
-  scatter<double>(values.matrix(1, p.examples()), entropy);
+  write_result<double>(values.matrix(1, p.examples()), entropy, "entropy");
 }
 
 void entropy_histogram(const Array& probabilities, const OutArray& counts) {
@@ -73,7 +73,7 @@ void entropy_histogram(const Array& probabilities, const OutArray& counts) {
   std::ranges::fill(values.first(counts.rows), 0.0);
   const double largest = std::log(static_cast<double>(p.classes()));
   for (Index i = 0; i < p.examples(); ++i) values.data()[index_of(p.entropy(i) / largest, counts.rows)] += 1;
-  scatter<double>(values.matrix(1, counts.rows), counts);
+  write_result<double>(values.matrix(1, counts.rows), counts, "counts");
 }
 
 }  // namespace bdl

@@ -89,7 +89,7 @@ void apply_temperature(const Array& logits, double temperature, const OutArray& 
         fail(Status::ERROR_DIVERGED, "log_probabilities would not be finite at row %lld, column %lld",
              static_cast<long long>(i), static_cast<long long>(k));
   }
-  scatter<double>(rows, log_probabilities);
+  write_result<double>(rows, log_probabilities, "log_probabilities");
 }
 
 }  // namespace bdl

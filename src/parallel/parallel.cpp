@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/float_environment.hpp"
+#include "base/interrupt.hpp"
 #include "parallel/blas_info.hpp"
 
 namespace bdl {
@@ -57,7 +59,7 @@ class Pool {
     ticket_.store(loop << 32 | static_cast<std::uint64_t>(count), std::memory_order_release);
     loop_.store(static_cast<std::uint32_t>(loop));  // sequentially consistent: notify_all sees who sleeps
     loop_.notify_all();
-    work(static_cast<std::uint32_t>(loop));
+    work<true>(static_cast<std::uint32_t>(loop));
     for (int left; (left = left_.load(std::memory_order_acquire)) != 0;)
       wait_while(left_, left, caller_spins);
     busy_.store(false, std::memory_order_release);
@@ -78,9 +80,10 @@ class Pool {
     for (std::thread& worker : workers_) worker.join();
   }
 
-  /// Fewer where the system gives no more. Signals are left to the host's threads.
+  /// Fewer where the system gives no more; asks again now and then. Signals are left to the host's threads.
   void start_workers(int wanted) noexcept {
-    if (refused_ || static_cast<int>(workers_.size()) >= wanted) return;
+    if (static_cast<int>(workers_.size()) >= wanted) return;
+    if (loops_refused_ > 0 && ++loops_refused_ % 4096 != 0) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -89,27 +92,32 @@ class Pool {
         const int number = static_cast<int>(workers_.size());
         workers_.emplace_back([this, number] { serve(number); });
       }
+      loops_refused_ = 0;
     } catch (const std::exception&) {
-      refused_ = true;  // a loop needs no worker: the calling thread takes every task that no one else takes
+      loops_refused_ =
+          1;  // a loop needs no worker: the calling thread takes every task that no one else takes
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void serve(int number) noexcept {
+    const DefaultFloats floats;
     for (std::uint32_t seen = 0;;) {
       wait_while(loop_, seen, worker_spins);
       seen = loop_.load(std::memory_order_acquire);
       if (stopping_.load(std::memory_order_relaxed)) return;
-      if (number < width_.load(std::memory_order_relaxed)) work(seen);
+      if (number < width_.load(std::memory_order_relaxed)) work<false>(seen);
     }
   }
 
-  /// Takes tasks of this loop until none is left.
+  /// Takes tasks of this loop until none is left; its caller drops them once it is told to stop.
+  template <bool is_caller>
   void work(std::uint32_t loop) noexcept {
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
     while (static_cast<std::uint32_t>(ticket >> 32) == loop && static_cast<std::uint32_t>(ticket) != 0) {
       if (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acquire)) continue;
-      task_(context_, static_cast<Index>(static_cast<std::uint32_t>(ticket)) - 1);
+      if (!is_caller || !loop_is_stopped())
+        task_(context_, static_cast<Index>(static_cast<std::uint32_t>(ticket)) - 1);
       if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_one();
       ticket = ticket_.load(std::memory_order_acquire);
     }
@@ -118,6 +126,7 @@ class Pool {
   /// In a forked child there are no workers: their handles are given up, not joined.
   void forget_workers() noexcept {
     new (&workers_) std::vector<std::thread>();
+    loops_refused_ = 0;
     loop_.store(0, std::memory_order_relaxed);
     ticket_.store(0, std::memory_order_relaxed);
     left_.store(0, std::memory_order_relaxed);
@@ -126,7 +135,7 @@ class Pool {
 
   static inline std::atomic<Pool*> started_{nullptr};
   std::vector<std::thread> workers_;
-  bool refused_ = false;
+  unsigned loops_refused_ = 0;
   void (*task_)(void*, Index) noexcept = nullptr;
   void* context_ = nullptr;
   std::atomic<bool> busy_{false}, stopping_{false};
@@ -150,11 +159,15 @@ ThreadLimit::~ThreadLimit() {
   limit = outer_;
 }
 
-void run_tasks(Index count, void (*task)(void*, Index) noexcept, void* context) noexcept {
+void run_tasks(Index count, void (*task)(void*, Index) noexcept, void* context) {
   const int threads = static_cast<int>(std::min<Index>(count, thread_count()));
-  const bool pooled =
-      threads > 1 && count <= INT32_MAX && Pool::instance().run(count, threads, task, context);
-  for (Index i = 0; !pooled && i < count; ++i) task(context, i);
+  {
+    const InTask in_task;
+    const bool pooled =
+        threads > 1 && count <= INT32_MAX && Pool::instance().run(count, threads, task, context);
+    for (Index i = 0; !pooled && i < count && !loop_is_stopped(); ++i) task(context, i);
+  }
+  check_loop();
 }
 
 }  // namespace bdl

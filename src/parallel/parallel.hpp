@@ -1,6 +1,6 @@
-// Loops over independent tasks on a few threads that are started once per process. As many as BLAS uses:
-// threads are the host's business. What a task computes never depends on the number of threads, so neither do
-// the bits.
+// Loops over independent tasks on a few threads that are started once per process, and again in a forked
+// child. As many as BLAS uses, fewer where the system gives no more: threads are the host's business. What a
+// task computes never depends on the number of threads, so neither do the bits.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,15 @@ class ThreadLimit {
 
 /// task(context, i) for i = 0 .. count - 1 in any order; returns when all are done. Allocates nothing once
 /// those threads run. Runs alone where the threads are busy with another caller's loop or with this one's.
-void run_tasks(Index count, void (*task)(void* context, Index index) noexcept, void* context) noexcept;
+/// Fails with STOPPED, some tasks left out, only where an Interruptible says so (base/interrupt.hpp).
+void run_tasks(Index count, void (*task)(void* context, Index index) noexcept, void* context);
 
 /// function(i) for i = 0 .. count - 1.
 template <class Function>
 void parallel_for(Index count, Function&& function) {
   static_assert(noexcept(function(Index{})), "nothing can be thrown across threads");
-  if (count <= 1 || thread_count() == 1) {
-    for (Index i = 0; i < count; ++i) function(i);
+  if (count <= 1) {
+    if (count == 1) function(Index{0});
     return;
   }
   using Plain = std::remove_reference_t<Function>;

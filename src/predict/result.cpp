@@ -1,8 +1,5 @@
 #include "predict/result.hpp"
 
-#include <cmath>
-#include <limits>
-
 namespace bdl {
 
 Result::Result(Buffer<double>& memory, const OutArray& array, Index rows, Index cols, const char* name)
@@ -20,12 +17,7 @@ std::span<double> Result::row(Index i) {
 
 void Result::check() const {
   if (!given(array_)) return;
-  const double largest = array_.dtype == BDL_F32 ? double{std::numeric_limits<float>::max()}
-                                                 : std::numeric_limits<double>::max();
-  for (std::size_t k = 0; k < values_.size(); ++k)
-    if (!(std::abs(values_[k]) <= largest))
-      fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld", name_, values_[k],
-           static_cast<long long>(k) / cols_, static_cast<long long>(k) % cols_);
+  check_result<double>({values_.data(), cols_, array_.rows}, array_, name_);
 }
 
 void Result::write() const {

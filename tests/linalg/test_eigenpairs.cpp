@@ -1,9 +1,12 @@
 // Largest eigenpairs and orthonormal bases against Jacobi rotations, matrices of known spectrum, and
 // identities.
+#include <vector>
+
 #include "linalg/blas/block_products.hpp"
 #include "linalg/blas/lanes.hpp"
 #include "linalg/eigen/top_eigen.hpp"
 #include "linalg/tall/orthonormal.hpp"
+#include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -148,6 +151,19 @@ void large_matrices_of_known_spectrum(void**) {
       }
 }
 
+/// More pairs than Krylov's method is for; the same bits on any number of threads.
+void large_matrices_are_reduced_on_threads(void**) {
+  constexpr Index size = 600, count = 150;
+  TopEigen eigen;
+  std::vector<Dense> results;
+  for (const Index threads : {1, 3}) {
+    const ThreadLimit limit(threads);
+    check_known(eigen, spectra[1], matrix_of(spectra[1], size, 1), count, 1e-12);
+    results.push_back(dense_of(eigen.vectors()));
+  }
+  assert_same("bits", results[0], results[1]);
+}
+
 /// The Krylov space of the first coordinates does not contain it.
 void a_large_value_elsewhere_is_found(void**) {
   const Index size = 400;
@@ -289,6 +305,7 @@ int test_eigenpairs() {
       cmocka_unit_test(the_largest_pairs_come_first),
       cmocka_unit_test(small_matrices_of_known_spectrum),
       cmocka_unit_test(large_matrices_of_known_spectrum),
+      cmocka_unit_test(large_matrices_are_reduced_on_threads),
       cmocka_unit_test(a_large_value_elsewhere_is_found),
       cmocka_unit_test(results_do_not_depend_on_earlier_calls),
       cmocka_unit_test(every_instruction_set_finds_the_pairs),

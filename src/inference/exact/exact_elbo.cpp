@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/interrupt.hpp"
+
 namespace bdl {
 
 namespace {
@@ -47,6 +49,7 @@ double ExactElbo::Value::rounding() const {
 }
 
 ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
+  const Interruptible work;
   reserve(q, {});
   estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_->inputs(), examples_),
                                    std::as_const(y_).matrix(1, examples_), 1);

@@ -42,6 +42,9 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
   // Exact Hessians and correlated noise see the outputs of a row together.
   const bool together =
       model.likelihood.noise_covariance().given() || optimizer.options().curvature == EstimateKind::mc_hess;
+  const double largest = given(log_density) && log_density.dtype == BDL_F32
+                             ? double{std::numeric_limits<float>::max()}
+                             : std::numeric_limits<double>::max();
   Undo undo(optimizer);
   for (Index first = 0; first < x.rows; first += block) {
     find_observed(data, model.standardization, together, first,
@@ -51,7 +54,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
       optimizer.skip();
     } else {
       optimizer.fill(data, ConstSpan<Index>(rows));
-      optimizer.observe(count, scores.first(count));
+      optimizer.observe(count, scores.first(count), largest);
     }
     undo.keep();
     for (std::size_t k = 0; k < rows.size(); ++k) all.data()[rows[k]] = scores.data()[k];

@@ -1,28 +1,14 @@
 #include "linalg/blas/blas.hpp"
 
-#include <cblas.h>
-
-#include <algorithm>
-
 #include "base/simd.hpp"
 #include "linalg/blas/matrix_vector.hpp"
+#include "linalg/blas/thin_product.hpp"
 
 namespace bdl {
 namespace {
 
-CBLAS_TRANSPOSE cblas(Op op) {
-  return op == Op::none ? CblasNoTrans : CblasTrans;
-}
 Op flipped(Op op) {
   return op == Op::none ? Op::transpose : Op::none;
-}
-int to_int(Index size) {
-  return static_cast<int>(size);
-}
-/// BLAS wants a leading dimension >= 1 even for matrices without rows.
-template <class T>
-int stride(const MatrixView<T>& a) {
-  return to_int(std::max<Index>(a.ld, 1));
 }
 
 template <class T>
@@ -49,52 +35,46 @@ void row_sums(ConstMatrixView<double> a, double* sums) {
   add_columns(a, sums);
 }
 
-// A product with a single row or column is a matrix times a vector, for which gemm is slow.
-#define BDL_DEFINE(T, gemm_, gemv_, syrk_)                                                               \
-  static void multiply(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index step, T beta, T* y,       \
-                       Index y_step) {                                                                   \
-    if (step == 1 && y_step == 1 && suits_matrix_vector(a.rows, a.cols))                                 \
-      return matrix_vector(op, alpha, a, x, beta, y);                                                    \
-    gemv_(CblasColMajor, cblas(op), to_int(a.rows), to_int(a.cols), alpha, a.data, stride(a), x,         \
-          to_int(step), beta, y, to_int(y_step));                                                        \
-  }                                                                                                      \
-  void gemm(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,               \
-            MatrixView<T> c) {                                                                           \
-    const Index inner = op_a == Op::none ? a.cols : a.rows;                                              \
-    if (inner == 0) return scale(beta, c);                                                               \
-    if (c.rows == 0 || c.cols == 0) return;                                                              \
-    if (c.cols == 1)                                                                                     \
-      return multiply(op_a, alpha, a, b.data, op_b == Op::none ? 1 : stride(b), beta, c.data, 1);        \
-    if (c.rows == 1)                                                                                     \
-      return multiply(flipped(op_b), alpha, b, a.data, op_a == Op::none ? stride(a) : 1, beta, c.data,   \
-                      stride(c));                                                                        \
-    if (suits_product(c.rows, c.cols)) return product<T>(op_a, op_b, alpha, a, b, beta, c, false);       \
-    gemm_(CblasColMajor, cblas(op_a), cblas(op_b), to_int(c.rows), to_int(c.cols), to_int(inner), alpha, \
-          a.data, stride(a), b.data, stride(b), beta, c.data, stride(c));                                \
-  }                                                                                                      \
-  void syrk(Op op, T alpha, ConstMatrixView<T> a, T beta, MatrixView<T> c) {                             \
-    const Index inner = op == Op::none ? a.cols : a.rows;                                                \
-    if (inner == 0) return scale(beta, c);                                                               \
-    if (c.rows == 0) return;                                                                             \
-    if (suits_product(c.rows, c.rows)) return product<T>(op, flipped(op), alpha, a, a, beta, c, true);   \
-    syrk_(CblasColMajor, CblasLower, cblas(op), to_int(c.rows), to_int(inner), alpha, a.data, stride(a), \
-          beta, c.data, stride(c));                                                                      \
-  }
+namespace {
 
-BDL_DEFINE(float, cblas_sgemm, cblas_sgemv, cblas_ssyrk)
-BDL_DEFINE(double, cblas_dgemm, cblas_dgemv, cblas_dsyrk)
-#undef BDL_DEFINE
-
-void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
-  if (b.rows == 0 || b.cols == 0) return;
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols),
-              1.0, lower.data, stride(lower), b.data, stride(b));
+// A product with a single row or column is a matrix times a vector.
+template <class T>
+void multiply(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,
+              MatrixView<T> c) {
+  if ((op_a == Op::none ? a.cols : a.rows) == 0) return scale(beta, c);
+  if (c.rows == 0 || c.cols == 0) return;
+  if (c.cols == 1 && op_b == Op::none) return matrix_vector(op_a, alpha, a, b.data, beta, c.data);
+  if (c.rows == 1 && op_a == Op::transpose && c.ld == 1)
+    return matrix_vector(flipped(op_b), alpha, b, a.data, beta, c.data);
+  if (!suits_product(c.rows, c.cols) && op_a == Op::transpose && op_b == Op::none)
+    return thin_product(alpha, a, b, beta, c, false);
+  product<T>(op_a, op_b, alpha, a, b, beta, c, false);
 }
 
-void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
-  if (b.rows == 0 || b.cols == 0) return;
-  cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, cblas(op), CblasNonUnit, to_int(b.rows), to_int(b.cols),
-              1.0, lower.data, stride(lower), b.data, stride(b));
+template <class T>
+void multiply_by_itself(Op op, T alpha, ConstMatrixView<T> a, T beta, MatrixView<T> c) {
+  if ((op == Op::none ? a.cols : a.rows) == 0) return scale(beta, c);
+  if (c.rows == 0) return;
+  if (!suits_product(c.rows, c.cols) && op == Op::transpose) return thin_product(alpha, a, a, beta, c, true);
+  product<T>(op, flipped(op), alpha, a, a, beta, c, true);
+}
+
+}  // namespace
+
+void gemm(Op op_a, Op op_b, float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b, float beta,
+          MatrixView<float> c) {
+  multiply(op_a, op_b, alpha, a, b, beta, c);
+}
+void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView<double> a, ConstMatrixView<double> b, double beta,
+          MatrixView<double> c) {
+  multiply(op_a, op_b, alpha, a, b, beta, c);
+}
+
+void syrk(Op op, float alpha, ConstMatrixView<float> a, float beta, MatrixView<float> c) {
+  multiply_by_itself(op, alpha, a, beta, c);
+}
+void syrk(Op op, double alpha, ConstMatrixView<double> a, double beta, MatrixView<double> c) {
+  multiply_by_itself(op, alpha, a, beta, c);
 }
 
 }  // namespace bdl

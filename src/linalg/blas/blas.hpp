@@ -1,5 +1,6 @@
-// The BLAS this library uses, typed on views. Sizes are checked by the callers, once per handle: they fit 32
-// bits.
+// The operations of BLAS that this library needs, typed on views, on the library's own threads: OpenBLAS's
+// end when the host forks, under the call that waits for them, and raise SIGINT where the system gives none
+// (docs/architecture.md). The same bits on any number of threads.
 #pragma once
 
 #include "linalg/blas/product.hpp"

@@ -6,7 +6,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index least_size = 1 << 12, row_block = 512;
+constexpr Index row_block = 512;
 
 /// sums = A x for a block of rows, four columns at a time.
 template <class T>
@@ -23,10 +23,6 @@ BDL_ALWAYS_INLINE void add_columns(ConstMatrixView<T> a, const T* x, T* sums) {
 }
 
 }  // namespace
-
-bool suits_matrix_vector(Index rows, Index cols) {
-  return rows * cols >= least_size;
-}
 
 template <class T>
 void matrix_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, T beta, T* y) {

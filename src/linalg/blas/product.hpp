@@ -9,7 +9,7 @@ namespace bdl {
 
 enum class Op { none, transpose };
 
-/// Thin products, which fill no vectors, are left to BLAS.
+/// Of thin products tiles fill no vectors.
 inline bool suits_product(Index rows, Index cols) {
   return rows >= 8 && cols >= 4;
 }

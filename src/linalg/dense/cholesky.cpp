@@ -1,7 +1,5 @@
 #include "linalg/dense/cholesky.hpp"
 
-#include <lapacke.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,10 +7,41 @@
 
 namespace bdl {
 
+namespace {
+
+/// Column by column; what is above the diagonal is not touched.
+bool factorize_small(MatrixView<double> a) {
+  for (Index j = 0; j < a.rows; ++j) {
+    double* const column = a.column_data(j);
+    for (Index k = 0; k < j; ++k) {
+      const double* const before = a.column_data(k);
+      const double factor = before[j];
+      for (Index i = j; i < a.rows; ++i) column[i] -= factor * before[i];
+    }
+    if (!(column[j] > 0)) return false;
+    column[j] = std::sqrt(column[j]);
+    const double inverse = 1 / column[j];
+    for (Index i = j + 1; i < a.rows; ++i) column[i] *= inverse;
+  }
+  return true;
+}
+
+/// Halves: A11 = C11 C11^T, C21 = A21 C11^-T, and the rest is A22 - C21 C21^T.
+bool factorize(MatrixView<double> a) {
+  constexpr Index small = 16;
+  if (a.rows <= small) return factorize_small(a);
+  const Index n = (a.rows / 2 + small - 1) / small * small, rest = a.rows - n;
+  const auto first = a.block(0, 0, n, n), beside = a.block(n, 0, rest, n), last = a.block(n, n, rest, rest);
+  if (!factorize(first)) return false;
+  solve_lower_right(Op::transpose, first, beside);
+  syrk(Op::none, -1.0, beside, 1.0, last);
+  return factorize(last);
+}
+
+}  // namespace
+
 bool cholesky(MatrixView<double> a) {
-  const auto n = static_cast<lapack_int>(a.rows);
-  if (n == 0) return true;
-  if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a.data, static_cast<lapack_int>(a.ld)) != 0) return false;
+  if (!factorize(a)) return false;
   for (Index j = 0; j < a.cols; ++j) {
     std::fill_n(a.column_data(j), j, 0.0);
     if (!std::isfinite(a(j, j))) return false;

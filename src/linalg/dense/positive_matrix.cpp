@@ -1,7 +1,5 @@
 #include "linalg/dense/positive_matrix.hpp"
 
-#include <lapacke.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -142,23 +140,6 @@ double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<do
   for (Index j = 0; j < b.cols; ++j)
     for (double& value : b.column(j)) value = -value;
   return -largest_eigenvalue(b, scratch);
-}
-
-namespace {
-constexpr Index inversion_block = 64;
-}
-
-void reserve_inverse(Index size, DenseScratch& scratch) {
-  scratch.pivots.reserve(size);
-  scratch.product.reserve(inversion_block * size);
-}
-
-bool invert_general(MatrixView<double> a, DenseScratch& scratch) {
-  const auto n = static_cast<lapack_int>(a.rows), ld = static_cast<lapack_int>(a.ld);
-  reserve_inverse(a.rows, scratch);
-  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a.data, ld, scratch.pivots.data()) == 0 &&
-         LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, a.data, ld, scratch.pivots.data(), scratch.product.data(),
-                             static_cast<lapack_int>(inversion_block * a.rows)) == 0;
 }
 
 }  // namespace bdl

@@ -2,7 +2,7 @@
 
 #include <lapacke.h>
 
-#include "linalg/dense/householder.hpp"
+#include "linalg/eigen/large_reduction.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
 
 namespace bdl {
@@ -122,24 +122,16 @@ enum class Outcome { pairs, too_close, zero, not_finite };
 struct Decompose {
   EigenProblem& p;
   Outcome& outcome;
+  bool is_reduced;
   template <int W>
   BDL_ALWAYS_INLINE void run() const {
-    reduce_to_tridiagonal<W>(p.form);
+    if (!is_reduced) reduce_to_tridiagonal<W>(p.form);
     if (!scale_tridiagonal(p))
       outcome = Outcome::not_finite;
     else if (p.zero)
       outcome = Outcome::zero;
     else
       outcome = largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
-  }
-};
-
-struct TransformBack {
-  const EigenProblem& p;
-  template <int W>
-  BDL_ALWAYS_INLINE void run() const {
-    for (Index first = 0; first < p.pairs.count; first += lane_count)
-      apply_reflectors<W>(p.form, p.pairs.vectors + first * p.pairs.size);
   }
 };
 
@@ -150,6 +142,7 @@ void DirectEigen::reserve(Index size, Index count) {
   work_.reserve(work_size(size, count));
   groups_.reserve(lane_padded(count) * size);
   integers_.reserve(lapack_integer * size);
+  products_.reserve(large_reduction_scratch(size));
 }
 
 bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
@@ -157,18 +150,21 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
   reserve(size, count);
   EigenProblem p(size, count, matrix_.data(), groups_.data(), work_.data());
   p.scale = copy_symmetric(a, matrix_.data(), p.form.ld);
+  const bool large = size >= least_large;
+  if (large) reduce_large_to_tridiagonal(p.form, products_.data(), simd);
   Outcome outcome{};
-  run_in_lanes(simd, Decompose{p, outcome});
+  run_in_lanes(simd, Decompose{p, outcome, large});
   if (outcome == Outcome::not_finite) return false;
   if (outcome == Outcome::zero) return unit_pairs(values, vectors);
+  const Index groups = (count + lane_count - 1) / lane_count;
   bool independent = false;
   if (outcome == Outcome::pairs) {
-    run_in_lanes(simd, TransformBack{p});
+    apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
     independent = unpack(p.pairs, vectors);
   }
   if (!independent) {
     if (!pairs_by_lapack(p, integers_.data(), vectors)) return false;
-    run_in_lanes(simd, TransformBack{p});
+    apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
     unpack(p.pairs, vectors);
   }
   constexpr double nothing = 1e-130;  // what guarded pivots make of zero

@@ -1,4 +1,4 @@
-// The largest eigenpairs of a dense symmetric matrix that fits the caches, by reduction to tridiagonal form.
+// The largest eigenpairs of a dense symmetric matrix by reduction to tridiagonal form.
 #pragma once
 
 #include "base/simd.hpp"
@@ -15,7 +15,7 @@ class DirectEigen {
                Simd simd = widest_simd());
 
  private:
-  Buffer<double> matrix_, work_, groups_;
+  Buffer<double> matrix_, work_, groups_, products_;
   Buffer<int> integers_;
 };
 

@@ -1,44 +1,100 @@
 #include "linalg/tall/orthonormal.hpp"
 
-#include <lapacke.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "base/error.hpp"
+#include "linalg/blas/matrix_vector.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr Index work_per_column = 64;  // LAPACK's block size
-
-/// Householder QR, then Q itself; 0 on success.
-lapack_int orthonormalize(lapack_int rows, lapack_int cols, float* q, lapack_int ld, float* tau, float* work,
-                          lapack_int size) {
-  const lapack_int info = LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, ld, tau, work, size);
-  return info ? info : LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, ld, tau, work, size);
+/// In double, in an order that depends on nothing.
+template <class T>
+double norm(const T* x, Index size) {
+  double parts[8] = {};
+  Index i = 0;
+  for (; i + 8 <= size; i += 8)
+    for (Index p = 0; p < 8; ++p) parts[p] += static_cast<double>(x[i + p]) * static_cast<double>(x[i + p]);
+  for (; i < size; ++i) parts[0] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return std::sqrt(sum);
 }
 
-lapack_int orthonormalize(lapack_int rows, lapack_int cols, double* q, lapack_int ld, double* tau,
-                          double* work, lapack_int size) {
-  const lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, ld, tau, work, size);
-  return info ? info : LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, ld, tau, work, size);
+template <class T>
+void scale(T* x, Index size, double factor) {
+  for (Index i = 0; i < size; ++i) x[i] = static_cast<T>(factor * static_cast<double>(x[i]));
+}
+
+/// Makes the norm a number whatever the column's units; a column of zeros stays. False if it is not finite.
+template <class T>
+bool scale_to_one(T* x, Index size) {
+  T largest = 0, sum = 0;
+  for (Index i = 0; i < size; ++i) {
+    largest = std::max(largest, std::abs(x[i]));
+    sum += 0 * x[i];
+  }
+  if (largest > 0) scale(x, size, 1 / static_cast<double>(largest));
+  return sum == 0;
+}
+
+/// A direction for a column that depends on those before: signs by a hash of the position.
+template <class T>
+void fill_signs(T* x, Index size, Index number) {
+  for (Index i = 0; i < size; ++i) {
+    std::uint64_t z =
+        static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(number);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    x[i] = (z >> 63) != 0 ? T(1) : T(-1);
+  }
 }
 
 }  // namespace
 
 template <class T>
 void Orthonormalizer<T>::reserve(Index columns) {
-  reflectors_.reserve(columns);
-  work_.reserve(work_per_column * columns);
+  coefficients_.reserve(columns);
+}
+
+/// Leaves the part of the column outside the span of those before, of unit length; false if there is none.
+template <class T>
+bool Orthonormalizer<T>::project(MatrixView<T> before, T* column) {
+  constexpr int most_passes = 4;
+  constexpr double kept = 0.7;  // a pass that leaves more has found nothing that matters
+  const Index rows = before.rows;
+  const double rounding =
+      static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(static_cast<double>(rows));
+  const double whole = norm(column, rows);
+  double length = whole;
+  for (int pass = 0; pass < most_passes && before.cols > 0; ++pass) {
+    const double old = length;
+    matrix_vector<T>(Op::transpose, T(1), before, column, T(0), coefficients_.data());
+    matrix_vector<T>(Op::none, T(-1), before, coefficients_.data(), T(1), column);
+    length = norm(column, rows);
+    if (!(length > rounding * whole)) return false;
+    if (length >= kept * old) break;
+  }
+  if (!(length > 0)) return false;
+  scale(column, rows, 1 / length);
+  return true;
 }
 
 template <class T>
 void Orthonormalizer<T>::apply(MatrixView<T> q) {
-  if (q.cols == 0) return;
+  constexpr Index most_trials = 8;
   reserve(q.cols);
-  const lapack_int info = orthonormalize(static_cast<lapack_int>(q.rows), static_cast<lapack_int>(q.cols),
-                                         q.data, static_cast<lapack_int>(q.ld), reflectors_.data(),
-                                         work_.data(), static_cast<lapack_int>(work_per_column * q.cols));
-  if (info != 0)
-    fail(Status::ERROR_INTERNAL, "QR factorisation failed (LAPACK info %d)", static_cast<int>(info));
+  for (Index j = 0; j < q.cols; ++j) {
+    T* const column = q.column_data(j);
+    if (!scale_to_one(column, q.rows)) fail(Status::ERROR_DIVERGED, "the columns of a factor are not finite");
+    for (Index trial = 0; !project(q.columns(0, j), column); ++trial) {
+      if (trial == most_trials)
+        fail(Status::ERROR_INTERNAL, "there is no direction outside %d columns", static_cast<int>(j));
+      fill_signs(column, q.rows, j + trial * q.cols);
+    }
+  }
 }
 
 template class Orthonormalizer<float>;

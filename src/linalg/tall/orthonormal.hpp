@@ -1,4 +1,5 @@
-// Orthonormal basis of a tall matrix's columns by Householder reflections: well defined for any rank.
+// Orthonormal basis of a tall matrix's columns by Gram and Schmidt's projections, each done again until
+// nothing is lost (Giraud et al. 2005: twice is enough): well defined for any rank.
 #pragma once
 
 #include "base/view.hpp"
@@ -13,7 +14,9 @@ class Orthonormalizer {
   void apply(MatrixView<T> q);
 
  private:
-  Buffer<T> reflectors_, work_;
+  bool project(MatrixView<T> before, T* column);
+
+  Buffer<T> coefficients_;
 };
 
 }  // namespace bdl
