@@ -8,6 +8,7 @@
 
 #include "fuzz/api/calls.hpp"
 #include "fuzz/api/hash.hpp"
+#include "fuzz/load_any.hpp"
 
 namespace fuzz {
 namespace {
@@ -57,6 +58,11 @@ std::uint64_t Session::run() {
   begin(index_of(bytes.one_of(model_calls)), 0);
   begin(index_of(bytes.one_of(posterior_calls)), 0);
   begin(index_of("bdl_optimizer_create"), 0);
+  if (bytes.below(6) == 5) {
+    begin(index_of("bdl_search_create"), 0);
+    begin(index_of("bdl_search_add_double"), 0);
+    begin(index_of("bdl_search_run"), 0);
+  }
   for (int calls = 0; calls < 60 && !bytes.empty(); ++calls) {
     const std::uint8_t function = bytes.next();
     begin(function % call_count(), bytes.next());
@@ -111,6 +117,7 @@ void Session::finish(Change change, bdl_status status) {
     if (status != BDL_STOPPED) hash_ = hash_of(hash_, message, std::strlen(message));
   }
   hash_ = arrays.hash(hash_);
+  if (trace) std::fprintf(stderr, "%s: %s %016llx\n", function_, bdl_status_name(status), static_cast<unsigned long long>(hash_));
   const bool went_on = status == BDL_OK || (change == Change::in_part && (status == BDL_STOPPED || status == BDL_ERROR_DIVERGED ||
                                                                           status == BDL_ERROR_CALLBACK ||
                                                                           status == BDL_ERROR_OUT_OF_MEMORY));
@@ -140,18 +147,7 @@ void Session::forget() {
 
 /// Options that cost time, back to what a fuzzer can wait for.
 void Session::tame(bdl_optimizer* optimizer) const {
-  static constexpr struct {
-    const char* name;
-    std::int64_t most, instead;
-  } limits[] = {{"samples", 6, 2},       {"sample_groups", 3, 1},      {"iterations", 3, 1},  {"probes", 6, 2},
-                {"eigen_passes", 3, 2},  {"eigen_oversampling", 9, 8}, {"threads", 2, 1},     {"augment_pad", 3, 0},
-                {"tied_rank", 4, 2}};
-  for (const auto& limit : limits) {
-    std::int64_t value = 0;
-    if (bdl_optimizer_get_int(optimizer, limit.name, &value) != BDL_OK) broken(limit.name);
-    if (value > limit.most && bdl_optimizer_set_int(optimizer, limit.name, limit.instead) != BDL_OK)
-      broken(std::string("a smaller value is refused: ") + limit.name);
-  }
+  if (!tamed(optimizer)) broken("a smaller value of an option is refused");
 }
 
 Slot<bdl_posterior>& Session::posterior_for(const Shape& shape) {

@@ -32,6 +32,7 @@ enum class Change {
 /// Told what does not hold. It ends the process, or throws.
 using Broken = void (*)(const std::string& what);
 inline Broken on_broken = nullptr;  ///< NULL: prints it and aborts
+inline bool trace = false;          ///< print each call, its status, and the hash of all results so far
 
 class Session {
  public:
