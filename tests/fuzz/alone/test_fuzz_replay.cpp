@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "c_api/failing_allocator.hpp"
+#include "fuzz/api/calls.hpp"
 #include "fuzz/api/sequence.hpp"
 #include "fuzz/describe_any.hpp"
 #include "fuzz/load_any.hpp"
@@ -70,6 +71,17 @@ void test_options(void**) {
   });
 }
 
+/// The API fuzzer calls every function of the headers, and no other.
+void test_coverage(void**) {
+  std::size_t functions = 0;
+#define PUBLIC(name)                                                                        \
+  if (fuzz::index_of(#name) == fuzz::call_count()) fail_msg("%s is not in calls.def", #name); \
+  ++functions;
+#include "public.def"
+#undef PUBLIC
+  assert_int_equal(functions, fuzz::call_count());
+}
+
 /// As bdl_sequences 1 150 draws them.
 void test_drawn_sequences(void**) {
   for (std::uint64_t i = 1; i <= 150; ++i) api(fuzz::drawn_sequence(i));
@@ -80,6 +92,7 @@ void test_drawn_sequences(void**) {
 int test_fuzz_replay() {
   const CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_checkpoints),
                               cmocka_unit_test(test_descriptions), cmocka_unit_test(test_options),
-                              cmocka_unit_test(test_drawn_sequences)};
+                              cmocka_unit_test(test_drawn_sequences),
+                              cmocka_unit_test(test_coverage)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

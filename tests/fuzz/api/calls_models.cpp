@@ -64,7 +64,7 @@ BDL_CALLS(bdl_network_count) {
 }
 
 BDL_CALLS(bdl_network_describe) {
-  s.reads(bdl_network_describe, With{s.size(5) - 1, s.text(), s.integer(), s.integer(), s.integer(), s.integer(), s.text(), s.text()});
+  s.reads(bdl_network_describe, With{s.index(5), s.text(), s.integer(), s.integer(), s.integer(), s.integer(), s.text(), s.text()});
 }
 
 BDL_CALLS(bdl_network_description) {
@@ -127,7 +127,7 @@ BDL_CALLS(bdl_model_block_count) {
 }
 
 BDL_CALLS(bdl_model_block) {
-  s.reads(bdl_model_block, With{any(s).handle, s.size(6) - 1, s.text(), s.integer(), s.integer(), s.integer()});
+  s.reads(bdl_model_block, With{any(s).handle, s.index(6), s.text(), s.integer(), s.integer(), s.integer()});
 }
 
 BDL_CALLS(bdl_model_set_noise_precision) {

@@ -51,7 +51,7 @@ BDL_CALLS(bdl_method_count) {
 }
 
 BDL_CALLS(bdl_method_name) {
-  s.asks(bdl_method_name, With{s.size(50) - 1});
+  s.asks(bdl_method_name, With{s.index(50)});
 }
 
 BDL_CALLS(bdl_method_describe) {
@@ -84,7 +84,7 @@ BDL_CALLS(bdl_preset_count) {
 }
 
 BDL_CALLS(bdl_preset_name) {
-  s.asks(bdl_preset_name, With{s.size(20) - 1});
+  s.asks(bdl_preset_name, With{s.index(20)});
 }
 
 BDL_CALLS(bdl_preset_describe) {
@@ -97,7 +97,7 @@ BDL_CALLS(bdl_default_count) {
 }
 
 BDL_CALLS(bdl_default_describe) {
-  s.reads(bdl_default_describe, With{s.size(10) - 1, s.text(), s.real(), s.text()});
+  s.reads(bdl_default_describe, With{s.index(10), s.text(), s.real(), s.text()});
 }
 
 BDL_CALLS(bdl_optimizer_create) {
@@ -132,7 +132,7 @@ BDL_CALLS(bdl_optimizer_set_double) {
 BDL_CALLS(bdl_optimizer_set_int) {
   auto& o = s.optimizer();
   const char* name = option_name(s, BDL_OPTION_INT);
-  s.changes(bdl_optimizer_set_int, With{o.handle, name, s.size(4) - 1});
+  s.changes(bdl_optimizer_set_int, With{o.handle, name, s.index(4)});
 }
 
 BDL_CALLS(bdl_optimizer_set_choice) {
@@ -251,7 +251,7 @@ BDL_CALLS(bdl_optimizer_minibatch) {
 }
 
 BDL_CALLS(bdl_optimizer_memory) {
-  s.reads(bdl_optimizer_memory, With{s.optimizer().handle, s.size(50) - 1, s.integer()});
+  s.reads(bdl_optimizer_memory, With{s.optimizer().handle, s.index(50), s.integer()});
 }
 
 BDL_CALLS(bdl_optimizer_guarded_steps) {

@@ -66,7 +66,7 @@ BDL_CALLS(bdl_posterior_create_blockwise_full) {
 BDL_CALLS(bdl_posterior_create_low_rank_moment) {
   const Shape shape = some_shape(s);
   s.keep(s.creates<bdl_posterior>(bdl_posterior_create_low_rank_moment,
-                                  With{type_of(s, shape), dimension(s, shape), s.size(4) - 1}),
+                                  With{type_of(s, shape), dimension(s, shape), s.index(4)}),
          shape);
 }
 
@@ -82,7 +82,7 @@ BDL_CALLS(bdl_posterior_as_diagonal) {
 
 BDL_CALLS(bdl_posterior_create_layerwise_low_rank_moment) {
   auto& m = s.model();
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_layerwise_low_rank_moment, With{m.handle, s.size(3) - 1}), m.shape);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_layerwise_low_rank_moment, With{m.handle, s.index(3)}), m.shape);
 }
 
 BDL_CALLS(bdl_posterior_create_kronecker) {
@@ -168,7 +168,7 @@ BDL_CALLS(bdl_posterior_tensor_count) {
 
 BDL_CALLS(bdl_posterior_tensor_describe) {
   s.reads(bdl_posterior_tensor_describe,
-          With{s.posterior().handle, s.size(8) - 1, s.text(), s.integer(), s.integer(), s.small_integer()});
+          With{s.posterior().handle, s.index(8), s.text(), s.integer(), s.integer(), s.small_integer()});
 }
 
 BDL_CALLS(bdl_posterior_get_tensor) {

@@ -87,6 +87,7 @@ class Session {
   const char** text() { return faulty() ? nullptr : arrays.text(); }
   /// A number of a few, or one that is out of range.
   std::int64_t size(std::int64_t most) { return faulty() ? bytes.one_of(odd_sizes) : 1 + bytes.below(most); }
+  std::int64_t index(std::int64_t count) { return faulty() ? bytes.one_of(odd_sizes) : bytes.below(count); }
   template <class Enum>
   Enum choice(int count) {
     return static_cast<Enum>(faulty() ? 256 * bytes.below(3) : 1 + bytes.below(count));
