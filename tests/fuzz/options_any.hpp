@@ -19,8 +19,8 @@ inline bool create(const char* method, Parts& parts) {
     const bdl_status status = family == 0   ? bdl_posterior_create_low_rank(BDL_F64, 3, 1, &q)
                               : family == 1 ? bdl_posterior_create_low_rank(BDL_F64, 3, 0, &q)
                               : family == 2 ? bdl_posterior_create_full(BDL_F64, 3, &q)
-                              : family == 3 ? bdl_posterior_create_layerwise_low_rank_moment(parts.model, 1, &q)
-                              : family == 4 ? bdl_posterior_create_low_rank_moment(BDL_F64, 3, 1, &q)
+                              : family == 3 ? bdl_posterior_create_layerwise_low_rank_moment(parts.model, 2, &q)
+                              : family == 4 ? bdl_posterior_create_low_rank_moment(BDL_F64, 3, 2, &q)
                               : family == 5 ? bdl_posterior_create_dropout(parts.model, 0.1, 0.1, &q)
                                             : bdl_posterior_create_kronecker(parts.model, &q);
     if (status != BDL_OK) return false;
