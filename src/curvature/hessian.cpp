@@ -16,7 +16,8 @@ const Graph<T>& graph_of(const Model<T>& model) {
   if (!graph)
     fail(Status::ERROR_UNSUPPORTED, "a user model has no second derivatives: its Hessian is not known");
   if (const std::string layer = graph->first_without(Need::second_derivatives); !layer.empty())
-    fail(Status::ERROR_UNSUPPORTED, "%s has no exact second derivatives: the Hessian is not known", layer.c_str());
+    fail(Status::ERROR_UNSUPPORTED, "%s has no exact second derivatives: the Hessian is not known",
+         layer.c_str());
   return *graph;
 }
 

@@ -172,8 +172,8 @@ void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean, Sta
   std::ranges::copy(prior.precision(), precision.begin());
   if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
   const bool plain = descent_of(options_.rule) == Descent::plain;
-  start.belief->set_diagonal(
-      precision, plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
+  start.belief->set_diagonal(precision,
+                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
 }
 
 /// Where the prior is a posterior of the same kind: half of its precision, without which long steps would

@@ -106,14 +106,15 @@ const Case creations[] = {
     {"bdl_model_create_network",
      [](trained&) {
        return created<bdl_model>(bdl_model_free, [](bdl_model** model) {
-         return bdl_model_create_network(BDL_F32, "input 1 4 4; conv 2 3; batchnorm; relu; dense 2", BDL_CATEGORICAL,
-                                         model);
+         return bdl_model_create_network(BDL_F32, "input 1 4 4; conv 2 3; batchnorm; relu; dense 2",
+                                         BDL_CATEGORICAL, model);
        });
      }},
     {"bdl_posterior_create_layerwise_full",
      [](trained& t) {
-       return created<bdl_posterior>(
-           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_create_layerwise_full(t.model, q); });
+       return created<bdl_posterior>(bdl_posterior_free, [&](bdl_posterior** q) {
+         return bdl_posterior_create_layerwise_full(t.model, q);
+       });
      }},
     {"bdl_posterior_create_blockwise_full",
      [](trained&) {
@@ -135,18 +136,18 @@ const Case creations[] = {
      }},
     {"bdl_posterior_create_kronecker",
      [](trained& t) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [&](bdl_posterior** q) { return bdl_posterior_create_kronecker(t.model, q); });
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_create_kronecker(t.model, q); });
      }},
     {"bdl_posterior_as_full",
      [](trained& t) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [&](bdl_posterior** q) { return bdl_posterior_as_full(t.posterior, q); });
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_as_full(t.posterior, q); });
      }},
     {"bdl_posterior_as_diagonal",
      [](trained& t) {
-       return created<bdl_posterior>(bdl_posterior_free,
-                                     [&](bdl_posterior** q) { return bdl_posterior_as_diagonal(t.posterior, q); });
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_as_diagonal(t.posterior, q); });
      }},
     {"bdl_predictor_create_ensemble",
      [](trained& t) {

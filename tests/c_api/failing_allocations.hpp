@@ -1,4 +1,5 @@
-// Counts the allocations of a program that replaces operator new (failing_allocator.hpp), and fails some on request.
+// Counts the allocations of a program that replaces operator new (failing_allocator.hpp), and fails some on
+// request.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,8 @@ inline std::atomic<long> requests{0};   // since arm()
 inline std::atomic<long> fail_from{0};  // the first of them that fails; 0: none does
 inline std::atomic<long> fail_to{0};    // the last
 
-inline std::size_t largest = std::size_t(1) << 40;  // no machine has more: memory checkers dislike the question
+inline std::size_t largest = std::size_t(1)
+                             << 40;  // no machine has more: memory checkers dislike the question
 
 inline void arm(long from, long to) {
   requests = 0;

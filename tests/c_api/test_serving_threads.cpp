@@ -1,5 +1,5 @@
-// Eight threads predict from shared handles, each with a predictor of its own and by the handles themselves, while three others
-// train, save and load: answers are the same bits all along.
+// Eight threads predict from shared handles, each with a predictor of its own and by the handles themselves,
+// while three others train, save and load: answers are the same bits all along.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -27,8 +27,8 @@ Served learn(const char* method, int64_t rank, int64_t seed) {
 }
 
 void train(Served& s, int64_t epochs) {
-  OK(bdl_optimizer_fit(s.learner.optimizer.get(), bdl_f64(s.x.data(), rows, 2), bdl_f64(s.y.data(), rows, 1), epochs, nullptr,
-                       nullptr));
+  OK(bdl_optimizer_fit(s.learner.optimizer.get(), bdl_f64(s.x.data(), rows, 2), bdl_f64(s.y.data(), rows, 1),
+                       epochs, nullptr, nullptr));
 }
 
 std::string bytes_of(const Served& s) {

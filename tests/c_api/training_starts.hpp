@@ -1,4 +1,5 @@
-// A small optimizer of every method and family that go with a network, for tests that make something fail in training.
+// A small optimizer of every method and family that go with a network, for tests that make something fail in
+// training.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,8 @@
 namespace {
 
 constexpr int64_t start_rows = 6, start_epochs = 2;
-constexpr const char *linear_network = "input 2; dense 1", *hidden_network = "input 2; dense 3; tanh; dense 2",
+constexpr const char *linear_network = "input 2; dense 1",
+                     *hidden_network = "input 2; dense 3; tanh; dense 2",
                      *image_network = "input 1 4 4; conv 2 3; batchnorm; relu; dense 2";
 constexpr int start_families = 10;
 
@@ -57,7 +59,8 @@ inline bool create_start(const char* method, const char* network, int family, fu
   const bdl_likelihood likelihood = network == linear_network ? BDL_BERNOULLI : BDL_CATEGORICAL;
   OK(bdl_model_create_network(BDL_F64, network, likelihood, &parts.model));
   if (!create_posterior(family, parts.model, &parts.posterior)) return false;
-  if (bdl_optimizer_create(parts.model, parts.posterior, method, start_rows, &parts.optimizer) != BDL_OK) return false;
+  if (bdl_optimizer_create(parts.model, parts.posterior, method, start_rows, &parts.optimizer) != BDL_OK)
+    return false;
   OK(bdl_optimizer_set_int(parts.optimizer, "minibatch", start_rows / 2));
   if (strcmp(method, "swag") == 0) OK(bdl_optimizer_set_text(parts.optimizer, "swag_every=1 swag_from=0"));
   return true;
@@ -79,7 +82,8 @@ inline bdl_status train_on(bool stream, const StartData& data, bdl_optimizer* o)
   int64_t step = 0, planned = 0;
   OK(bdl_optimizer_progress(o, &step, &planned, nullptr));
   if (!stream)
-    return bdl_optimizer_fit(o, data.inputs_of(), data.targets(), planned > 0 ? 0 : start_epochs, nullptr, nullptr);
+    return bdl_optimizer_fit(o, data.inputs_of(), data.targets(), planned > 0 ? 0 : start_epochs, nullptr,
+                             nullptr);
   if (step >= start_rows) return BDL_OK;
   return bdl_optimizer_observe(o, bdl_f64(data.x.data() + step * data.inputs, start_rows - step, data.inputs),
                                bdl_f64(data.y.data() + step, start_rows - step, 1), bdl_none_out());

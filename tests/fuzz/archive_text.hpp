@@ -1,5 +1,5 @@
-// A safetensors file as header text and data, to change either and keep the length in front right; and without checksums,
-// which refuse nearly everything that a mutation makes.
+// A safetensors file as header text and data, to change either and keep the length in front right; and
+// without checksums, which refuse nearly everything that a mutation makes.
 #pragma once
 
 #include <cstdint>

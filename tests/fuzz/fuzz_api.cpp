@@ -1,5 +1,5 @@
-// libFuzzer target: any sequence of calls of the public API keeps the promises of bdl.h. -coverage=1 is no option of
-// libFuzzer's: set BDL_FUZZ_COVERAGE to have the calls of each function printed in the end.
+// libFuzzer target: any sequence of calls of the public API keeps the promises of bdl.h. -coverage=1 is no
+// option of libFuzzer's: set BDL_FUZZ_COVERAGE to have the calls of each function printed in the end.
 #define BDL_TEST_ALONE
 
 #include <cstdlib>

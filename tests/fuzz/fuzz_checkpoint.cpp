@@ -1,5 +1,6 @@
-// libFuzzer target: any bytes either load as a checkpoint that can be used, trained and saved, or are refused. Mutations go
-// to the header's text or to the data, and leave the length between them and no checksums.
+// libFuzzer target: any bytes either load as a checkpoint that can be used, trained and saved, or are
+// refused. Mutations go to the header's text or to the data, and leave the length between them and no
+// checksums.
 #include <algorithm>
 
 #include "fuzz/archive_text.hpp"
@@ -12,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned seed) {
   if (seed % 8 == 0) return LLVMFuzzerMutate(data, size, most);
   fuzz::ArchiveText archive({reinterpret_cast<const char*>(data), size});
   archive.drop_checksums();

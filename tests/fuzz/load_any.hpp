@@ -73,13 +73,14 @@ inline bool tamed(bdl_optimizer* optimizer) {
   static constexpr struct {
     const char* name;
     std::int64_t most, instead;
-  } limits[] = {{"samples", 6, 2},       {"sample_groups", 3, 1},      {"iterations", 3, 1}, {"probes", 6, 2},
-                {"eigen_passes", 3, 2},  {"eigen_oversampling", 9, 8}, {"threads", 2, 1},    {"augment_pad", 3, 0},
-                {"tied_rank", 4, 2}};
+  } limits[] = {{"samples", 6, 2}, {"sample_groups", 3, 1}, {"iterations", 3, 1},
+                {"probes", 6, 2},  {"eigen_passes", 3, 2},  {"eigen_oversampling", 9, 8},
+                {"threads", 2, 1}, {"augment_pad", 3, 0},   {"tied_rank", 4, 2}};
   for (const auto& limit : limits) {
     std::int64_t value = 0;
     if (bdl_optimizer_get_int(optimizer, limit.name, &value) != BDL_OK) return false;
-    if (value > limit.most && bdl_optimizer_set_int(optimizer, limit.name, limit.instead) != BDL_OK) return false;
+    if (value > limit.most && bdl_optimizer_set_int(optimizer, limit.name, limit.instead) != BDL_OK)
+      return false;
   }
   return true;
 }
@@ -87,7 +88,8 @@ inline bool tamed(bdl_optimizer* optimizer) {
 /// Whatever was loaded answers: learns an example or says why not, but not by a defect of the library.
 inline bool learns(const Parts& parts) {
   const std::int64_t inputs = bdl_model_inputs(parts.model), targets = bdl_model_targets(parts.model);
-  if (!parts.optimizer || !parts.model || inputs > 100 || targets > 100 || bdl_model_parameters(parts.model) > 500)
+  if (!parts.optimizer || !parts.model || inputs > 100 || targets > 100 ||
+      bdl_model_parameters(parts.model) > 500)
     return true;
   if (!tamed(parts.optimizer)) return false;
   const std::vector<double> x(static_cast<std::size_t>(inputs), 0.5), y(static_cast<std::size_t>(targets), 1);

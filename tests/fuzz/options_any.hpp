@@ -13,13 +13,15 @@ namespace fuzz {
 /// An optimizer of the method, with a posterior that it is for.
 inline bool create(const char* method, Parts& parts) {
   const std::int64_t sizes[] = {2, 1};
-  if (bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_RELU, 1, BDL_GAUSSIAN, &parts.model) != BDL_OK) return false;
+  if (bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_RELU, 1, BDL_GAUSSIAN, &parts.model) != BDL_OK)
+    return false;
   for (int family = 0; family < 7; ++family) {
     bdl_posterior*& q = parts.posterior;
     const bdl_status status = family == 0   ? bdl_posterior_create_low_rank(BDL_F64, 3, 1, &q)
                               : family == 1 ? bdl_posterior_create_low_rank(BDL_F64, 3, 0, &q)
                               : family == 2 ? bdl_posterior_create_full(BDL_F64, 3, &q)
-                              : family == 3 ? bdl_posterior_create_layerwise_low_rank_moment(parts.model, 2, &q)
+                              : family == 3
+                                  ? bdl_posterior_create_layerwise_low_rank_moment(parts.model, 2, &q)
                               : family == 4 ? bdl_posterior_create_low_rank_moment(BDL_F64, 3, 2, &q)
                               : family == 5 ? bdl_posterior_create_dropout(parts.model, 0.1, 0.1, &q)
                                             : bdl_posterior_create_kronecker(parts.model, &q);
@@ -51,8 +53,8 @@ inline std::string text_of(const bdl_optimizer* o) {
   return text;
 }
 
-/// Accepted, when they can be read and set again; or refused with a message, and nothing has changed. The first byte is
-/// the method.
+/// Accepted, when they can be read and set again; or refused with a message, and nothing has changed. The
+/// first byte is the method.
 inline bool options_are_right(std::string_view input) {
   if (input.empty()) return true;
   const std::string text(input.substr(1));
@@ -63,11 +65,11 @@ inline bool options_are_right(std::string_view input) {
   const bdl_status status = bdl_optimizer_set_text(parts.optimizer, text.c_str());
   const std::string after = text_of(parts.optimizer);
   if (status == BDL_OK)
-    return bdl_optimizer_set_text(again.optimizer, after.c_str()) == BDL_OK && text_of(again.optimizer) == after &&
-           saved(again) == saved(parts);
+    return bdl_optimizer_set_text(again.optimizer, after.c_str()) == BDL_OK &&
+           text_of(again.optimizer) == after && saved(again) == saved(parts);
   const std::string message = bdl_last_error();
-  return (status == BDL_ERROR_INVALID_ARGUMENT || status == BDL_ERROR_UNKNOWN_OPTION || status == BDL_ERROR_UNSUPPORTED ||
-          status == BDL_ERROR_NOT_FINITE || status == BDL_ERROR_SHAPE) &&
+  return (status == BDL_ERROR_INVALID_ARGUMENT || status == BDL_ERROR_UNKNOWN_OPTION ||
+          status == BDL_ERROR_UNSUPPORTED || status == BDL_ERROR_NOT_FINITE || status == BDL_ERROR_SHAPE) &&
          before == after && message.rfind("bdl_optimizer_set_text: ", 0) == 0 && message.size() > 24;
 }
 

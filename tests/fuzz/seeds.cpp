@@ -1,4 +1,5 @@
-// Writes inputs for the fuzz targets to begin with: bdl_seeds FOLDER makes FOLDER/checkpoint, description, options and api.
+// Writes inputs for the fuzz targets to begin with: bdl_seeds FOLDER makes FOLDER/checkpoint, description,
+// options and api.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +14,8 @@ const std::filesystem::path* folder;
 
 void write(const std::string& target, const std::string& name, const std::string& bytes) {
   std::filesystem::create_directories(*folder / target);
-  std::ofstream(*folder / target / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(*folder / target / name, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 /// Every method, after two steps or observations.
@@ -33,7 +35,8 @@ void write_checkpoints() {
 /// A convolutional network with batch norm and its posterior.
 void write_network() {
   fuzz::Parts parts;
-  bdl_model_create_network(BDL_F32, "input 1 4 4; conv 2 3; batchnorm; relu; residual; conv 2 1; end; dense 2",
+  bdl_model_create_network(BDL_F32,
+                           "input 1 4 4; conv 2 3; batchnorm; relu; residual; conv 2 1; end; dense 2",
                            BDL_CATEGORICAL, &parts.model);
   bdl_posterior_create_kronecker(parts.model, &parts.posterior);
   bdl_optimizer_create(parts.model, parts.posterior, "kfac", 4, &parts.optimizer);
@@ -53,7 +56,8 @@ void write_options() {
   for (std::int64_t i = 0; i < bdl_method_count(); i += 4) {
     fuzz::Parts parts;
     if (fuzz::create(bdl_method_name(i), parts))
-      write("options", bdl_method_name(i), std::string(1, static_cast<char>(i)) + fuzz::text_of(parts.optimizer));
+      write("options", bdl_method_name(i),
+            std::string(1, static_cast<char>(i)) + fuzz::text_of(parts.optimizer));
   }
   for (std::int64_t i = 0; i < bdl_preset_count(); ++i) {
     const char* options = "";

@@ -1,8 +1,8 @@
 // The API fuzzer without libFuzzer, for any compiler and build:
 //   bdl_sequences FIRST COUNT   sequences drawn at random, by their numbers; prints the number before each
 //   bdl_sequences FILE ...      sequences that fuzz_api has written
-// In the end it prints how often each function was called and has succeeded, and what does not hold, with a sequence that
-// shows it. With BDL_FUZZ_TRACE set, it prints each call.
+// In the end it prints how often each function was called and has succeeded, and what does not hold, with a
+// sequence that shows it. With BDL_FUZZ_TRACE set, it prints each call.
 #define BDL_TEST_ALONE
 
 #include <cstdio>
@@ -21,7 +21,8 @@
 int main(int count, char** arguments) {
   const bool drawn = count == 3 && std::ifstream(arguments[1]).fail();
   const std::uint64_t first = drawn ? std::strtoull(arguments[1], nullptr, 10) : 1;
-  const std::uint64_t end = drawn ? first + std::strtoull(arguments[2], nullptr, 10) : static_cast<std::uint64_t>(count);
+  const std::uint64_t end =
+      drawn ? first + std::strtoull(arguments[2], nullptr, 10) : static_cast<std::uint64_t>(count);
   fuzz::trace = std::getenv("BDL_FUZZ_TRACE") != nullptr;
   fuzz::on_broken = [](const std::string& what) { throw std::runtime_error(what); };
   std::map<std::string, std::string> found;

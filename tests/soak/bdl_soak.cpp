@@ -1,7 +1,7 @@
 // Long runs: bdl_soak OBSERVATIONS CYCLES
-//   every family by every rule of streams observes so many rows: mean, variances and scores stay finite, variances positive,
-//   and memory is what it was after the first hundredth: as many blocks, and the same bytes but for what malloc keeps to itself;
-//   so many cycles of train, save, load, free: memory likewise.
+//   every family by every rule of streams observes so many rows: mean, variances and scores stay finite,
+//   variances positive, and memory is what it was after the first hundredth: as many blocks, and the same
+//   bytes but for what malloc keeps to itself; so many cycles of train, save, load, free: memory likewise.
 // Prints a line for each, and ends with status 1 if anything did not hold.
 #define BDL_TEST_ALONE
 
@@ -70,13 +70,20 @@ std::int64_t d_of(const bdl_model* model) {
   return bdl_model_parameters(model);
 }
 const Family families[] = {
-    {"low_rank", [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_low_rank(BDL_F64, d_of(m), 3, q); }},
-    {"diagonal", [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_low_rank(BDL_F64, d_of(m), 0, q); }},
-    {"full", [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_full(BDL_F64, d_of(m), q); }},
-    {"full_moment", [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_full_moment(BDL_F64, d_of(m), q); }},
+    {"low_rank", [](const bdl_model* m,
+                    bdl_posterior** q) { return bdl_posterior_create_low_rank(BDL_F64, d_of(m), 3, q); }},
+    {"diagonal", [](const bdl_model* m,
+                    bdl_posterior** q) { return bdl_posterior_create_low_rank(BDL_F64, d_of(m), 0, q); }},
+    {"full",
+     [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_full(BDL_F64, d_of(m), q); }},
+    {"full_moment", [](const bdl_model* m,
+                       bdl_posterior** q) { return bdl_posterior_create_full_moment(BDL_F64, d_of(m), q); }},
     {"diagonal_moment",
-     [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_diagonal_moment(BDL_F64, d_of(m), q); }},
-    {"layerwise_full", [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_layerwise_full(m, q); }},
+     [](const bdl_model* m, bdl_posterior** q) {
+       return bdl_posterior_create_diagonal_moment(BDL_F64, d_of(m), q);
+     }},
+    {"layerwise_full",
+     [](const bdl_model* m, bdl_posterior** q) { return bdl_posterior_create_layerwise_full(m, q); }},
 };
 
 /// Rows of a regression that drifts slowly, from row `first` on.
@@ -110,10 +117,12 @@ void check_belief(const bdl_posterior* q) {
 
 void observe(const char* method, const Family& family, std::int64_t observations) {
   Learner l;
-  if (bdl_model_create_network(BDL_F64, "input 3; dense 4; tanh; dense 1", BDL_GAUSSIAN, &l.model) != BDL_OK ||
+  if (bdl_model_create_network(BDL_F64, "input 3; dense 4; tanh; dense 1", BDL_GAUSSIAN, &l.model) !=
+          BDL_OK ||
       family.create(l.model, &l.posterior) != BDL_OK)
     return check(false, "handles");
-  if (bdl_optimizer_create(l.model, l.posterior, method, 1, &l.optimizer) != BDL_OK) return;  // not for this family
+  if (bdl_optimizer_create(l.model, l.posterior, method, 1, &l.optimizer) != BDL_OK)
+    return;  // not for this family
   // Some forgetting, as endless streams have: what is known does not grow without bounds.
   check(bdl_optimizer_set_double(l.optimizer, "forgetting", 0.9999) == BDL_OK, "forgetting");
   const double start = seconds();
@@ -122,8 +131,8 @@ void observe(const char* method, const Family& family, std::int64_t observations
   std::int64_t done = 0, refused = 0;
   for (; done < observations; done += chunk) {
     draw(done, x, y);
-    const bdl_status status =
-        bdl_optimizer_observe(l.optimizer, bdl_f64(x.data(), chunk, inputs), bdl_f64(y.data(), chunk, 1), bdl_none_out());
+    const bdl_status status = bdl_optimizer_observe(l.optimizer, bdl_f64(x.data(), chunk, inputs),
+                                                    bdl_f64(y.data(), chunk, 1), bdl_none_out());
     refused += status != BDL_OK;
     check(status == BDL_OK || status == BDL_ERROR_DIVERGED, "an observation");
     if (done % (observations / 10 / chunk * chunk + chunk) == 0) check_belief(l.posterior);
@@ -133,10 +142,13 @@ void observe(const char* method, const Family& family, std::int64_t observations
   check_belief(l.posterior);
   std::int64_t count = 0;
   double density = NAN, error = NAN;
-  check(bdl_optimizer_prequential(l.optimizer, &count, &density, &error) == BDL_OK && std::isfinite(density), "scores");
-  std::printf("%-10s %-16s %9lld rows, %lld chunks refused, log density %7.3f, rmse %6.3f, memory %+.0f bytes, %.0f s\n", method,
-              family.name, static_cast<long long>(done), static_cast<long long>(refused), density, error, growth,
-              seconds() - start);
+  check(bdl_optimizer_prequential(l.optimizer, &count, &density, &error) == BDL_OK && std::isfinite(density),
+        "scores");
+  std::printf(
+      "%-10s %-16s %9lld rows, %lld chunks refused, log density %7.3f, rmse %6.3f, memory %+.0f bytes, %.0f "
+      "s\n",
+      method, family.name, static_cast<long long>(done), static_cast<long long>(refused), density, error,
+      growth, seconds() - start);
   std::fflush(stdout);
 }
 
@@ -149,7 +161,8 @@ void save(const bdl_optimizer* optimizer, std::string& bytes) {
 
 void begin(std::string& bytes) {
   Learner l;
-  check(bdl_model_create_network(BDL_F64, "input 3; dense 4; tanh; dense 1", BDL_GAUSSIAN, &l.model) == BDL_OK &&
+  check(bdl_model_create_network(BDL_F64, "input 3; dense 4; tanh; dense 1", BDL_GAUSSIAN, &l.model) ==
+                BDL_OK &&
             bdl_posterior_create_low_rank(BDL_F64, d_of(l.model), 3, &l.posterior) == BDL_OK &&
             bdl_optimizer_create(l.model, l.posterior, "slang-ggn", chunk, &l.optimizer) == BDL_OK,
         "handles");
@@ -159,14 +172,16 @@ void begin(std::string& bytes) {
 /// A load, a step, a prediction, a save.
 void cycle(std::int64_t number, std::string& bytes, std::vector<double>& x, std::vector<double>& y) {
   Learner l;
-  check(bdl_load_bytes(bytes.data(), static_cast<std::int64_t>(bytes.size()), nullptr, &l.model, &l.posterior, &l.optimizer) ==
-            BDL_OK,
+  check(bdl_load_bytes(bytes.data(), static_cast<std::int64_t>(bytes.size()), nullptr, &l.model, &l.posterior,
+                       &l.optimizer) == BDL_OK,
         "a load");
   draw(number * chunk, x, y);
-  check(bdl_optimizer_step(l.optimizer, bdl_f64(x.data(), chunk, inputs), bdl_f64(y.data(), chunk, 1)) == BDL_OK, "a step");
+  check(bdl_optimizer_step(l.optimizer, bdl_f64(x.data(), chunk, inputs), bdl_f64(y.data(), chunk, 1)) ==
+            BDL_OK,
+        "a step");
   double mean = NAN;
-  check(bdl_predict(l.model, l.posterior, bdl_f64(x.data(), 1, inputs), BDL_MONTE_CARLO, 3, 1, bdl_f64_out(&mean, 1, 1),
-                    bdl_none_out(), bdl_none_out()) == BDL_OK &&
+  check(bdl_predict(l.model, l.posterior, bdl_f64(x.data(), 1, inputs), BDL_MONTE_CARLO, 3, 1,
+                    bdl_f64_out(&mean, 1, 1), bdl_none_out(), bdl_none_out()) == BDL_OK &&
             std::isfinite(mean),
         "a prediction");
   save(l.optimizer, bytes);
@@ -184,8 +199,8 @@ void cycle_often(std::int64_t cycles) {
     if (i == cycles / 100) settled = memory();
   }
   const double growth = check_flat(settled);
-  std::printf("%lld cycles of load, train, predict, save: memory %+.0f bytes, %.0f s\n", static_cast<long long>(cycles), growth,
-              seconds() - start);
+  std::printf("%lld cycles of load, train, predict, save: memory %+.0f bytes, %.0f s\n",
+              static_cast<long long>(cycles), growth, seconds() - start);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Every call of LAPACK fails once in training, by every method: the library reports it or does without, and training that
-// was refused goes on to the same bits. The functions of this program stand in front of LAPACK's.
+// Every call of LAPACK fails once in training, by every method: the library reports it or does without, and
+// training that was refused goes on to the same bits. The functions of this program stand in front of
+// LAPACK's.
 #include <dlfcn.h>
 #include <lapacke.h>
 
@@ -21,13 +22,14 @@ F* behind(const char* name) {
 
 }  // namespace
 
-#define STAND_IN(name, arguments, values)                                  \
+#define STAND_IN(name, arguments, values)                                       \
   extern "C" __attribute__((visibility("default"))) lapack_int name arguments { \
-    static auto* const own = behind<lapack_int arguments>(#name);          \
-    return fails() ? 1 : own values;                                       \
+    static auto* const own = behind<lapack_int arguments>(#name);               \
+    return fails() ? 1 : own values;                                            \
   }
 
-STAND_IN(LAPACKE_dpotrf_work, (int m, char uplo, lapack_int n, double* a, lapack_int lda), (m, uplo, n, a, lda))
+STAND_IN(LAPACKE_dpotrf_work, (int m, char uplo, lapack_int n, double* a, lapack_int lda),
+         (m, uplo, n, a, lda))
 STAND_IN(LAPACKE_dgetrf_work, (int m, lapack_int r, lapack_int n, double* a, lapack_int lda, lapack_int* p),
          (m, r, n, a, lda, p))
 STAND_IN(LAPACKE_dgetri_work,
@@ -40,22 +42,24 @@ STAND_IN(LAPACKE_sgeqrf_work,
          (int m, lapack_int r, lapack_int n, float* a, lapack_int lda, float* tau, float* w, lapack_int l),
          (m, r, n, a, lda, tau, w, l))
 STAND_IN(LAPACKE_dorgqr_work,
-         (int m, lapack_int r, lapack_int n, lapack_int k, double* a, lapack_int lda, const double* tau, double* w,
-          lapack_int l),
+         (int m, lapack_int r, lapack_int n, lapack_int k, double* a, lapack_int lda, const double* tau,
+          double* w, lapack_int l),
          (m, r, n, k, a, lda, tau, w, l))
 STAND_IN(LAPACKE_sorgqr_work,
-         (int m, lapack_int r, lapack_int n, lapack_int k, float* a, lapack_int lda, const float* tau, float* w,
-          lapack_int l),
+         (int m, lapack_int r, lapack_int n, lapack_int k, float* a, lapack_int lda, const float* tau,
+          float* w, lapack_int l),
          (m, r, n, k, a, lda, tau, w, l))
 STAND_IN(LAPACKE_dsyevr_work,
-         (int m, char job, char range, char uplo, lapack_int n, double* a, lapack_int lda, double vl, double vu,
+         (int m, char job, char range, char uplo, lapack_int n, double* a, lapack_int lda, double vl,
+          double vu, lapack_int il, lapack_int iu, double tol, lapack_int* found, double* w, double* z,
+          lapack_int ldz, lapack_int* support, double* work, lapack_int lwork, lapack_int* iwork,
+          lapack_int liwork),
+         (m, job, range, uplo, n, a, lda, vl, vu, il, iu, tol, found, w, z, ldz, support, work, lwork, iwork,
+          liwork))
+STAND_IN(LAPACKE_dstevr_work,
+         (int m, char job, char range, lapack_int n, double* d, double* e, double vl, double vu,
           lapack_int il, lapack_int iu, double tol, lapack_int* found, double* w, double* z, lapack_int ldz,
           lapack_int* support, double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork),
-         (m, job, range, uplo, n, a, lda, vl, vu, il, iu, tol, found, w, z, ldz, support, work, lwork, iwork, liwork))
-STAND_IN(LAPACKE_dstevr_work,
-         (int m, char job, char range, lapack_int n, double* d, double* e, double vl, double vu, lapack_int il,
-          lapack_int iu, double tol, lapack_int* found, double* w, double* z, lapack_int ldz, lapack_int* support,
-          double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork),
          (m, job, range, n, d, e, vl, vu, il, iu, tol, found, w, z, ldz, support, work, lwork, iwork, liwork))
 
 namespace {
@@ -109,7 +113,8 @@ void test_training(void**) {
   for (const char* network : {linear_network, hidden_network, image_network})
     combinations += for_each_start(
         network, [&](const char* method, const std::string& start) { fail_each(method, start, counts); });
-  print_message("%d combinations: %ld failures reported, %ld recovered from\n", combinations, counts.refused, counts.recovered);
+  print_message("%d combinations: %ld failures reported, %ld recovered from\n", combinations, counts.refused,
+                counts.recovered);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The n-th thread that the library asks for is refused, and all after it: training and predictions give the bits that they
-// give with all threads. Each n is a process of its own, as the library asks only once. This program's pthread_create stands in
-// front of the C library's.
+// The n-th thread that the library asks for is refused, and all after it: training and predictions give the
+// bits that they give with all threads. Each n is a process of its own, as the library asks only once. This
+// program's pthread_create stands in front of the C library's.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,9 @@ std::atomic<int> asked{0}, granted{1000};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attributes,
+                                                                     void* (*start)(void*), void* argument) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const Create own = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   return asked++ < granted ? own(thread, attributes, start, argument) : EAGAIN;
@@ -39,10 +41,12 @@ std::uint64_t train(int* requests) {
   OK(bdl_optimizer_create(parts.model, parts.posterior, "slang-ggn", rows, &parts.optimizer));
   OK(bdl_optimizer_set_int(parts.optimizer, "threads", threads));
   OK(bdl_optimizer_set_int(parts.optimizer, "minibatch", rows));  // so large that loops are shared
-  OK(bdl_optimizer_fit(parts.optimizer, bdl_f64(x.data(), rows, inputs), bdl_f64(y.data(), rows, 1), 2, nullptr, nullptr));
+  OK(bdl_optimizer_fit(parts.optimizer, bdl_f64(x.data(), rows, inputs), bdl_f64(y.data(), rows, 1), 2,
+                       nullptr, nullptr));
   *requests = asked;
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char byte : fuzz::saved(parts)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  for (const char byte : fuzz::saved(parts))
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
   return hash;
 }
 

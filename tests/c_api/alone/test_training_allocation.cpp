@@ -1,5 +1,5 @@
-// Every allocation of training fails once, by every method: the call reports it, leaks nothing, and training that goes on
-// gives the same bits as training that never failed.
+// Every allocation of training fails once, by every method: the call reports it, leaks nothing, and training
+// that goes on gives the same bits as training that never failed.
 #include <climits>
 
 #include "c_api/failing_allocator.hpp"
@@ -45,7 +45,8 @@ long fail_initialization(const char* method, const std::string& start) {
     allocator::disarm();
     if (status == BDL_OK) return k - 1;
     assert_out_of_memory(method, status);
-    if (fuzz::saved(parts) != start) fail_msg("%s: initialisation without allocation %ld leaves something", method, k);
+    if (fuzz::saved(parts) != start)
+      fail_msg("%s: initialisation without allocation %ld leaves something", method, k);
     assert_true(k < 10000);
   }
 }

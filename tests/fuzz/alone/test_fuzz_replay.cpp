@@ -1,4 +1,5 @@
-// The fuzz targets on their stored inputs, and the API fuzzer on some that are drawn: what fuzzing found stays repaired.
+// The fuzz targets on their stored inputs, and the API fuzzer on some that are drawn: what fuzzing found
+// stays repaired.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,8 @@ std::vector<std::filesystem::path> corpus(const char* target) {
   const char* source = std::getenv("BDL_SOURCE_DIR");
   assert_non_null(source);
   std::vector<std::filesystem::path> files;
-  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(source) / "tests/fuzz/corpus" / target))
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::filesystem::path(source) / "tests/fuzz/corpus" / target))
     files.push_back(file.path());
   std::sort(files.begin(), files.end());
   assert_true(files.size() > 10);
@@ -74,7 +76,7 @@ void test_options(void**) {
 /// The API fuzzer calls every function of the headers, and no other.
 void test_coverage(void**) {
   std::size_t functions = 0;
-#define PUBLIC(name)                                                                        \
+#define PUBLIC(name)                                                                          \
   if (fuzz::index_of(#name) == fuzz::call_count()) fail_msg("%s is not in calls.def", #name); \
   ++functions;
 #include "public.def"
@@ -90,8 +92,10 @@ void test_drawn_sequences(void**) {
 }  // namespace
 
 int test_fuzz_replay() {
-  const CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_checkpoints),
-                              cmocka_unit_test(test_descriptions), cmocka_unit_test(test_options),
+  const CMUnitTest tests[] = {cmocka_unit_test(test_api),
+                              cmocka_unit_test(test_checkpoints),
+                              cmocka_unit_test(test_descriptions),
+                              cmocka_unit_test(test_options),
                               cmocka_unit_test(test_drawn_sequences),
                               cmocka_unit_test(test_coverage)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);

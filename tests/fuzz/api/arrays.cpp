@@ -33,7 +33,7 @@ Layout layout_of(int number, std::int64_t rows, std::int64_t cols) {
   }
 }
 
-constexpr double specials[] = {0,     -1,    1e300,  -1e300, 1e-300, 1e38,     1e8,     -1e8,
+constexpr double specials[] = {0,     -1,    1e300,  -1e300, 1e-300, 1e38,     1e8,       -1e8,
                                1e-38, 1e155, 1e-155, 0.5,    255,    INFINITY, -INFINITY, NAN};
 
 /// A number of a kind; `last` is the one before it in the row.
@@ -77,16 +77,21 @@ std::vector<double> numbers_of(std::uint8_t seed, bool whole, std::int64_t rows,
   }
   for (std::int64_t i = 0; kind == Kind::covariance && i < rows; ++i)
     for (std::int64_t j = 0; j < cols; ++j)
-      at(i, j) = i == j ? 1.5 + std::floor(numbers.unit() * 2) : whole ? 0 : 0.5 * std::cos(double(i * j)) / double(cols);
+      at(i, j) = i == j  ? 1.5 + std::floor(numbers.unit() * 2)
+                 : whole ? 0
+                         : 0.5 * std::cos(double(i * j)) / double(cols);
   return values;
 }
 
 void store(void* data, std::int32_t dtype, std::int64_t at, double value) {
   if (dtype == BDL_F64) static_cast<double*>(data)[at] = value;
   if (dtype == BDL_F32)
-    static_cast<float*>(data)[at] = std::fabs(value) < 3e38 || !std::isfinite(value) ? static_cast<float>(value) : 3e38f;
-  if (dtype == BDL_I32) static_cast<std::int32_t*>(data)[at] = static_cast<std::int32_t>(std::clamp(value, -2e9, 2e9));
-  if (dtype == BDL_U8) static_cast<std::uint8_t*>(data)[at] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
+    static_cast<float*>(data)[at] =
+        std::fabs(value) < 3e38 || !std::isfinite(value) ? static_cast<float>(value) : 3e38f;
+  if (dtype == BDL_I32)
+    static_cast<std::int32_t*>(data)[at] = static_cast<std::int32_t>(std::clamp(value, -2e9, 2e9));
+  if (dtype == BDL_U8)
+    static_cast<std::uint8_t*>(data)[at] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
 }
 
 }  // namespace
@@ -127,8 +132,8 @@ bdl_matrix Arrays::in(Bytes& bytes, bool faulty, std::int64_t rows, std::int64_t
                   : values[static_cast<std::size_t>(i * cols + j)]);
   }
   inputs_.push_back(std::move(memory));
-  bdl_matrix view = bdl_strided(layout.size > 0 ? data + layout.first * size_of(dtype) : nullptr, dtype, rows, cols,
-                                layout.row, layout.col);
+  bdl_matrix view = bdl_strided(layout.size > 0 ? data + layout.first * size_of(dtype) : nullptr, dtype, rows,
+                                cols, layout.row, layout.col);
   if (fault == 5) view.dtype = 77;
   if (fault == 6) view.data = nullptr;
   if (fault == 7) view.rows = -1;
@@ -154,8 +159,8 @@ bdl_matrix_out Arrays::out(Bytes& bytes, bool faulty, std::int64_t rows, std::in
   result.rule = finite == Finite::yes ? Rule::finite : Rule::any;
   result.bytes.assign(static_cast<std::size_t>(layout.size * size_of(dtype)), poison);
   if (layout.size > 0)
-    result.view = bdl_strided_out(result.bytes.data() + layout.first * size_of(dtype), dtype, rows, cols, layout.row,
-                                  layout.col);
+    result.view = bdl_strided_out(result.bytes.data() + layout.first * size_of(dtype), dtype, rows, cols,
+                                  layout.row, layout.col);
   bdl_matrix_out view = bdl_strided_out(result.view.data, dtype, rows, cols, layout.row, layout.col);
   if (fault == 5) view.dtype = BDL_I32;
   if (fault == 6) view.data = nullptr;
@@ -172,7 +177,8 @@ std::string Arrays::problem_of(const Result& result) {
       std::memcpy(&value, result.bytes.data(), sizeof value);
       return std::isfinite(value) ? "" : "a number that is not finite";
     }
-    const bool same = std::all_of(result.bytes.begin(), result.bytes.end(), [](int byte) { return byte == poison; });
+    const bool same =
+        std::all_of(result.bytes.begin(), result.bytes.end(), [](int byte) { return byte == poison; });
     return same && result.rule == Rule::text ? "a text that was not written" : "";
   }
   const bdl_matrix_out& m = result.view;
@@ -180,11 +186,13 @@ std::string Arrays::problem_of(const Result& result) {
   const auto size = static_cast<std::size_t>(size_of(m.dtype));
   for (std::int64_t i = 0; i < m.rows; ++i)
     for (std::int64_t j = 0; j < m.cols; ++j) {
-      const auto* at = static_cast<unsigned char*>(m.data) + (i * m.row_stride + j * m.col_stride) * size_of(m.dtype);
+      const auto* at =
+          static_cast<unsigned char*>(m.data) + (i * m.row_stride + j * m.col_stride) * size_of(m.dtype);
       std::fill_n(element.begin() + (at - result.bytes.data()), size, true);
       const double value = read({m.data, m.dtype, 0, m.rows, m.cols, m.row_stride, m.col_stride}, i, j);
       if (result.rule == Rule::finite && !std::isfinite(value))
-        return "an array whose element (" + std::to_string(i) + ", " + std::to_string(j) + ") is " + std::to_string(value);
+        return "an array whose element (" + std::to_string(i) + ", " + std::to_string(j) + ") is " +
+               std::to_string(value);
     }
   for (std::size_t k = 0; k < element.size(); ++k)
     if (!element[k] && result.bytes[k] != poison) return "bytes between the elements of an array";

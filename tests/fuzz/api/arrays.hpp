@@ -1,5 +1,5 @@
-// Arguments of a call: matrices of every layout and type in memory of exactly their size, and places for results, which
-// are poisoned before the call and examined after it.
+// Arguments of a call: matrices of every layout and type in memory of exactly their size, and places for
+// results, which are poisoned before the call and examined after it.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ enum class Finite { yes, or_not };  ///< whether BDL_OK promises finite numbers
 class Arrays {
  public:
   /// `faulty`: arguments may be wrong. `classes`: of labels.
-  bdl_matrix in(Bytes& bytes, bool faulty, std::int64_t rows, std::int64_t cols, Kind kind, std::int64_t classes);
+  bdl_matrix in(Bytes& bytes, bool faulty, std::int64_t rows, std::int64_t cols, Kind kind,
+                std::int64_t classes);
   bdl_matrix_out out(Bytes& bytes, bool faulty, std::int64_t rows, std::int64_t cols, Finite finite);
 
   double* real(Finite finite) { return scalar<double>(finite == Finite::yes ? Rule::finite : Rule::any); }

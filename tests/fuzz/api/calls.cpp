@@ -34,12 +34,14 @@ void print_coverage() {
   std::size_t called = 0, succeeded = 0;
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < call_count(); ++i) {
-    std::printf("%-48s %10" PRIu64 " calls, %10" PRIu64 " succeeded\n", calls[i].name, calls_made[i], calls_succeeded[i]);
+    std::printf("%-48s %10" PRIu64 " calls, %10" PRIu64 " succeeded\n", calls[i].name, calls_made[i],
+                calls_succeeded[i]);
     called += calls_made[i] > 0;
     succeeded += calls_succeeded[i] > 0;
     total += calls_made[i];
   }
-  std::printf("%zu of %zu functions called, %zu with success, %" PRIu64 " calls\n", called, call_count(), succeeded, total);
+  std::printf("%zu of %zu functions called, %zu with success, %" PRIu64 " calls\n", called, call_count(),
+              succeeded, total);
 }
 
 }  // namespace fuzz

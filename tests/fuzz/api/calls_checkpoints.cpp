@@ -26,9 +26,11 @@ struct Parts {
 std::string file_of(Session& s) {
   const Parts parts(s);
   std::int64_t size = 0;
-  if (bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, nullptr, 0, &size) != BDL_OK) return "not a file";
+  if (bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, nullptr, 0, &size) != BDL_OK)
+    return "not a file";
   std::string bytes(static_cast<std::size_t>(size), '\0');
-  if (bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, bytes.data(), size, &size) != BDL_OK) return "not a file";
+  if (bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, bytes.data(), size, &size) != BDL_OK)
+    return "not a file";
   for (int k = 0; k < 4 && s.faulty(); ++k) {
     const std::size_t at = static_cast<std::size_t>(s.bytes.next() * 256 + s.bytes.next()) % bytes.size();
     bytes[at] = static_cast<char>(s.bytes.next());
@@ -73,14 +75,15 @@ BDL_CALLS(bdl_load) {
   auto& user = s.model();
   const char* path = s.faulty() ? "/nowhere" : s.file.c_str();
   // A user model takes over the file's noise.
-  const bdl_status status = s.changes(
-      bdl_load, With{path, s.bytes.below(2) ? user.handle : nullptr, wanted.to_model(), wanted.to_posterior(), wanted.to_optimizer()});
+  const bdl_status status =
+      s.changes(bdl_load, With{path, s.bytes.below(2) ? user.handle : nullptr, wanted.to_model(),
+                               wanted.to_posterior(), wanted.to_optimizer()});
   wanted.keep(s, status, user.shape);
 }
 
 BDL_CALLS(bdl_checkpoint_parts) {
-  s.reads(bdl_checkpoint_parts, With{s.faulty() ? nullptr : s.file.c_str(), s.small_integer(), s.small_integer(),
-                                     s.small_integer(), s.small_integer()});
+  s.reads(bdl_checkpoint_parts, With{s.faulty() ? nullptr : s.file.c_str(), s.small_integer(),
+                                     s.small_integer(), s.small_integer(), s.small_integer()});
 }
 
 BDL_CALLS(bdl_save_bytes) {
@@ -89,17 +92,20 @@ BDL_CALLS(bdl_save_bytes) {
   const bool ask = s.bytes.below(2) == 0;
   s.reads(bdl_save_bytes, With{parts.model, parts.posterior, parts.optimizer,
                                static_cast<void*>(ask ? nullptr : buffer.data()),
-                               s.faulty() ? s.size(1) : ask ? 0 : static_cast<std::int64_t>(buffer.size()), s.integer()});
+                               s.faulty() ? s.size(1)
+                               : ask      ? 0
+                                          : static_cast<std::int64_t>(buffer.size()),
+                               s.integer()});
 }
 
 BDL_CALLS(bdl_load_bytes) {
   const std::string bytes = file_of(s);
   Wanted wanted(s);
   auto& user = s.model();
-  const bdl_status status =
-      s.changes(bdl_load_bytes,
-                With{static_cast<const void*>(s.faulty() ? nullptr : bytes.data()), static_cast<std::int64_t>(bytes.size()),
-                     s.bytes.below(2) ? user.handle : nullptr, wanted.to_model(), wanted.to_posterior(), wanted.to_optimizer()});
+  const bdl_status status = s.changes(
+      bdl_load_bytes, With{static_cast<const void*>(s.faulty() ? nullptr : bytes.data()),
+                           static_cast<std::int64_t>(bytes.size()), s.bytes.below(2) ? user.handle : nullptr,
+                           wanted.to_model(), wanted.to_posterior(), wanted.to_optimizer()});
   wanted.keep(s, status, user.shape);
 }
 

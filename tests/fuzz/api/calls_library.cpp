@@ -26,7 +26,8 @@ BDL_CALLS(bdl_set_interrupt) {
     ++static_cast<Session::Callbacks*>(user_data)->asked;
     return 0;
   };
-  s.does(bdl_set_interrupt, With{static_cast<bdl_interrupt_fn>(s.bytes.below(2) ? +count : nullptr), static_cast<void*>(&s.callbacks)});
+  s.does(bdl_set_interrupt, With{static_cast<bdl_interrupt_fn>(s.bytes.below(2) ? +count : nullptr),
+                                 static_cast<void*>(&s.callbacks)});
 }
 
 }  // namespace fuzz

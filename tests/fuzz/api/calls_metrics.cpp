@@ -105,11 +105,13 @@ BDL_CALLS(bdl_metric_auroc_correct) {
 
 BDL_CALLS(bdl_metric_ood) {
   const std::int64_t k = 1 + s.bytes.below(4);
-  const bdl_matrix inside = s.in(s.bytes.below(6), k, Kind::probabilities), outside = s.in(s.bytes.below(6), k, Kind::probabilities);
+  const bdl_matrix inside = s.in(s.bytes.below(6), k, Kind::probabilities),
+                   outside = s.in(s.bytes.below(6), k, Kind::probabilities);
   bdl_ood_report report{};
   report.struct_size = s.faulty() ? s.bytes.next() : sizeof report;
   s.reads(bdl_metric_ood, With{inside, outside, score_of(s), s.faulty() ? nullptr : &report});
-  for (const double value : {report.auroc, report.aupr, report.aupr_out, report.fpr95, report.detection_error})
+  for (const double value :
+       {report.auroc, report.aupr, report.aupr_out, report.fpr95, report.detection_error})
     if (!(value >= 0 && value <= 1)) s.broken("a report that is not between 0 and 1");
 }
 

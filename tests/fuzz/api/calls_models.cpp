@@ -21,16 +21,19 @@ constexpr const char* networks[] = {
     "input 3; dense 1; swish",
 };
 
-constexpr const char* pieces[] = {"input 2",   "input 1 4 4", "dense 2",  "conv 2 3",      "relu",        "batchnorm",
-                                  "residual",  "shortcut",    "end",      "maxpool 2",     "dropout 0.5", "flatten",
-                                  "crop 9",    "dense 0",     "conv 1 9", "globalavgpool", "dense -1",    "dense 2147483647",
-                                  "nonsense",  "#",           "",         "dense 2 2",     "input 0",     "avgpool 2 pad 1",
-                                  "dropout 1", "identity",    "conv 2 1 groups 3"};
+constexpr const char* pieces[] = {"input 2",   "input 1 4 4",      "dense 2",          "conv 2 3",
+                                  "relu",      "batchnorm",        "residual",         "shortcut",
+                                  "end",       "maxpool 2",        "dropout 0.5",      "flatten",
+                                  "crop 9",    "dense 0",          "conv 1 9",         "globalavgpool",
+                                  "dense -1",  "dense 2147483647", "nonsense",         "#",
+                                  "",          "dense 2 2",        "input 0",          "avgpool 2 pad 1",
+                                  "dropout 1", "identity",         "conv 2 1 groups 3"};
 
 std::string some_network(Session& s) {
   if (!s.faulty()) return s.bytes.one_of(networks);
   std::string text;
-  for (std::int64_t n = s.bytes.below(8); n >= 0; --n) text += std::string(s.bytes.one_of(pieces)) + (n % 2 ? "; " : "\n");
+  for (std::int64_t n = s.bytes.below(8); n >= 0; --n)
+    text += std::string(s.bytes.one_of(pieces)) + (n % 2 ? "; " : "\n");
   return text;
 }
 
@@ -49,14 +52,16 @@ BDL_CALLS(bdl_model_create_mlp) {
   const std::int64_t sizes[] = {s.size(4), s.size(4), s.size(3)};
   const auto dtype = s.choice<bdl_dtype>(2);
   const auto count = static_cast<std::int32_t>(s.faulty() ? s.bytes.below(3) - 1 : 2 + s.bytes.below(2));
-  s.keep(s.creates<bdl_model>(bdl_model_create_mlp,
-                              With{dtype, s.faulty() ? nullptr : &sizes[0], count, s.choice<bdl_activation>(9),
-                                   static_cast<std::int32_t>(s.faulty() ? 2 : s.bytes.below(2)), likelihood_for(s)}));
+  s.keep(s.creates<bdl_model>(
+      bdl_model_create_mlp,
+      With{dtype, s.faulty() ? nullptr : &sizes[0], count, s.choice<bdl_activation>(9),
+           static_cast<std::int32_t>(s.faulty() ? 2 : s.bytes.below(2)), likelihood_for(s)}));
 }
 
 BDL_CALLS(bdl_model_create_network) {
   const std::string text = some_network(s);
-  s.keep(s.creates<bdl_model>(bdl_model_create_network, With{s.choice<bdl_dtype>(2), text.c_str(), likelihood_for(s)}));
+  s.keep(s.creates<bdl_model>(bdl_model_create_network,
+                              With{s.choice<bdl_dtype>(2), text.c_str(), likelihood_for(s)}));
 }
 
 BDL_CALLS(bdl_network_count) {
@@ -64,11 +69,13 @@ BDL_CALLS(bdl_network_count) {
 }
 
 BDL_CALLS(bdl_network_describe) {
-  s.reads(bdl_network_describe, With{s.index(5), s.text(), s.integer(), s.integer(), s.integer(), s.integer(), s.text(), s.text()});
+  s.reads(bdl_network_describe,
+          With{s.index(5), s.text(), s.integer(), s.integer(), s.integer(), s.integer(), s.text(), s.text()});
 }
 
 BDL_CALLS(bdl_network_description) {
-  static constexpr const char* names[] = {"lenet5", "alexnet", "resnet18", "resnet18-cifar", "resnet", "", "LENET5"};
+  static constexpr const char* names[] = {"lenet5", "alexnet", "resnet18", "resnet18-cifar",
+                                          "resnet", "",        "LENET5"};
   const char* name = s.faulty() ? nullptr : s.bytes.one_of(names);
   // The library keeps the texts: there are few of them.
   s.reads(bdl_network_description, With{name, s.size(2), s.size(2), s.size(2), s.size(2), s.text()});
@@ -85,9 +92,10 @@ BDL_CALLS(bdl_model_create_user) {
   if (s.bytes.below(4) == 0) functions.gradients = nullptr;
   const auto dtype = s.choice<bdl_dtype>(2);
   const auto likelihood = likelihood_for(s);
-  bdl_model* model = s.creates<bdl_model>(bdl_model_create_user,
-                                          With{dtype, s.size(3), s.size(3), s.size(6), likelihood,
-                                               static_cast<const bdl_model_callbacks*>(s.faulty() ? nullptr : &functions)});
+  bdl_model* model =
+      s.creates<bdl_model>(bdl_model_create_user,
+                           With{dtype, s.size(3), s.size(3), s.size(6), likelihood,
+                                static_cast<const bdl_model_callbacks*>(s.faulty() ? nullptr : &functions)});
   // One whose struct_size does not reach destroy has none.
   s.callbacks.owned += model && functions.struct_size == sizeof functions;
   s.keep(model);
@@ -132,7 +140,8 @@ BDL_CALLS(bdl_model_block) {
 
 BDL_CALLS(bdl_model_set_noise_precision) {
   auto& m = any(s);
-  s.changes(bdl_model_set_noise_precision, With{m.handle, s.in(1, s.bytes.below(2) ? 1 : m.shape.targets, Kind::positive)});
+  s.changes(bdl_model_set_noise_precision,
+            With{m.handle, s.in(1, s.bytes.below(2) ? 1 : m.shape.targets, Kind::positive)});
 }
 
 BDL_CALLS(bdl_model_get_noise_precision) {
@@ -150,7 +159,8 @@ BDL_CALLS(bdl_model_get_degrees_of_freedom) {
 
 BDL_CALLS(bdl_model_set_noise_covariance) {
   auto& m = any(s);
-  s.changes(bdl_model_set_noise_covariance, With{m.handle, s.in(m.shape.outputs, m.shape.outputs, Kind::covariance)});
+  s.changes(bdl_model_set_noise_covariance,
+            With{m.handle, s.in(m.shape.outputs, m.shape.outputs, Kind::covariance)});
 }
 
 BDL_CALLS(bdl_model_get_noise_covariance) {
@@ -172,45 +182,49 @@ BDL_CALLS(bdl_model_set_standardization) {
 BDL_CALLS(bdl_model_standardize) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(6);
-  s.changes(bdl_model_standardize, With{m.handle, s.x(m.shape, n), s.bytes.below(4) ? s.y(m.shape, n) : bdl_none()});
+  s.changes(bdl_model_standardize,
+            With{m.handle, s.x(m.shape, n), s.bytes.below(4) ? s.y(m.shape, n) : bdl_none()});
 }
 
 BDL_CALLS(bdl_model_get_standardization) {
   auto& m = any(s);
   const std::int64_t inputs = m.shape.inputs, targets = m.shape.targets;
-  s.reads(bdl_model_get_standardization,
-          With{m.handle, s.perhaps(1, inputs), s.perhaps(1, inputs), s.perhaps(1, targets), s.perhaps(1, targets)});
+  s.reads(bdl_model_get_standardization, With{m.handle, s.perhaps(1, inputs), s.perhaps(1, inputs),
+                                              s.perhaps(1, targets), s.perhaps(1, targets)});
 }
 
 BDL_CALLS(bdl_model_initialize) {
   auto& m = any(s);
-  s.reads(bdl_model_initialize, With{m.handle, s.choice<bdl_initialization>(5), s.seed(), s.out(1, m.shape.parameters)});
+  s.reads(bdl_model_initialize,
+          With{m.handle, s.choice<bdl_initialization>(5), s.seed(), s.out(1, m.shape.parameters)});
 }
 
 BDL_CALLS(bdl_model_evaluate) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(5);
-  s.reads(bdl_model_evaluate, With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.out(n, m.shape.outputs)});
+  s.reads(bdl_model_evaluate,
+          With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.out(n, m.shape.outputs)});
 }
 
 BDL_CALLS(bdl_model_log_likelihood) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(5);
-  s.reads(bdl_model_log_likelihood, With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.y(m.shape, n), s.out(n, 1)});
+  s.reads(bdl_model_log_likelihood,
+          With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.y(m.shape, n), s.out(n, 1)});
 }
 
 BDL_CALLS(bdl_model_gradient_rows) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(4);
-  s.reads(bdl_model_gradient_rows,
-          With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.y(m.shape, n), s.out(n, m.shape.parameters)});
+  s.reads(bdl_model_gradient_rows, With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n),
+                                        s.y(m.shape, n), s.out(n, m.shape.parameters)});
 }
 
 BDL_CALLS(bdl_model_jacobian) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(4);
-  s.reads(bdl_model_jacobian,
-          With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.out(n * m.shape.outputs, m.shape.parameters)});
+  s.reads(bdl_model_jacobian, With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n),
+                                   s.out(n * m.shape.outputs, m.shape.parameters)});
 }
 
 BDL_CALLS(bdl_model_hessian_vector_product) {

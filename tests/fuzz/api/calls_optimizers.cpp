@@ -11,9 +11,16 @@ namespace {
 
 /// As bdl_method_describe() calls the posterior's family.
 std::string_view family_word(const bdl_posterior* q) {
-  static constexpr const char* words[] = {"",        "low_rank",       "full",            "full_moment",
-                                          "diagonal_moment", "dropout", "layerwise_full", "low_rank_moment",
-                                          "layerwise_low_rank_moment", "kronecker"};
+  static constexpr const char* words[] = {"",
+                                          "low_rank",
+                                          "full",
+                                          "full_moment",
+                                          "diagonal_moment",
+                                          "dropout",
+                                          "layerwise_full",
+                                          "low_rank_moment",
+                                          "layerwise_low_rank_moment",
+                                          "kronecker"};
   const std::int32_t family = bdl_posterior_family(q);
   return family == BDL_LOW_RANK && bdl_posterior_rank(q) == 0 ? "diagonal" : words[family];
 }
@@ -56,8 +63,8 @@ BDL_CALLS(bdl_method_name) {
 
 BDL_CALLS(bdl_method_describe) {
   const char* name = s.faulty() ? "nonsense" : bdl_method_name(s.bytes.below(bdl_method_count()));
-  s.reads(bdl_method_describe, With{name, s.text(), s.small_integer(), s.small_integer(), s.arrays.any<bdl_predict_method>(),
-                                    s.text(), s.text()});
+  s.reads(bdl_method_describe, With{name, s.text(), s.small_integer(), s.small_integer(),
+                                    s.arrays.any<bdl_predict_method>(), s.text(), s.text()});
 }
 
 BDL_CALLS(bdl_method_prediction) {
@@ -67,12 +74,13 @@ BDL_CALLS(bdl_method_prediction) {
 
 BDL_CALLS(bdl_method_suggest) {
   auto& m = s.model();
-  s.reads(bdl_method_suggest,
-          With{m.handle, s.posterior_for(m.shape).handle, static_cast<std::int32_t>(s.bytes.below(3)), s.text()});
+  s.reads(bdl_method_suggest, With{m.handle, s.posterior_for(m.shape).handle,
+                                   static_cast<std::int32_t>(s.bytes.below(3)), s.text()});
 }
 
 BDL_CALLS(bdl_training_suggest) {
-  static constexpr const char* families[] = {"auto", "low_rank", "full", "diagonal", "dropout", "kronecker", "nonsense"};
+  static constexpr const char* families[] = {"auto",    "low_rank",  "full",    "diagonal",
+                                             "dropout", "kronecker", "nonsense"};
   const char* method = s.bytes.below(2) ? "auto" : bdl_method_name(s.bytes.below(bdl_method_count()));
   s.reads(bdl_training_suggest,
           With{s.model().handle, s.size(100), static_cast<std::int32_t>(s.bytes.below(3)), method,
@@ -88,7 +96,8 @@ BDL_CALLS(bdl_preset_name) {
 }
 
 BDL_CALLS(bdl_preset_describe) {
-  const char* name = s.faulty() ? nullptr : bdl_preset_name(s.bytes.below(std::max<std::int64_t>(bdl_preset_count(), 1)));
+  const char* name =
+      s.faulty() ? nullptr : bdl_preset_name(s.bytes.below(std::max<std::int64_t>(bdl_preset_count(), 1)));
   s.reads(bdl_preset_describe, With{name, s.text(), s.text(), s.integer(), s.text()});
 }
 
@@ -108,7 +117,9 @@ BDL_CALLS(bdl_optimizer_create) {
   Shape shape = m.shape;
   shape.parameters = bdl_posterior_dimension(q.handle);
   const char* method = method_for(s, q.handle);
-  s.keep(s.creates<bdl_optimizer>(bdl_optimizer_create, With{model, q.handle, method, s.size(40)}, Change::on_success), shape);
+  s.keep(s.creates<bdl_optimizer>(bdl_optimizer_create, With{model, q.handle, method, s.size(40)},
+                                  Change::on_success),
+         shape);
 }
 
 BDL_CALLS(bdl_optimizer_free) {
@@ -169,12 +180,14 @@ BDL_CALLS(bdl_option_count) {
 
 BDL_CALLS(bdl_option_describe) {
   const std::int64_t index = s.faulty() ? s.size(1) : s.bytes.below(bdl_option_count());
-  s.reads(bdl_option_describe, With{index, s.text(), s.arrays.any<bdl_option_type>(), s.text(), s.text(), s.text()});
+  s.reads(bdl_option_describe,
+          With{index, s.text(), s.arrays.any<bdl_option_type>(), s.text(), s.text(), s.text()});
 }
 
 BDL_CALLS(bdl_optimizer_set_prior) {
   auto& o = s.optimizer();
-  s.changes(bdl_optimizer_set_prior, With{o.handle, s.in(1, s.bytes.below(2) ? 1 : o.shape.parameters, Kind::positive)});
+  s.changes(bdl_optimizer_set_prior,
+            With{o.handle, s.in(1, s.bytes.below(2) ? 1 : o.shape.parameters, Kind::positive)});
 }
 
 BDL_CALLS(bdl_optimizer_set_prior_posterior) {
@@ -216,8 +229,9 @@ BDL_CALLS(bdl_optimizer_fit) {
   s.callbacks.until_failure = s.bytes.below(3) == 2 ? s.bytes.next() % 32 : -1;
   const bdl_matrix x = s.x(o.shape, n), y = s.y(o.shape, n);
   const bool silent = s.bytes.below(2) == 0;
-  s.trains(bdl_optimizer_fit, With{o.handle, x, y, epochs, static_cast<bdl_progress_fn>(silent ? nullptr : progress),
-                                   static_cast<void*>(&s.callbacks)});
+  s.trains(bdl_optimizer_fit,
+           With{o.handle, x, y, epochs, static_cast<bdl_progress_fn>(silent ? nullptr : progress),
+                static_cast<void*>(&s.callbacks)});
   s.callbacks.until_failure = -1;
 }
 
@@ -263,7 +277,7 @@ BDL_CALLS(bdl_optimizer_noise) {
 }
 
 BDL_CALLS(bdl_optimizer_diagnose) {
-  s.reads(bdl_optimizer_diagnose, With{s.optimizer().handle, s.real(), s.real(), s.text()});
+  s.reads(bdl_optimizer_diagnose, With{s.optimizer().handle, s.real(Finite::or_not), s.real(Finite::or_not), s.text()});
 }
 
 }  // namespace fuzz

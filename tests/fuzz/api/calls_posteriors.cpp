@@ -10,7 +10,8 @@ Shape some_shape(Session& s) {
 }
 
 std::int64_t dimension(Session& s, const Shape& shape) {
-  return s.faulty() ? s.bytes.one_of({std::int64_t(0), std::int64_t(-1), INT64_MAX, std::int64_t(1) << 40}) : shape.parameters;
+  return s.faulty() ? s.bytes.one_of({std::int64_t(0), std::int64_t(-1), INT64_MAX, std::int64_t(1) << 40})
+                    : shape.parameters;
 }
 
 bdl_dtype type_of(Session& s, const Shape& shape) {
@@ -25,28 +26,38 @@ std::int64_t d_of(const Slot<bdl_posterior>& q) {
 
 BDL_CALLS(bdl_posterior_create_low_rank) {
   const Shape shape = some_shape(s);
-  const std::int64_t rank = s.faulty() ? s.size(1) : std::min<std::int64_t>(s.bytes.below(4), shape.parameters);
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_low_rank, With{type_of(s, shape), dimension(s, shape), rank}), shape);
+  const std::int64_t rank =
+      s.faulty() ? s.size(1) : std::min<std::int64_t>(s.bytes.below(4), shape.parameters);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_low_rank,
+                                  With{type_of(s, shape), dimension(s, shape), rank}),
+         shape);
 }
 
 BDL_CALLS(bdl_posterior_create_full) {
   const Shape shape = some_shape(s);
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_full, With{type_of(s, shape), dimension(s, shape)}), shape);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_full, With{type_of(s, shape), dimension(s, shape)}),
+         shape);
 }
 
 BDL_CALLS(bdl_posterior_create_full_moment) {
   const Shape shape = some_shape(s);
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_full_moment, With{type_of(s, shape), dimension(s, shape)}), shape);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_full_moment,
+                                  With{type_of(s, shape), dimension(s, shape)}),
+         shape);
 }
 
 BDL_CALLS(bdl_posterior_create_diagonal_moment) {
   const Shape shape = some_shape(s);
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_diagonal_moment, With{type_of(s, shape), dimension(s, shape)}), shape);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_diagonal_moment,
+                                  With{type_of(s, shape), dimension(s, shape)}),
+         shape);
 }
 
 BDL_CALLS(bdl_posterior_create_dropout) {
   auto& m = s.model();
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_dropout, With{m.handle, s.number() / 4, s.number() / 4}), m.shape);
+  s.keep(
+      s.creates<bdl_posterior>(bdl_posterior_create_dropout, With{m.handle, s.number() / 4, s.number() / 4}),
+      m.shape);
 }
 
 BDL_CALLS(bdl_posterior_create_layerwise_full) {
@@ -57,10 +68,12 @@ BDL_CALLS(bdl_posterior_create_layerwise_full) {
 BDL_CALLS(bdl_posterior_create_blockwise_full) {
   const Shape shape = some_shape(s);
   const std::int64_t first = 1 + s.bytes.below(5);
-  const std::int64_t sizes[] = {first, s.faulty() ? s.size(4) : std::max<std::int64_t>(shape.parameters - first, 1)};
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_blockwise_full,
-                                  With{type_of(s, shape), s.faulty() ? nullptr : &sizes[0], s.faulty() ? 0 : 2}),
-         shape);
+  const std::int64_t sizes[] = {first,
+                                s.faulty() ? s.size(4) : std::max<std::int64_t>(shape.parameters - first, 1)};
+  s.keep(
+      s.creates<bdl_posterior>(bdl_posterior_create_blockwise_full,
+                               With{type_of(s, shape), s.faulty() ? nullptr : &sizes[0], s.faulty() ? 0 : 2}),
+      shape);
 }
 
 BDL_CALLS(bdl_posterior_create_low_rank_moment) {
@@ -82,7 +95,8 @@ BDL_CALLS(bdl_posterior_as_diagonal) {
 
 BDL_CALLS(bdl_posterior_create_layerwise_low_rank_moment) {
   auto& m = s.model();
-  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_layerwise_low_rank_moment, With{m.handle, s.index(3)}), m.shape);
+  s.keep(s.creates<bdl_posterior>(bdl_posterior_create_layerwise_low_rank_moment, With{m.handle, s.index(3)}),
+         m.shape);
 }
 
 BDL_CALLS(bdl_posterior_create_kronecker) {
@@ -118,22 +132,26 @@ BDL_CALLS(bdl_posterior_is_blank) {
 BDL_CALLS(bdl_posterior_set_low_rank) {
   auto& q = s.posterior();
   const std::int64_t d = d_of(q), rank = bdl_posterior_rank(q.handle);
-  s.changes(bdl_posterior_set_low_rank, With{q.handle, s.in(1, d), rank > 0 ? s.in(d, rank) : bdl_none(), s.in(1, d, Kind::positive)});
+  s.changes(bdl_posterior_set_low_rank,
+            With{q.handle, s.in(1, d), rank > 0 ? s.in(d, rank) : bdl_none(), s.in(1, d, Kind::positive)});
 }
 
 BDL_CALLS(bdl_posterior_set_full) {
   auto& q = s.posterior();
-  s.changes(bdl_posterior_set_full, With{q.handle, s.in(1, d_of(q)), s.in(d_of(q), d_of(q), Kind::covariance)});
+  s.changes(bdl_posterior_set_full,
+            With{q.handle, s.in(1, d_of(q)), s.in(d_of(q), d_of(q), Kind::covariance)});
 }
 
 BDL_CALLS(bdl_posterior_set_full_moment) {
   auto& q = s.posterior();
-  s.changes(bdl_posterior_set_full_moment, With{q.handle, s.in(1, d_of(q)), s.in(d_of(q), d_of(q), Kind::covariance)});
+  s.changes(bdl_posterior_set_full_moment,
+            With{q.handle, s.in(1, d_of(q)), s.in(d_of(q), d_of(q), Kind::covariance)});
 }
 
 BDL_CALLS(bdl_posterior_set_diagonal_moment) {
   auto& q = s.posterior();
-  s.changes(bdl_posterior_set_diagonal_moment, With{q.handle, s.in(1, d_of(q)), s.in(1, d_of(q), Kind::positive)});
+  s.changes(bdl_posterior_set_diagonal_moment,
+            With{q.handle, s.in(1, d_of(q)), s.in(1, d_of(q), Kind::positive)});
 }
 
 BDL_CALLS(bdl_posterior_set_low_rank_moment) {
@@ -159,7 +177,8 @@ BDL_CALLS(bdl_posterior_mean) {
 
 BDL_CALLS(bdl_posterior_get_low_rank) {
   auto& q = s.posterior();
-  s.reads(bdl_posterior_get_low_rank, With{q.handle, s.perhaps(d_of(q), bdl_posterior_rank(q.handle)), s.perhaps(1, d_of(q))});
+  s.reads(bdl_posterior_get_low_rank,
+          With{q.handle, s.perhaps(d_of(q), bdl_posterior_rank(q.handle)), s.perhaps(1, d_of(q))});
 }
 
 BDL_CALLS(bdl_posterior_tensor_count) {
@@ -183,19 +202,24 @@ BDL_CALLS(bdl_posterior_get_tensor) {
 /// Up to three tensors by name: their own values again, or others.
 BDL_CALLS(bdl_posterior_set_tensors) {
   auto& q = s.posterior();
-  const std::int64_t all = std::max<std::int64_t>(bdl_posterior_tensor_count(q.handle), 1), count = 1 + s.bytes.below(3);
+  const std::int64_t all = std::max<std::int64_t>(bdl_posterior_tensor_count(q.handle), 1),
+                     count = 1 + s.bytes.below(3);
   const char* names[3] = {"", "", ""};
   bdl_matrix tensors[3] = {bdl_none(), bdl_none(), bdl_none()};
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t rows = 1, cols = 1;
     const std::int64_t index = s.bytes.below(all);
     bdl_posterior_tensor_describe(q.handle, index, &names[i], &rows, &cols, nullptr);
-    tensors[i] = s.in(rows, cols, rows == cols ? Kind::covariance : s.bytes.below(2) ? Kind::positive : Kind::real);
+    tensors[i] = s.in(rows, cols,
+                      rows == cols       ? Kind::covariance
+                      : s.bytes.below(2) ? Kind::positive
+                                         : Kind::real);
     if (s.faulty()) names[i] = i == 0 ? nullptr : "nonsense";
   }
   s.changes(bdl_posterior_set_tensors,
             With{q.handle, static_cast<const char* const*>(s.faulty() ? nullptr : names),
-                 static_cast<const bdl_matrix*>(s.faulty() ? nullptr : tensors), s.faulty() ? -s.bytes.below(2) : count});
+                 static_cast<const bdl_matrix*>(s.faulty() ? nullptr : tensors),
+                 s.faulty() ? -s.bytes.below(2) : count});
 }
 
 BDL_CALLS(bdl_posterior_precision_diagonal) {
@@ -227,7 +251,9 @@ BDL_CALLS(bdl_posterior_solve) {
 BDL_CALLS(bdl_posterior_sample) {
   auto& q = s.posterior();
   const std::int64_t k = s.bytes.below(4);
-  const std::int64_t first = s.faulty() ? s.size(1) : s.bytes.one_of({std::int64_t(0), std::int64_t(5), (std::int64_t(1) << 32) - 3});
+  const std::int64_t first =
+      s.faulty() ? s.size(1)
+                 : s.bytes.one_of({std::int64_t(0), std::int64_t(5), (std::int64_t(1) << 32) - 3});
   s.reads(bdl_posterior_sample, With{q.handle, s.seed(), first, s.out(k, d_of(q))});
 }
 
@@ -247,7 +273,8 @@ BDL_CALLS(bdl_posterior_entropy) {
 
 BDL_CALLS(bdl_posterior_kl_prior) {
   auto& q = s.posterior();
-  s.reads(bdl_posterior_kl_prior, With{q.handle, s.in(1, s.bytes.below(2) ? 1 : d_of(q), Kind::positive), s.real()});
+  s.reads(bdl_posterior_kl_prior,
+          With{q.handle, s.in(1, s.bytes.below(2) ? 1 : d_of(q), Kind::positive), s.real()});
 }
 
 BDL_CALLS(bdl_posterior_kl) {

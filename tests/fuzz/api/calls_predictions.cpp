@@ -53,15 +53,15 @@ Shape with_samples(Shape shape, std::int64_t samples) {
 
 BDL_CALLS(bdl_predict) {
   const Query a(s);
-  s.reads(bdl_predict, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, s.perhaps(a.n, a.columns),
-                            s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns)});
+  s.reads(bdl_predict, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
+                            s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns)});
 }
 
 BDL_CALLS(bdl_predict_quantiles) {
   const Query a(s);
   const std::int64_t k = 1 + s.bytes.below(3);
-  s.reads(bdl_predict_quantiles, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, s.in(1, k, Kind::unit),
-                                      s.out(a.n, a.columns * k)});
+  s.reads(bdl_predict_quantiles, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
+                                      s.in(1, k, Kind::unit), s.out(a.n, a.columns * k)});
 }
 
 BDL_CALLS(bdl_predict_interval) {
@@ -98,12 +98,14 @@ BDL_CALLS(bdl_predict_draws_by) {
 BDL_CALLS(bdl_predict_output_distribution) {
   const Query a(s);
   const std::int64_t c = a.m.shape.outputs;
-  s.reads(bdl_predict_output_distribution, With{a.m.handle, a.q.handle, a.x, s.out(a.n, c), s.out(a.n, c * c)});
+  s.reads(bdl_predict_output_distribution,
+          With{a.m.handle, a.q.handle, a.x, s.out(a.n, c), s.out(a.n, c * c)});
 }
 
 BDL_CALLS(bdl_predictor_create) {
   const Query a(s);
-  s.keep(s.creates<bdl_predictor>(bdl_predictor_create, With{a.m.handle, a.q.handle, a.method, a.samples, a.seed}),
+  s.keep(s.creates<bdl_predictor>(bdl_predictor_create,
+                                  With{a.m.handle, a.q.handle, a.method, a.samples, a.seed}),
          with_samples(a.m.shape, a.samples));
 }
 
@@ -111,13 +113,15 @@ BDL_CALLS(bdl_predictor_create_ensemble) {
   const Query a(s);
   auto& other = s.model();
   const bdl_model* models[] = {a.m.handle, s.bytes.below(2) ? a.m.handle : other.handle};
-  const bdl_posterior* members[] = {a.q.handle, s.posterior_for(models[1] == a.m.handle ? a.m.shape : other.shape).handle};
+  const bdl_posterior* members[] = {
+      a.q.handle, s.posterior_for(models[1] == a.m.handle ? a.m.shape : other.shape).handle};
   const std::int64_t count = s.faulty() ? -s.bytes.below(2) : 1 + s.bytes.below(2);
-  s.keep(s.creates<bdl_predictor>(bdl_predictor_create_ensemble,
-                                  With{static_cast<const bdl_model* const*>(s.faulty() ? nullptr : models),
-                                       static_cast<const bdl_posterior* const*>(s.faulty() ? nullptr : members), count,
-                                       a.method, a.samples, a.seed}),
-         with_samples(a.m.shape, a.samples * count));
+  s.keep(
+      s.creates<bdl_predictor>(bdl_predictor_create_ensemble,
+                               With{static_cast<const bdl_model* const*>(s.faulty() ? nullptr : models),
+                                    static_cast<const bdl_posterior* const*>(s.faulty() ? nullptr : members),
+                                    count, a.method, a.samples, a.seed}),
+      with_samples(a.m.shape, a.samples * count));
 }
 
 BDL_CALLS(bdl_predictor_free) {
@@ -126,7 +130,8 @@ BDL_CALLS(bdl_predictor_free) {
 
 BDL_CALLS(bdl_predictor_moments) {
   const Question a(s);
-  s.reads(bdl_predictor_moments, With{a.p.handle, a.x, s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns)});
+  s.reads(bdl_predictor_moments, With{a.p.handle, a.x, s.perhaps(a.n, a.columns), s.perhaps(a.n, a.columns),
+                                      s.perhaps(a.n, a.columns)});
 }
 
 BDL_CALLS(bdl_predictor_quantiles) {
@@ -137,13 +142,15 @@ BDL_CALLS(bdl_predictor_quantiles) {
 
 BDL_CALLS(bdl_predictor_interval) {
   const Question a(s);
-  s.reads(bdl_predictor_interval, With{a.p.handle, a.x, s.number(), s.out(a.n, a.columns), s.out(a.n, a.columns)});
+  s.reads(bdl_predictor_interval,
+          With{a.p.handle, a.x, s.number(), s.out(a.n, a.columns), s.out(a.n, a.columns)});
 }
 
 BDL_CALLS(bdl_predictor_classes) {
   const Question a(s);
   const std::int64_t e = entropies(a.p.shape);
-  s.reads(bdl_predictor_classes, With{a.p.handle, a.x, s.perhaps(a.n, a.p.shape.outputs), s.perhaps(a.n, e), s.perhaps(a.n, e)});
+  s.reads(bdl_predictor_classes,
+          With{a.p.handle, a.x, s.perhaps(a.n, a.p.shape.outputs), s.perhaps(a.n, e), s.perhaps(a.n, e)});
 }
 
 BDL_CALLS(bdl_predictor_log_density) {

@@ -31,18 +31,21 @@ BDL_CALLS(bdl_optimizer_observe) {
 }
 
 BDL_CALLS(bdl_optimizer_forecast) {
-  s.changes(bdl_optimizer_forecast, With{s.optimizer().handle, s.faulty() ? -s.bytes.below(2) : s.bytes.below(5)});
+  s.changes(bdl_optimizer_forecast,
+            With{s.optimizer().handle, s.faulty() ? -s.bytes.below(2) : s.bytes.below(5)});
 }
 
 BDL_CALLS(bdl_optimizer_set_process_noise) {
   auto& o = s.optimizer();
   const std::int64_t which = s.bytes.below(3);
-  s.changes(bdl_optimizer_set_process_noise,
-            With{o.handle, which == 0 ? bdl_none() : s.in(1, which == 1 ? 1 : o.shape.parameters, Kind::unit)});
+  s.changes(
+      bdl_optimizer_set_process_noise,
+      With{o.handle, which == 0 ? bdl_none() : s.in(1, which == 1 ? 1 : o.shape.parameters, Kind::unit)});
 }
 
 BDL_CALLS(bdl_optimizer_prequential) {
-  s.reads(bdl_optimizer_prequential, With{s.optimizer().handle, s.integer(), s.real(Finite::or_not), s.real(Finite::or_not)});
+  s.reads(bdl_optimizer_prequential,
+          With{s.optimizer().handle, s.integer(), s.real(Finite::or_not), s.real(Finite::or_not)});
 }
 
 BDL_CALLS(bdl_optimizer_shortened_steps) {
@@ -54,9 +57,9 @@ BDL_CALLS(bdl_optimizer_set_draws) {
   const auto release = [](void* user_data) { --static_cast<Session::Callbacks*>(user_data)->owned; };
   const bool own = s.bytes.below(3) == 0, released = s.bytes.below(2) == 0;
   const bdl_status status =
-      s.changes(bdl_optimizer_set_draws,
-                With{o.handle, static_cast<bdl_draws_fn>(own ? nullptr : draws), static_cast<void*>(&s.callbacks),
-                     static_cast<void (*)(void*)>(released ? nullptr : +release)});
+      s.changes(bdl_optimizer_set_draws, With{o.handle, static_cast<bdl_draws_fn>(own ? nullptr : draws),
+                                              static_cast<void*>(&s.callbacks),
+                                              static_cast<void (*)(void*)>(released ? nullptr : +release)});
   s.callbacks.owned += status == BDL_OK && !own && !released;
 }
 

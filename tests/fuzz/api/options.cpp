@@ -34,7 +34,8 @@ std::string words_of(const char* name) {
 
 const char* option_name(Session& s, bdl_option_type type) {
   const std::size_t count = options().size(), start = s.bytes.next() % count;
-  if (s.faulty()) return s.bytes.below(3) == 0 ? nullptr : s.bytes.below(2) ? "learning_rat" : options()[start].name;
+  if (s.faulty())
+    return s.bytes.below(3) == 0 ? nullptr : s.bytes.below(2) ? "learning_rat" : options()[start].name;
   for (std::size_t k = 0; k < count; ++k)
     if (options()[(start + k) % count].type == type) return options()[(start + k) % count].name;
   return "";
@@ -53,7 +54,8 @@ std::string choice_word(Session& s, const char* name) {
 }
 
 std::string option_text(Session& s) {
-  static constexpr const char* numbers[] = {"0", "1", "2", "0.1", "0.9", "1e-3", "nan", "-1", "1e999", "0x1p-3", "", "1e6", "2.5"};
+  static constexpr const char* numbers[] = {"0",  "1",     "2",      "0.1", "0.9", "1e-3", "nan",
+                                            "-1", "1e999", "0x1p-3", "",    "1e6", "2.5"};
   std::string text;
   for (std::int64_t n = s.bytes.below(4); n >= 0; --n) {
     const Option& option = options()[s.bytes.next() % options().size()];

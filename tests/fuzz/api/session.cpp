@@ -46,15 +46,12 @@ std::uint64_t Session::run() {
   // A model, a posterior and an optimizer, so that most calls have something to do.
   static constexpr const char* model_calls[] = {"bdl_model_create_network", "bdl_model_create_mlp",
                                                 "bdl_model_create_network", "bdl_model_create_user"};
-  static constexpr const char* posterior_calls[] = {"bdl_posterior_create_low_rank",
-                                                    "bdl_posterior_create_full",
-                                                    "bdl_posterior_create_full_moment",
-                                                    "bdl_posterior_create_diagonal_moment",
-                                                    "bdl_posterior_create_dropout",
-                                                    "bdl_posterior_create_layerwise_full",
-                                                    "bdl_posterior_create_low_rank_moment",
-                                                    "bdl_posterior_create_layerwise_low_rank_moment",
-                                                    "bdl_posterior_create_kronecker"};
+  static constexpr const char* posterior_calls[] = {
+      "bdl_posterior_create_low_rank",        "bdl_posterior_create_full",
+      "bdl_posterior_create_full_moment",     "bdl_posterior_create_diagonal_moment",
+      "bdl_posterior_create_dropout",         "bdl_posterior_create_layerwise_full",
+      "bdl_posterior_create_low_rank_moment", "bdl_posterior_create_layerwise_low_rank_moment",
+      "bdl_posterior_create_kronecker"};
   begin(index_of(bytes.one_of(model_calls)), 0);
   begin(index_of(bytes.one_of(posterior_calls)), 0);
   begin(index_of("bdl_optimizer_create"), 0);
@@ -107,20 +104,24 @@ void Session::finish(Change change, bdl_status status) {
     ++calls_succeeded[index_];
     if (const std::string problem = arrays.written(); !problem.empty()) broken("BDL_OK with " + problem);
   } else {
-    if (const std::string problem = arrays.untouched(); !problem.empty()) broken("a failure has written " + problem);
+    if (const std::string problem = arrays.untouched(); !problem.empty())
+      broken("a failure has written " + problem);
     if (status == BDL_ERROR_OUT_OF_MEMORY && !memory_failed && !faulty_) broken("out of memory");
     const char* message = bdl_last_error();
     const std::size_t length = std::strlen(function_);
-    if (status != BDL_STOPPED &&
-        (std::strncmp(message, function_, length) != 0 || std::strncmp(message + length, ": ", 2) != 0 || !message[length + 2]))
+    if (status != BDL_STOPPED && (std::strncmp(message, function_, length) != 0 ||
+                                  std::strncmp(message + length, ": ", 2) != 0 || !message[length + 2]))
       broken(std::string(bdl_status_name(status)) + " without a message of its own");
     if (status != BDL_STOPPED) hash_ = hash_of(hash_, message, std::strlen(message));
   }
   hash_ = arrays.hash(hash_);
-  if (trace) std::fprintf(stderr, "%s: %s %016llx\n", function_, bdl_status_name(status), static_cast<unsigned long long>(hash_));
-  const bool went_on = status == BDL_OK || (change == Change::in_part && (status == BDL_STOPPED || status == BDL_ERROR_DIVERGED ||
-                                                                          status == BDL_ERROR_CALLBACK ||
-                                                                          status == BDL_ERROR_OUT_OF_MEMORY));
+  if (trace)
+    std::fprintf(stderr, "%s: %s %016llx\n", function_, bdl_status_name(status),
+                 static_cast<unsigned long long>(hash_));
+  const bool went_on =
+      status == BDL_OK ||
+      (change == Change::in_part && (status == BDL_STOPPED || status == BDL_ERROR_DIVERGED ||
+                                     status == BDL_ERROR_CALLBACK || status == BDL_ERROR_OUT_OF_MEMORY));
   if (change == Change::none || !went_on)
     verify_unchanged();
   else
@@ -131,7 +132,8 @@ void Session::finish(Change change, bdl_status status) {
 void Session::verify_unchanged() {
   const auto verify = [this](auto& slots) {
     for (auto& slot : slots)
-      if (slot.touched && slot.known && slot.handle && saved(slot.handle) != slot.saved) broken("a handle has changed");
+      if (slot.touched && slot.known && slot.handle && saved(slot.handle) != slot.saved)
+        broken("a handle has changed");
   };
   verify(models), verify(posteriors), verify(optimizers), verify(predictors), verify(searches);
 }
@@ -155,7 +157,8 @@ Slot<bdl_posterior>& Session::posterior_for(const Shape& shape) {
   const std::int64_t from = bytes.below(5);
   for (std::int64_t k = 0; k < 5; ++k) {
     Slot<bdl_posterior>& slot = posteriors[from + k];
-    if (!slot.handle || bdl_posterior_dimension(slot.handle) != shape.parameters || bdl_posterior_dtype(slot.handle) != shape.dtype)
+    if (!slot.handle || bdl_posterior_dimension(slot.handle) != shape.parameters ||
+        bdl_posterior_dtype(slot.handle) != shape.dtype)
       continue;
     touch(slot);
     return slot;
@@ -164,8 +167,10 @@ Slot<bdl_posterior>& Session::posterior_for(const Shape& shape) {
 }
 
 bdl_matrix Session::y(const Shape& shape, std::int64_t rows) {
-  constexpr Kind kinds[] = {Kind::real, Kind::real, Kind::binary, Kind::label, Kind::count, Kind::real, Kind::real};
-  return in(rows, shape.targets, kinds[shape.likelihood >= 1 && shape.likelihood <= 6 ? shape.likelihood : 0], shape.outputs);
+  constexpr Kind kinds[] = {Kind::real,  Kind::real, Kind::binary, Kind::label,
+                            Kind::count, Kind::real, Kind::real};
+  return in(rows, shape.targets, kinds[shape.likelihood >= 1 && shape.likelihood <= 6 ? shape.likelihood : 0],
+            shape.outputs);
 }
 
 double Session::number() {

@@ -1,6 +1,6 @@
-// One sequence of calls of the public API, and what must hold after each: a status that the header knows, results that are
-// finite and whole or untouched, an error message that begins with the function's name, and after a failure handles that
-// save to the same bytes as before.
+// One sequence of calls of the public API, and what must hold after each: a status that the header knows,
+// results that are finite and whole or untouched, an error message that begins with the function's name, and
+// after a failure handles that save to the same bytes as before.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,8 @@ class Session {
   /// What the caller's functions are handed. The next of them but `until_failure` fails.
   struct Callbacks {
     int until_failure = -1, failures = 0, asked = 0;
-    int owned = 0;  ///< times that user_data was handed over with a function to destroy it, less calls of that
+    int owned =
+        0;  ///< times that user_data was handed over with a function to destroy it, less calls of that
   } callbacks;
 
   Bytes bytes;

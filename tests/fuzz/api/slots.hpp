@@ -23,16 +23,26 @@ template <class Handle>
 struct Slot {
   Handle* handle = nullptr;
   Shape shape;
-  std::string saved;   ///< what bdl_save_bytes() gives, where that is known
-  bool known = false;  ///< whether `saved` is up to date
+  std::string saved;     ///< what bdl_save_bytes() gives, where that is known
+  bool known = false;    ///< whether `saved` is up to date
   bool touched = false;  ///< by the call in progress
 };
 
-inline void free_handle(bdl_model* handle) { bdl_model_free(handle); }
-inline void free_handle(bdl_posterior* handle) { bdl_posterior_free(handle); }
-inline void free_handle(bdl_optimizer* handle) { bdl_optimizer_free(handle); }
-inline void free_handle(bdl_predictor* handle) { bdl_predictor_free(handle); }
-inline void free_handle(bdl_search* handle) { bdl_search_free(handle); }
+inline void free_handle(bdl_model* handle) {
+  bdl_model_free(handle);
+}
+inline void free_handle(bdl_posterior* handle) {
+  bdl_posterior_free(handle);
+}
+inline void free_handle(bdl_optimizer* handle) {
+  bdl_optimizer_free(handle);
+}
+inline void free_handle(bdl_predictor* handle) {
+  bdl_predictor_free(handle);
+}
+inline void free_handle(bdl_search* handle) {
+  bdl_search_free(handle);
+}
 
 inline bdl_status save(bdl_model* m, void* to, std::int64_t room, std::int64_t* size) {
   return bdl_save_bytes(m, nullptr, nullptr, to, room, size);
@@ -54,8 +64,12 @@ std::string saved(Handle* handle) {
   return status == BDL_OK ? bytes : bdl_status_name(status);
 }
 /// Predictors and searches have no file; of a search, the trials.
-inline std::string saved(bdl_predictor*) { return ""; }
-inline std::string saved(bdl_search* s) { return std::to_string(bdl_search_trial_count(s)); }
+inline std::string saved(bdl_predictor*) {
+  return "";
+}
+inline std::string saved(bdl_search* s) {
+  return std::to_string(bdl_search_trial_count(s));
+}
 
 template <class Handle, std::size_t count>
 class Slots {

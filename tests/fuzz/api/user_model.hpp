@@ -1,4 +1,5 @@
-// A model of the caller's own whose callbacks fail when the sequence says so: f_c = sum_k theta_k sin(k + c + x_(k mod inputs)).
+// A model of the caller's own whose callbacks fail when the sequence says so: f_c = sum_k theta_k sin(k + c +
+// x_(k mod inputs)).
 #pragma once
 
 #include <cmath>
@@ -29,7 +30,8 @@ inline int32_t user_outputs(void* user_data, bdl_matrix theta, bdl_matrix x, bdl
   return 0;
 }
 
-inline int32_t user_gradients(void* user_data, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
+inline int32_t user_gradients(void* user_data, bdl_matrix, bdl_matrix x, bdl_matrix seeds,
+                              bdl_matrix_out rows) {
   if (fails(user_data)) return 1;
   for (std::int64_t i = 0; i < rows.rows; ++i)
     for (std::int64_t k = 0; k < rows.cols; ++k) {

@@ -247,7 +247,7 @@ bad_additions() = [
     InvalidArgumentError => () -> auroc_correct([0.5 0.5; 0.5 0.5], [0, 1]; score = :margin),
     BDLError => () -> entropy_histogram([0.5 0.6]),
     BDLError => () -> entropy_histogram([0.5 0.5]; bins = 0),
-    InvalidArgumentError => () -> Posterior(M; family = :kronecker, rank = -1),
+    UnsupportedError => () -> Posterior(Model("input 2 3 3; conv 2 2 groups 2; dense 1"); family = :kronecker),
     UnsupportedError => () -> Optimizer(M, Posterior(M; rank = 2), "kfac", 60),
     InvalidArgumentError => () -> Model("input 2; dence 1"),
     InvalidArgumentError => () -> Model("input 1 3 3; conv 1 5; dense 1"),

@@ -109,7 +109,8 @@ bad_additions <- alist(
   bdl_error = bdl_model_create_network(2, "input 1 3 3; conv 1 5; dense 1", 1),
   bdl_error = bdl_network_description("lenet", 1, 28, 28, 10),
   bdl_error = bdl_model_set_degrees_of_freedom(t$model, 4),
-  bdl_error = bdl_preset_describe("vogn-resnet19")
+  bdl_error = bdl_preset_describe("vogn-resnet19"),
+  bdl_error_invalid_argument = bdl_load_bytes(1:3e9, NULL, TRUE, FALSE, FALSE)
 )
 
 bad_scalars <- alist(
