@@ -133,7 +133,7 @@ void observe(const char* method, const Family& family, std::int64_t observations
     draw(done, x, y);
     const bdl_status status = bdl_optimizer_observe(l.optimizer, bdl_f64(x.data(), chunk, inputs),
                                                     bdl_f64(y.data(), chunk, 1), bdl_none_out());
-    refused += status != BDL_OK;
+    if (status != BDL_OK && refused++ == 0) std::printf("  refused: %s\n", bdl_last_error());
     check(status == BDL_OK || status == BDL_ERROR_DIVERGED, "an observation");
     if (done % (observations / 10 / chunk * chunk + chunk) == 0) check_belief(l.posterior);
     if (settled.blocks == 0 && done >= observations / 100) settled = memory();

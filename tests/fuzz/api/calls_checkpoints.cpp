@@ -90,12 +90,10 @@ BDL_CALLS(bdl_save_bytes) {
   const Parts parts(s);
   std::vector<unsigned char> buffer(static_cast<std::size_t>(s.bytes.next()) * 256);
   const bool ask = s.bytes.below(2) == 0;
-  s.reads(bdl_save_bytes, With{parts.model, parts.posterior, parts.optimizer,
-                               static_cast<void*>(ask ? nullptr : buffer.data()),
-                               s.faulty() ? s.size(1)
-                               : ask      ? 0
-                                          : static_cast<std::int64_t>(buffer.size()),
-                               s.integer()});
+  const std::int64_t room = ask ? 0 : static_cast<std::int64_t>(buffer.size());
+  void* const to = ask ? nullptr : buffer.data();
+  const std::int64_t capacity = s.faulty() ? (s.bytes.below(2) ? room / 2 : -1) : room;
+  s.reads(bdl_save_bytes, With{parts.model, parts.posterior, parts.optimizer, to, capacity, s.integer()});
 }
 
 BDL_CALLS(bdl_load_bytes) {

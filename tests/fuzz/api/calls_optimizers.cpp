@@ -277,7 +277,8 @@ BDL_CALLS(bdl_optimizer_noise) {
 }
 
 BDL_CALLS(bdl_optimizer_diagnose) {
-  s.reads(bdl_optimizer_diagnose, With{s.optimizer().handle, s.real(Finite::or_not), s.real(Finite::or_not), s.text()});
+  s.reads(bdl_optimizer_diagnose,
+          With{s.optimizer().handle, s.real(Finite::or_not), s.real(Finite::or_not), s.text()});
 }
 
 }  // namespace fuzz

@@ -194,7 +194,7 @@ void Session::keep(bdl_posterior* posterior, const Shape& shape) {
 
 void Session::keep(bdl_optimizer* optimizer, const Shape& shape) {
   if (!optimizer) return;
-  tame(optimizer);
+  if (!tamed(optimizer)) return bdl_optimizer_free(optimizer);
   optimizers.room(bytes.below(3)) = {optimizer, shape, {}, false, false};
 }
 
