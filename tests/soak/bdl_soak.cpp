@@ -139,6 +139,7 @@ void observe(const char* method, const Family& family, std::int64_t observations
     if (settled.blocks == 0 && done >= observations / 100) settled = memory();
   }
   const double growth = check_flat(settled);
+  check(refused == 0, "a stream that goes on");
   check_belief(l.posterior);
   std::int64_t count = 0;
   double density = NAN, error = NAN;
