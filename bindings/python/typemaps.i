@@ -195,6 +195,15 @@ static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterio
 static void end_of_interpreter(void) { ending_thread = PyThread_get_thread_ident(); }
 %}
 
+/* Handles know their users by the interpreter's one lock, and NumPy serves one interpreter a process. Builds without that lock turn
+   it on when they import a module that does not say otherwise, as this one does not. */
+%init %{
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError, "bdl works in the main interpreter of a process only, this is a subinterpreter");
+    return NULL;
+  }
+%}
+
 /* Callables, or None. */
 %define BDL_PROGRESS(type, trampoline)
 %typemap(in) (type progress, void *user_data) {

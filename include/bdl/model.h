@@ -460,7 +460,7 @@ BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix paramet
  * H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
  * forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
  * multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
- * counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
  * @param model      a network
  * @param parameters theta, 1 x D
  * @param x          n x inputs
@@ -476,7 +476,7 @@ BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_
 
 /**
  * The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
- * units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
  * @param model      a network
  * @param parameters theta, 1 x D
  * @param x          n x inputs

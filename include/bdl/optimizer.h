@@ -420,7 +420,7 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  * only, and method "map" nothing about precisions. Since 0.1.
  * @param optimizer       an optimizer
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
- *                        units of posterior standard deviations. Below 0.1 the mean still is its start
+ *                        units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start
  * @param precision_shift receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
  *                        Below 0.1 the uncertainty still is its start
  * @param message         receives a static sentence: what is wrong and what to change, or "" if nothing

@@ -92,7 +92,7 @@ bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t inde
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
       check_whole(q);
-      if (tensor.rows() * tensor.cols() == 0) return;
+      if (tensor.rows() * tensor.cols() == 0 && values.rows * values.cols == 0) return;  // of rank 0
       check_output(values, tensor.rows(), tensor.cols(), "values");
       tensor.with([&]<class S>(MatrixView<S> from) {
         write_result<std::remove_const_t<S>>(from, transposed(values), tensor.name);

@@ -1,6 +1,7 @@
 #include "curvature/hessian.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -11,8 +12,13 @@ constexpr Index most_examples = 1024;  // of a part
 
 template <class T>
 const Graph<T>& graph_of(const Model<T>& model) {
-  if (const Graph<T>* graph = model.graph()) return *graph;
-  fail(Status::ERROR_UNSUPPORTED, "a user model has no second derivatives: its Hessian is not known");
+  const Graph<T>* graph = model.graph();
+  if (!graph)
+    fail(Status::ERROR_UNSUPPORTED, "a user model has no second derivatives: its Hessian is not known");
+  if (const std::string layer = graph->first_without(Need::second_derivatives); !layer.empty())
+    fail(Status::ERROR_UNSUPPORTED, "%s has no exact second derivatives: the Hessian is not known",
+         layer.c_str());
+  return *graph;
 }
 
 }  // namespace

@@ -134,50 +134,52 @@ void Optimizer<T>::remember_start() {
     std::ranges::fill(precision, T(1));
 }
 
-/// Online, the start is the prior; in batches, first samples are to stay near the mean. Done whole or not at
-/// all.
+/// What initialize() is to change, made whole before anything is.
 template <class T>
-void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean) {
+struct Optimizer<T>::Start {
+  std::unique_ptr<Posterior<T>> belief;
+  Buffer<T> precision;
+  TiedScales<T> tied;
+};
+
+/// Online, the start is the prior; in batches, first samples are to stay near the mean.
+template <class T>
+void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean, Start& start) const {
   const bool given = options_.initial_precision >= 1e-30;  // what a float holds
   const double times = options_.start_share > 0 ? 0.1 : 10;
   const double isotropic = given ? options_.initial_precision : times * static_cast<double>(data_size_);
-  const auto start = initial_precision_.first(posterior_->dimension());
+  const auto precision = start.precision.first(posterior_->dimension());
   if (!method_.is_online) {
     const PointLayout& points = posterior_->points();
-    std::ranges::fill(start, static_cast<T>(isotropic));
-    fill_points(points, T(1), start);
+    std::ranges::fill(precision, static_cast<T>(isotropic));
+    fill_points(points, T(1), precision);
     if (!given && rule() == Rule::blr && prior.belief() && is_of_kind(*prior.belief(), posterior_->kind()))
-      return start_near_belief(*prior.belief(), isotropic);
-    if (is_noisy()) return start_low_rank(1 / isotropic, mean);
+      return start_near_belief(*prior.belief(), isotropic, start);
+    if (is_noisy()) return start_low_rank(1 / isotropic, mean, start);
     if (points.ranges.empty() || !posterior_->is_gaussian())
-      posterior_->set_isotropic(isotropic);
+      start.belief->set_isotropic(isotropic);
     else
-      posterior_->set_diagonal(start, {});
+      start.belief->set_diagonal(precision, {});
     return;
   }
   if (prior.belief()) {
     const auto belief = in_family(*prior.belief(), posterior_->kind());
     check_holds(*belief, *prior.belief());
-    belief->precision_diagonal(start);
-    posterior_->swap(*belief);
+    belief->precision_diagonal(precision);
+    start.belief->swap(*belief);
     return;
   }
-  Buffer<T> values(posterior_->dimension());
-  const auto precision = values.first(posterior_->dimension());
   std::ranges::copy(prior.precision(), precision.begin());
   if (given) std::ranges::fill(precision, static_cast<T>(isotropic));
   const bool plain = descent_of(options_.rule) == Descent::plain;
-  const auto belief = posterior_->clone();
-  belief->set_diagonal(precision,
-                       plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
-  posterior_->swap(*belief);
-  std::ranges::copy(precision, start.begin());
+  start.belief->set_diagonal(precision,
+                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
 }
 
 /// Where the prior is a posterior of the same kind: half of its precision, without which long steps would
-/// undo what it knows, and the isotropic one. Done whole or not at all.
+/// undo what it knows, and the isotropic one.
 template <class T>
-void Optimizer<T>::start_near_belief(const Posterior<T>& belief, double isotropic) {
+void Optimizer<T>::start_near_belief(const Posterior<T>& belief, double isotropic, Start& start) const {
   const Index dimension = posterior_->dimension();
   Buffer<T> numbers(2 * dimension + 1);
   std::fill_n(numbers.data(), 2 * dimension + 1, T(0));
@@ -197,32 +199,30 @@ void Optimizer<T>::start_near_belief(const Posterior<T>& belief, double isotropi
   UpdateWorkspace<T> workspace;
   const auto next = belief.clone();
   next->take(step, workspace);
-  next->precision_diagonal(initial_precision_.first(dimension));
-  posterior_->swap(*next);
+  next->precision_diagonal(start.precision.first(dimension));
+  start.belief->swap(*next);
 }
 
-/// W as large as low_rank_start says, s one number, or of tied factors near it. Done whole or not at all.
+/// W as large as low_rank_start says, s one number, or of tied factors near it.
 template <class T>
-void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean) {
-  const auto belief = posterior_->clone();
+void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean, Start& start) const {
+  Posterior<T>& belief = *start.belief;
   const auto seed = static_cast<std::uint64_t>(options_.seed);
-  belief->set_isotropic(1 / variance);
-  TiedScales<T>& tied = work_.first_order.tied();
-  Buffer<T> s(belief->dimension());
-  std::fill_n(s.data(), belief->dimension(), static_cast<T>(variance));
+  belief.set_isotropic(1 / variance);
+  Buffer<T> s(belief.dimension());
+  std::fill_n(s.data(), belief.dimension(), static_cast<T>(variance));
   if (options_.diagonal_part == DiagonalPart::tied) {
-    tied.reserve(blocks(), options_.tied_rank);
-    tied.start(std::sqrt(variance), seed);
-    tied.spread_now(s.first(belief->dimension()));
+    start.tied.reserve(blocks(), options_.tied_rank);
+    start.tied.start(std::sqrt(variance), seed);
+    start.tied.spread_now(s.first(belief.dimension()));
   }
-  fill_points(belief->points(), T(1), s.first(belief->dimension()));
-  draw_low_rank(blocks(), mean, {seed, options_.low_rank_start, options_.low_rank_scale}, *belief);
-  for_each_low_rank_moment(*belief, [&](LowRankMomentPosterior<T>& member, Index offset) {
+  fill_points(belief.points(), T(1), s.first(belief.dimension()));
+  draw_low_rank(blocks(), mean, {seed, options_.low_rank_start, options_.low_rank_scale}, belief);
+  for_each_low_rank_moment(belief, [&](LowRankMomentPosterior<T>& member, Index offset) {
     std::copy_n(s.data() + offset, member.dimension(), member.s().data());
     TallScratch scratch;
     member.factorize(scratch);
   });
-  posterior_->swap(*belief);
 }
 
 /// Where initial_curvature says what the first step draws by, at its temperature.
@@ -263,8 +263,12 @@ void Optimizer<T>::initialize() {
     model_->initialize(scheme_of(options_.initialization), static_cast<std::uint64_t>(options_.seed), mean);
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
-  start_precision(prior ? *prior : prior_, mean);
+  Start next{posterior_->clone(), Buffer<T>(posterior_->dimension()), {}};
+  start_precision(prior ? *prior : prior_, mean, next);
   // From here on nothing can fail.
+  posterior_->swap(*next.belief);
+  std::ranges::copy(next.precision.first(posterior_->dimension()), initial_precision_.data());
+  if (next.tied.has_values()) work_.first_order.tied() = std::move(next.tied);
   if (prior) prior_ = std::move(*prior);
   reserved_for_ = {};
   std::ranges::copy(mean, posterior_->mean().begin());

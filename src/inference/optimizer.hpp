@@ -233,10 +233,11 @@ class Optimizer {
   [[noreturn]] static void fail_points_changed();
   void remember_start();
   DrawSource<T>& draws();
-  void start_precision(const Prior<T>& prior, ConstSpan<T> mean);
+  struct Start;
+  void start_precision(const Prior<T>& prior, ConstSpan<T> mean, Start& start) const;
   void start_newton();
-  void start_near_belief(const Posterior<T>& belief, double isotropic);
-  void start_low_rank(double variance, ConstSpan<T> mean);
+  void start_near_belief(const Posterior<T>& belief, double isotropic, Start& start) const;
+  void start_low_rank(double variance, ConstSpan<T> mean, Start& start) const;
   void start_tied();
   ConstMatrixView<T> moments();
   Rule rule() const { return options_.rule; }

@@ -1,7 +1,7 @@
 // Optimizers on data sets: one step on a minibatch or on the caller's rows, and the scales learned with it.
-#include <optional>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/interrupt.hpp"
 #include "base/profile.hpp"

@@ -140,6 +140,60 @@ const Case creations[] = {
          return bdl_predictor_create(t.model, t.posterior, BDL_MONTE_CARLO, 3, 1, p);
        });
      }},
+    {"bdl_model_create_network",
+     [](trained&) {
+       return created<bdl_model>(bdl_model_free, [](bdl_model** model) {
+         return bdl_model_create_network(BDL_F32, "input 1 4 4; conv 2 3; batchnorm; relu; dense 2",
+                                         BDL_CATEGORICAL, model);
+       });
+     }},
+    {"bdl_posterior_create_layerwise_full",
+     [](trained& t) {
+       return created<bdl_posterior>(bdl_posterior_free, [&](bdl_posterior** q) {
+         return bdl_posterior_create_layerwise_full(t.model, q);
+       });
+     }},
+    {"bdl_posterior_create_blockwise_full",
+     [](trained&) {
+       return created<bdl_posterior>(bdl_posterior_free, [](bdl_posterior** q) {
+         return bdl_posterior_create_blockwise_full(BDL_F64, sizes, 3, q);
+       });
+     }},
+    {"bdl_posterior_create_low_rank_moment",
+     [](trained&) {
+       return created<bdl_posterior>(bdl_posterior_free, [](bdl_posterior** q) {
+         return bdl_posterior_create_low_rank_moment(BDL_F32, 9, 3, q);
+       });
+     }},
+    {"bdl_posterior_create_layerwise_low_rank_moment",
+     [](trained& t) {
+       return created<bdl_posterior>(bdl_posterior_free, [&](bdl_posterior** q) {
+         return bdl_posterior_create_layerwise_low_rank_moment(t.model, 2, q);
+       });
+     }},
+    {"bdl_posterior_create_kronecker",
+     [](trained& t) {
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_create_kronecker(t.model, q); });
+     }},
+    {"bdl_posterior_as_full",
+     [](trained& t) {
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_as_full(t.posterior, q); });
+     }},
+    {"bdl_posterior_as_diagonal",
+     [](trained& t) {
+       return created<bdl_posterior>(
+           bdl_posterior_free, [&](bdl_posterior** q) { return bdl_posterior_as_diagonal(t.posterior, q); });
+     }},
+    {"bdl_predictor_create_ensemble",
+     [](trained& t) {
+       return created<bdl_predictor>(bdl_predictor_free, [&](bdl_predictor** p) {
+         const bdl_model* models[] = {t.model, t.model};
+         const bdl_posterior* members[] = {t.posterior, t.posterior};
+         return bdl_predictor_create_ensemble(models, members, 2, BDL_MONTE_CARLO, 3, 1, p);
+       });
+     }},
     {"bdl_optimizer_create",
      [](trained& t) {
        return created<bdl_optimizer>(bdl_optimizer_free, [&](bdl_optimizer** o) {
@@ -288,6 +342,26 @@ const Case readings[] = {
      }},
     {"bdl_temperature_apply", [](trained&) { return bdl_temperature_apply(in(4, 3), 2, out(4, 3)); }},
     {"bdl_metric_crps", [](trained&) { return bdl_metric_crps(in(4, 5), in(4, 1), scratch); }},
+    {"bdl_metric_accuracy", [](trained&) { return bdl_metric_accuracy(in(4, 1), in(4, 1), scratch); }},
+    {"bdl_metric_brier", [](trained&) { return bdl_metric_brier(in(4, 1), in(4, 1), scratch); }},
+    {"bdl_metric_nll", [](trained&) { return bdl_metric_nll(in(4, 1), in(4, 1), scratch); }},
+    {"bdl_metric_aupr", [](trained&) { return bdl_metric_aupr(in(4, 1), in(5, 1), scratch); }},
+    {"bdl_metric_fpr", [](trained&) { return bdl_metric_fpr(in(4, 1), in(5, 1), 0.9, scratch, nullptr); }},
+    {"bdl_metric_detection_error",
+     [](trained&) { return bdl_metric_detection_error(in(4, 1), in(5, 1), scratch); }},
+    {"bdl_temperature_fit", [](trained&) { return bdl_temperature_fit(in(4, 3), in(4, 1), scratch); }},
+    {"bdl_save_bytes",
+     [](trained& t) {
+       int64_t size = 0;
+       return bdl_save_bytes(nullptr, nullptr, t.optimizer, nullptr, 0, &size);
+     }},
+    {"bdl_posterior_get_tensor",
+     [](trained& t) { return bdl_posterior_get_tensor(t.posterior, 0, out(1, t.parameters)); }},
+    {"bdl_optimizer_minibatch",
+     [](trained& t) {
+       int64_t size = 0;
+       return bdl_optimizer_minibatch(t.optimizer, &size);
+     }},
     {"bdl_save", [](trained& t) { return bdl_save(path, nullptr, nullptr, t.optimizer); }},
 };
 

@@ -92,6 +92,18 @@ static void test_hessians(void** state) {
   REFUSED(BDL_ERROR_SHAPE, "hessian is empty", bdl_model_hessian(m, p, x, y, bdl_none_out()));
   for (int i = 0; i < 17 * 17; ++i) assert_true(big[i] == 0);
 
+  // What no layer has told the derivatives of is refused, and not computed without it.
+  bdl_model* images = NULL;
+  OK(bdl_model_create_network(BDL_F64, "input 1 4 4; conv 2 3; tanh; dense 1", BDL_GAUSSIAN, &images));
+  const int64_t e = bdl_model_parameters(images);
+  static double products[17 * 17];
+  REFUSED(BDL_ERROR_UNSUPPORTED, "layer \"conv 2 3\" (line 2) has no exact second derivatives",
+          bdl_model_hessian_vector_product(images, given(1, e), given(2, 16), given(2, 1), given(1, e),
+                                           bdl_f64_out(products, 1, e)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "layer \"conv 2 3\" (line 2) has no exact second derivatives",
+          bdl_model_hessian(images, given(1, e), given(2, 16), given(2, 1), bdl_f64_out(products, 1, e)));
+  bdl_model_free(images);
+
   watch(&classes);
   REFUSED(
       BDL_ERROR_LABEL, "y is 0.5 at row 0",

@@ -208,6 +208,11 @@ static void test_tensors(void** state) {
     REFUSED(INVALID, "index is -1", bdl_posterior_get_tensor(q, -1, bdl_f64_out(broken, 1, 1)));
     REFUSED(INVALID, "posterior is NULL", bdl_posterior_get_tensor(NULL, 0, bdl_f64_out(broken, 1, 1)));
     REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_get_tensor(q, 1, bdl_f64_out(broken, 2, 3)));
+    bdl_posterior* diagonal;  // its tensor 1 is 5 x 0
+    OK(bdl_posterior_create_low_rank(dtypes[k], D, 0, &diagonal));
+    OK(bdl_posterior_get_tensor(diagonal, 1, bdl_none_out()));
+    REFUSED(BDL_ERROR_SHAPE, "values has", bdl_posterior_get_tensor(diagonal, 1, bdl_f64_out(broken, D, 1)));
+    bdl_posterior_free(diagonal);
     REFUSED(INVALID, "posterior is NULL", bdl_posterior_set_tensors(NULL, names, values, 2));
     REFUSED(INVALID, "names is NULL", bdl_posterior_set_tensors(q, NULL, values, 2));
     REFUSED(INVALID, "tensors is NULL", bdl_posterior_set_tensors(q, names, NULL, 2));

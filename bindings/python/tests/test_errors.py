@@ -20,6 +20,10 @@ def model(likelihood="gaussian", sizes=(2, 1)):
     return bdl.Model.mlp(sizes, likelihood=likelihood)
 
 
+def network(text):
+    return bdl.Model.network(text, likelihood="gaussian")
+
+
 def low_rank():
     return bdl.Posterior.low_rank(3, 1)
 
@@ -249,6 +253,46 @@ calls = {
     "ece: bins": lambda: bdl.metrics.ece(np.full((2, 2), 0.5), [0, 1], bins=0),
     "coverage: NaN": lambda: bdl.metrics.coverage([NAN], [1.0], [0.0]),
     "crps: targets": lambda: bdl.metrics.crps(X, X),
+    "nll: probability 0": lambda: bdl.metrics.nll([[1.0, 0.0]], [1]),
+    "nll: label": lambda: bdl.metrics.nll([[0.5, 0.5]], [0.5]),
+    "calibration curve: bins": lambda: bdl.metrics.calibration_curve(np.full((2, 2), 0.5), [0, 1], bins=0),
+    "entropy: no probabilities": lambda: bdl.metrics.entropy([[0.5, 0.6]]),
+    "entropy histogram: bins": lambda: bdl.metrics.entropy_histogram(np.full((2, 2), 0.5), bins=-1),
+    "auroc: no negative": lambda: bdl.metrics.auroc([1.0], []),
+    "auroc: NaN": lambda: bdl.metrics.auroc([NAN], [1.0]),
+    "aupr: columns": lambda: bdl.metrics.aupr(X, [1.0]),
+    "fpr: rate": lambda: bdl.metrics.fpr([1.0], [0.0], tpr=0.0),
+    "fpr: rate above 1": lambda: bdl.metrics.fpr([1.0], [0.0], tpr=1.5),
+    "detection error: empty": lambda: bdl.metrics.detection_error([], [0.0]),
+    "roc curve: infinite": lambda: bdl.metrics.roc_curve([INF], [0.0]),
+    "auroc of right ones: all right": lambda: bdl.metrics.auroc_correct([[0.9, 0.1]], [0]),
+    "auroc of right ones: score": lambda: bdl.metrics.auroc_correct(np.full((2, 2), 0.5), [0, 1], score="margin"),
+    "out of distribution: classes": lambda: bdl.metrics.out_of_distribution(np.full((2, 2), 0.5), np.full((2, 3), 1 / 3)),
+    "temperature: label": lambda: bdl.metrics.fit_temperature(np.zeros((2, 2)), [0, 2]),
+    "temperature: 0": lambda: bdl.metrics.apply_temperature(np.zeros((2, 2)), 0.0),
+    "temperature: one column": lambda: bdl.metrics.fit_temperature(np.zeros((2, 1)), [0, 1]),
+    # what has been added since: families, noise, images, networks by name
+    "kronecker: groups": lambda: bdl.Posterior.kronecker(network("input 2 3 3; conv 2 2 groups 2; dense 1")),
+    "kronecker: no model": lambda: bdl.Posterior.kronecker(known()),
+    "kronecker: method": lambda: bdl.Optimizer(model(), bdl.Posterior.kronecker(model()), "slang", 6),
+    "kfac: family": lambda: bdl.Optimizer(model(), low_rank(), "kfac", 6),
+    "low-rank moment: rank": lambda: bdl.Posterior.low_rank_moment(3, -1),
+    "low-rank moment: huge rank": lambda: bdl.Posterior.low_rank_moment(3, 1000),
+    "layerwise low-rank moment: rank": lambda: bdl.Posterior.layerwise_low_rank_moment(model(), 257),
+    "blockwise: size 0": lambda: bdl.Posterior.blockwise_full([2, 0]),
+    "dropout: rate": lambda: bdl.Posterior.dropout(model(), 1.0, 0.0),
+    "swag: rank": lambda: bdl.Optimizer(model(), bdl.Posterior.low_rank_moment(3, 0), "swag", 6),
+    "network: no layer": lambda: network("input 2"),
+    "network: unknown layer": lambda: network("input 2; dence 1"),
+    "network: too large": lambda: network("input 2; dense 4000000000"),
+    "network: image": lambda: network("input 1 3 3; conv 1 5; dense 1"),
+    "networks: name": lambda: bdl.networks.description("lenet"),
+    "networks: too small": lambda: network(bdl.networks.description("lenet5", (1, 2, 2))),
+    "images: dimensions": lambda: bdl.BayesianConvClassifier(epochs=1).fit(np.zeros((4, 3)), [0, 1, 0, 1]),
+    "images: one class": lambda: bdl.BayesianConvClassifier(epochs=1).fit(np.zeros((4, 1, 8, 8)), [1, 1, 1, 1]),
+    "hessian: convolution": lambda: network("input 1 3 3; conv 1 2; dense 1").hessian(
+        np.zeros(10), np.zeros((1, 9)), np.zeros(1)
+    ),
     # searches
     "search: folds": lambda: search(folds=1),
     "search: epochs": lambda: search(epochs=-1),
@@ -377,6 +421,45 @@ def test_classes_of_errors(call, kind, also):
         call()
     assert isinstance(caught.value, also) and caught.value.status == kind.status
     assert str(caught.value).startswith("bdl_")
+
+
+@pytest.mark.parametrize("handle", [model, known, optimizer], ids=["model", "posterior", "optimizer"])
+def test_pickles_of_strangers(handle):
+    """A state that was cut or changed gives the library's error or another valid handle, and runs nothing of its own."""
+    restore, (state, *more) = handle().__reduce__()[:2]
+    for length in (0, 1, 7, 8, 100, len(state) // 2, len(state) - 1):
+        with pytest.raises(bdl.BDLError):
+            restore(state[:length], *more)
+    for at in range(0, len(state), 17):
+        try:
+            restore(state[:at] + bytes([state[at] ^ 0x55]) + state[at + 1 :], *more)
+        except bdl.BDLError:
+            pass
+    for other in (b"", b"c__builtin__\neval\n(S'1/0'\ntR.", pickle.dumps(print)):  # pickles in place of states
+        with pytest.raises(bdl.BDLError):
+            restore(other, *more)
+    for wrong in (None, "text", 3, [1, 2]):
+        with pytest.raises((TypeError, bdl.BDLError)):
+            restore(wrong, *more)
+
+
+def test_subinterpreters():
+    """An ImportError that says so, not a crash."""
+    code = """
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+one = interpreters.create()
+try:
+    problem = interpreters.run_string(one, "import bdl._lowlevel")
+except Exception as error:
+    problem = error
+print(problem)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert "main interpreter" in run.stdout or "subinterpreters" in run.stdout, run.stdout
 
 
 def test_no_leak():

@@ -20,10 +20,11 @@ Index numbers_of(const MatrixShape& shape) {
 
 void KroneckerFactors::reserve(const std::vector<MatrixShape>& shapes) {
   if (shapes == shapes_) return;
-  size_ = 0;
-  for (const MatrixShape& shape : shapes) size_ += numbers_of(shape);
+  Index size = 0;
+  for (const MatrixShape& shape : shapes) size += numbers_of(shape);
+  values_.reserve(size);  // before the shapes, which say that it is there
   shapes_ = shapes;
-  values_.reserve(size_);
+  size_ = size;
 }
 
 MatrixView<double> KroneckerFactors::omega(std::size_t k) {

@@ -238,8 +238,24 @@ bad_use_calls() = [
     InvalidArgumentError => () -> fit(BayesianMLP, X, y; progress = "bar"),
 ]
 
+# What has been added since: metrics, families, networks.
+bad_additions() = [
+    BDLError => () -> rmse([1.0], [1.0, 2.0]),
+    BDLError => () -> auroc([1.0], Float64[]),
+    BDLError => () -> auroc([NaN], [1.0]),
+    BDLError => () -> auroc_correct([0.9 0.1], [0]),
+    InvalidArgumentError => () -> auroc_correct([0.5 0.5; 0.5 0.5], [0, 1]; score = :margin),
+    BDLError => () -> entropy_histogram([0.5 0.6]),
+    BDLError => () -> entropy_histogram([0.5 0.5]; bins = 0),
+    UnsupportedError => () -> Posterior(Model("input 2 3 3; conv 2 2 groups 2; dense 1"); family = :kronecker),
+    UnsupportedError => () -> Optimizer(M, Posterior(M; rank = 2), "kfac", 60),
+    InvalidArgumentError => () -> Model("input 2; dence 1"),
+    InvalidArgumentError => () -> Model("input 1 3 3; conv 1 5; dense 1"),
+    InvalidArgumentError => () -> Model("input 2; dense 4000000000"),
+]
+
 # Each of them once more with collections in between: nothing that a failed call has left may be freed twice or lost.
-for stress in (false, true), calls in (bad_model_calls, bad_posterior_calls, bad_optimizer_calls, bad_use_calls)
+for stress in (false, true), calls in (bad_model_calls, bad_posterior_calls, bad_optimizer_calls, bad_use_calls, bad_additions)
     for (i, (expected, call)) in enumerate(calls())
         stress && GC.gc(i % 10 == 0)
         raised = try
@@ -254,4 +270,13 @@ for stress in (false, true), calls in (bad_model_calls, bad_posterior_calls, bad
     end
 end
 @test evaluate(M, zeros(D), X) == zeros(60, 1)  # all is as it was
+
+# Handles that nobody holds any more are collected while others train and predict.
+for i = 1:200
+    q = Posterior(M; rank = 2)
+    o = Optimizer(M, q, "slang-ggn", 60)
+    step!(o, X, y)
+    i % 5 == 0 && GC.gc(i % 50 == 0)
+    @test all(isfinite, mean(q))
+end
 step!(OPTIMIZER, X, y)

@@ -83,6 +83,36 @@ bad_arrays <- alist(
   bdl_error_shape = bdl_metric_crps(matrix(0, 3, 4), 1:2 + 0)
 )
 
+# What has been added since: metrics, families, networks, noise.
+bad_additions <- alist(
+  bdl_error = bdl_metric_nll(matrix(c(1, 0), 1), 1),
+  bdl_error = bdl_calibration_curve(matrix(0.5, 3, 2), c(0, 1, 1), bins = 0),
+  bdl_error = bdl_entropy(matrix(c(0.5, 0.6), 1)),
+  bdl_error = bdl_metric_auroc(1, numeric(0)),
+  bdl_error = bdl_metric_aupr(matrix(0, 2, 2), 1),
+  bdl_error = bdl_metric_fpr(1, 0, 0),
+  bdl_error_not_finite = bdl_roc_curve(Inf, 0),
+  bdl_error = bdl_metric_detection_error(numeric(0), 1),
+  bdl_error = bdl_auroc_correct(matrix(c(0.9, 0.1), 1), 0),
+  bdl_error_invalid_argument = bdl_auroc_correct(matrix(0.5, 2, 2), c(0, 1), score = "margin"),
+  bdl_error = bdl_ood(matrix(0.5, 2, 2), matrix(1 / 3, 2, 3)),
+  bdl_error = bdl_metric_entropy(NULL, c(1, 1)),
+  bdl_error = bdl_temper(matrix(0, 2, 2), 0),
+  bdl_error = bdl_temperature_fit(matrix(0, 2, 1), c(0, 1)),
+  bdl_error = bdl_posterior_create_kronecker(t$posterior),
+  bdl_error = bdl_posterior_create_kronecker(NULL),
+  bdl_error = bdl_posterior_create_low_rank_moment(2, 3, -1),
+  bdl_error = bdl_posterior_create_low_rank_moment(2, 3, 1000),
+  bdl_error = bdl_posterior_create_layerwise_low_rank_moment(t$model, 257),
+  bdl_error = bdl_optimizer_create(t$model, t$posterior, "kfac", 10),
+  bdl_error = bdl_model_create_network(2, "input 2; dence 1", 1),
+  bdl_error = bdl_model_create_network(2, "input 1 3 3; conv 1 5; dense 1", 1),
+  bdl_error = bdl_network_description("lenet", 1, 28, 28, 10),
+  bdl_error = bdl_model_set_degrees_of_freedom(t$model, 4),
+  bdl_error = bdl_preset_describe("vogn-resnet19"),
+  bdl_error_invalid_argument = bdl_load_bytes(1:3e9, NULL, TRUE, FALSE, FALSE)
+)
+
 bad_scalars <- alist(
   bdl_error_invalid_argument = bdl_model(c(2, 0, 1)),
   bdl_error_invalid_argument = bdl_model(2),
@@ -248,7 +278,7 @@ bad_formulas <- alist(
   error = vcov(fit)["no such parameter", 1]
 )
 
-bad_calls <- c(bad_handles, bad_arrays, bad_scalars, bad_options, bad_files, bad_user_models, bad_formulas)
+bad_calls <- c(bad_handles, bad_arrays, bad_additions, bad_scalars, bad_options, bad_files, bad_user_models, bad_formulas)
 
 # What the calls are made on.
 bad_call_space <- function() {
