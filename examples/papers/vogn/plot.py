@@ -71,7 +71,7 @@ def continual(rows, output):
     for (method, runs), colour in zip(curves, COLOURS):
         is_small = method.startswith("small ")
         points = sorted((int(tasks), average(group, "accuracy")) for (tasks,), group in grouped(runs, "tasks").items())
-        panels[is_small].plot(*zip(*points), color=colour, marker="o", ms=2.5, lw=1.2, label=method.removeprefix("small "))
+        panels[int(is_small)].plot(*zip(*points), color=colour, marker="o", ms=2.5, lw=1.2, label=method.removeprefix("small "))
     for axes, title in zip(panels, ("784-100-100-10", "49-20-10, images of 7 x 7")):
         axes.set(xlabel="tasks", ylabel="mean accuracy, %", title=title)
         axes.legend(fontsize=6)

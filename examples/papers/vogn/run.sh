@@ -32,6 +32,6 @@ run defaults
 if [ -z "$quick" ]; then
   run alexnet --epochs "${EPOCHS_ALEXNET-20}"
   run resnet18 --epochs "${EPOCHS_RESNET18-10}"
-  build/release/examples/uci --folder "$data/uci" --results "$results" --methods map,vogn,ivon --splits "${SPLITS-20}" --rank 0
+  sh examples/papers/slang/uci.sh --results "$results" --methods map,vogn,ivon --splits "${SPLITS-20}" --rank 0
 fi
 python3 examples/papers/vogn/report.py "$results"

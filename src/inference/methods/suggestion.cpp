@@ -68,8 +68,7 @@ const char* options_for(const MethodContext& model, const Method& method) {
   Options options;
   method.set_defaults(options, model);
   if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
-  if (model.has_maps && options.descent == DescentOption::ivon)
-    return "initialization=he learning_rate=0.02 kl_weight=0.5";
+  if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
   if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
   if (!model.is_linear) return "";
   return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"
