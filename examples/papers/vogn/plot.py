@@ -34,6 +34,9 @@ def effects(rows, output):
                 label = {"nll": "test", "train_nll": "training", "ece": "ECE"}[name]
                 axes.plot(values, [average(seeds, name) for _, seeds in curves], color=colour, marker="o", ms=3, lw=1.2, label=label)
             axes.set(xscale="log", xlabel=NAMES[what], ylabel="NLL" if "nll" in names else "ECE")
+            if what == "K":
+                axes.set_xticks(values, [f"{value:g}" for value in values])
+                axes.minorticks_off()
         column[0].legend(fontsize=7)
     figures.save(figure, output, "vogn-effects")
 
@@ -45,6 +48,8 @@ def histograms(rows, output):
         return
     methods = [method for (method,) in grouped(rows, "method")][:5]
     figure, panels = plt.subplots(len(pairs), len(methods), figsize=(1.7 * len(methods), 1.5 * len(pairs)), layout="constrained", sharex="row", squeeze=False)
+    for axes, method in zip(panels[0], methods):
+        axes.set_title(method, fontsize=8)
     for line, ((pair,), of_pair) in zip(panels, pairs.items()):
         for axes, method in zip(line, methods):
             of_method = [row for row in of_pair if row["method"] == method]
@@ -54,8 +59,6 @@ def histograms(rows, output):
                     axes.stairs(shares, [b / 20 for b in range(21)], fill=True, alpha=0.6, color=COLOURS[1 if side == "inside" else 4], label=side)
             axes.set(yticks=[])
             axes.grid(False)
-            if line is panels[0]:
-                axes.set_title(method, fontsize=8)
         line[0].set_ylabel(pair, fontsize=7)
     panels[0][0].legend(fontsize=6)
     figure.supxlabel("entropy over that of all classes alike", fontsize=8)
