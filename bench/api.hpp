@@ -40,6 +40,17 @@ inline Model make_model(bdl_dtype dtype, const std::vector<int64_t>& sizes, bdl_
   return Model(model);
 }
 
+/// A network by name, for images of the size that it was published for, of ten classes. In float.
+inline Model published_network(const std::string& name) {
+  const bool is_gray = name == "lenet5";
+  const int64_t channels = is_gray ? 1 : 3, side = is_gray ? 28 : 32;
+  const char* text = nullptr;
+  bdl_model* model = nullptr;
+  check(bdl_network_description(name.c_str(), channels, side, side, 10, &text));
+  check(bdl_model_create_network(BDL_F32, text, BDL_CATEGORICAL, &model));
+  return Model(model);
+}
+
 inline Posterior make_posterior(bdl_dtype dtype, int64_t dimension, int64_t rank) {
   bdl_posterior* posterior = nullptr;
   check(bdl_posterior_create_low_rank(dtype, dimension, rank, &posterior));

@@ -65,6 +65,7 @@ std::vector<bench::Record> measure(const bench::Record& parameters) {
   if (name == "online") return bench::online(parameters);
   if (name == "conv") return bench::conv(parameters);
   if (name == "noise") return bench::noise(parameters);
+  if (name == "vogn") return bench::vogn(parameters);
   if (name == "endurance") return bench::endurance(parameters);
   return parameters.has("shape") ? bench::slang(parameters) : bench::rows(parameters);
 }

@@ -39,6 +39,11 @@ std::vector<Record> conv(const Record& parameters);
 /// method, K, M; estimator, quick, stages if wanted.
 std::vector<Record> noise(const Record& parameters);
 
+/// Steps of natural gradients of deep networks and of a point estimate by turns. Parameters: network, method
+/// (vogn, ivon, kfac), M; of kfac fisher and refresh, the steps from each renewal of factors and eigenvectors
+/// to the next.
+std::vector<Record> vogn(const Record& parameters);
+
 /// The numbers of "784-400-10".
 std::vector<std::int64_t> sizes_of(const std::string& shape);
 

@@ -117,17 +117,6 @@ Record layer(const Record& parameters) {
   return line.set("with_squares", both.min / sums);
 }
 
-Model network_model(const Record& parameters) {
-  const std::string& name = parameters.text("network");
-  const bool is_gray = name == "lenet5";
-  const char* text = nullptr;
-  bdl_model* model = nullptr;
-  check(bdl_network_description(name.c_str(), is_gray ? 1 : 3, is_gray ? 28 : 32, is_gray ? 28 : 32, 10,
-                                &text));
-  check(bdl_model_create_network(BDL_F32, text, BDL_CATEGORICAL, &model));
-  return Model(model);
-}
-
 Optimizer network_optimizer(const Record& parameters, const Model& model, const Posterior& posterior) {
   bdl_optimizer* optimizer = nullptr;
   check(bdl_optimizer_create(model.get(), posterior.get(), parameters.text("method").c_str(), 50000,
@@ -141,7 +130,7 @@ Optimizer network_optimizer(const Record& parameters, const Model& model, const 
 
 /// Steps of training on any numbers.
 Record network(const Record& parameters) {
-  const Model model = network_model(parameters);
+  const Model model = published_network(parameters.text("network"));
   const int64_t minibatch = parameters.integer("M"), inputs = bdl_model_inputs(model.get());
   const Posterior posterior =
       make_posterior(BDL_F32, bdl_model_parameters(model.get()), parameters.integer("L"));

@@ -1,6 +1,5 @@
 // Steps of posteriors whose layers make noise (ELRG-VI and its baselines) beside steps of a point estimate.
-#include <algorithm>
-#include <limits>
+#include <functional>
 
 #include "api.hpp"
 #include "base/profile.hpp"
@@ -14,13 +13,8 @@ namespace {
 constexpr int64_t data_size = 60000;
 
 Model network(const Record& parameters) {
-  if (parameters.text("network") != "lenet5")
-    return make_model(BDL_F32, sizes_of(parameters.text("network")), BDL_CATEGORICAL);
-  const char* text = nullptr;
-  bdl_model* model = nullptr;
-  check(bdl_network_description("lenet5", 1, 28, 28, 10, &text));
-  check(bdl_model_create_network(BDL_F32, text, BDL_CATEGORICAL, &model));
-  return Model(model);
+  const std::string& name = parameters.text("network");
+  return name == "lenet5" ? published_network(name) : make_model(BDL_F32, sizes_of(name), BDL_CATEGORICAL);
 }
 
 /// A method on a network, and steps of it on any numbers.
@@ -70,18 +64,6 @@ class Training {
   std::vector<float> x_, y_;
 };
 
-/// Milliseconds of a step of each, taken by turns: the least.
-std::vector<double> by_turns(bool quick, std::vector<Training>& trainings) {
-  std::vector<double> least(trainings.size(), std::numeric_limits<double>::infinity());
-  for (int turn = 0; turn < (quick ? 1 : 12); ++turn)
-    for (std::size_t i = 0; i < trainings.size(); ++i) {
-      Training& training = trainings[i];
-      const Timing timing = time_calls(quick ? Effort{1, 0} : Effort{5, 0}, [&] { training.step(); });
-      least[i] = std::min(least[i], timing.min);
-    }
-  return least;
-}
-
 /// What an optimizer holds, and how much of M D numbers a minibatch twice as large adds.
 void add_memory(const Training& training, int64_t minibatch, Record& line) {
   const double held = training.megabytes(minibatch), of_twice = training.megabytes(2 * minibatch),
@@ -117,7 +99,9 @@ std::vector<Record> noise(const Record& parameters) {
   trainings.emplace_back(parameters, method, rank);
   trainings.emplace_back(parameters, "map", 0);
   if (is_compared) trainings.emplace_back(parameters, method, 1);
-  const std::vector<double> ms = by_turns(parameters.has("quick"), trainings);
+  std::vector<std::function<void()>> steps;
+  for (Training& training : trainings) steps.emplace_back([&training] { training.step(); });
+  const std::vector<double> ms = by_turns(parameters.has("quick"), steps);
   const double products = static_cast<double>(rank + 1);
   Record line = parameters;
   line.set("ms", ms[0]).set("ms_map", ms[1]).set("over_map", ms[0] / ms[1]);

@@ -223,6 +223,12 @@ def conv_steps(runs):
 CONV_STEP = ["network", "method", "M", "S", "L", "guard"]
 
 
+def deep(runs):
+    return table(["network", "M", "method", "ms a step", "of map", "over map", "target"],
+                 [[r["network"], r["M"], r["method"] + (f", {r['fisher']} factors every {r['refresh']} steps" if "refresh" in r else ""),
+                   f"{r['ms']:.3g}", f"{r['ms_map']:.3g}", f"{r['over_map']:.2f}", r.get("target", "")] for r in runs.all("vogn")])
+
+
 def limits(runs):
     rows = []
     for count in sorted({r["threads"] for r in runs.all("gemm")}):
@@ -341,6 +347,12 @@ the same U and d:
 {conv_steps(runs)}
 {NOISE}
 {noise(runs)}
+## VOGN, IVON and K-FAC
+
+Steps with one draw, of K-FAC at the mean, float, one thread, by turns with steps of `map`; the least of twelve turns. `build/release/bench/bdl_bench
+vogn` prints the same, `bench/peers.py` and `bench/vogn_peer.py` compare with PyTorch.
+
+{deep(runs)}
 ## Scaling
 
 ![time of a step against D, n and L](scaling.svg)

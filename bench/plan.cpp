@@ -128,6 +128,25 @@ std::vector<Record> noise_plan(const Settings& settings) {
   return lines;
 }
 
+/// Deep networks by VOGN and IVON with one draw; LeNet-5 by K-FAC, whose eigenproblems of the others take
+/// minutes.
+std::vector<Record> vogn_plan(const Settings& settings) {
+  std::vector<Record> lines;
+  for (const char* network : {"lenet5 M=128", "alexnet M=128", "resnet18 M=128", "resnet18-cifar M=32"}) {
+    if (settings.quick && std::string(network) != "lenet5 M=128") continue;
+    for (const char* method : {"vogn", "ivon"})
+      lines.push_back(
+          line(std::string("case=vogn network=") + network + " method=" + method + " dtype=f32", 1));
+  }
+  for (const char* fisher : {"empirical", "exact"})
+    for (const char* refresh : {"10", "100"})
+      if (!settings.quick || std::string(refresh) == "10")
+        lines.push_back(line(std::string("case=vogn network=lenet5 M=128 method=kfac fisher=") + fisher +
+                                 " refresh=" + refresh + " dtype=f32",
+                             1));
+  return lines;
+}
+
 /// Cost against D (the caller's rows, no model), against n = M S, against L.
 std::vector<Record> scaling_plan(const Settings& settings) {
   using Numbers = std::vector<std::int64_t>;
@@ -148,8 +167,8 @@ std::vector<Record> scaling_plan(const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve",  "predict", "online",   "conv",
-                                              "noise", "gemm",   "stream", "scaling", "endurance"};
+  static const std::vector<std::string> names{"slang", "sample", "solve", "predict", "online",  "conv",
+                                              "noise", "vogn",   "gemm",  "stream",  "scaling", "endurance"};
   return names;
 }
 
@@ -161,6 +180,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
                               : name == "endurance"                 ? endurance_plan(settings)
                               : name == "conv"                      ? conv_plan(settings)
                               : name == "noise"                     ? noise_plan(settings)
+                              : name == "vogn"                      ? vogn_plan(settings)
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)

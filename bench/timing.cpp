@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <vector>
 
 namespace bench {
@@ -34,6 +35,14 @@ Timing time_calls(Effort effort, const std::function<void()>& call) {
   std::ranges::sort(times);
   return {static_cast<std::int64_t>(times.size()) * batch, times[times.size() / 2], times.front(),
           times.back()};
+}
+
+std::vector<double> by_turns(bool quick, const std::vector<std::function<void()>>& calls) {
+  std::vector<double> least(calls.size(), std::numeric_limits<double>::infinity());
+  for (int turn = 0; turn < (quick ? 1 : 12); ++turn)
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      least[i] = std::min(least[i], time_calls(quick ? Effort{1, 0} : Effort{5, 0}, calls[i]).min);
+  return least;
 }
 
 }  // namespace bench

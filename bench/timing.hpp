@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace bench {
 
@@ -21,5 +22,8 @@ struct Timing {
 /// Times `call` after one call that is not counted. Calls shorter than a millisecond are measured in batches,
 /// each of which counts by its mean, after one batch that is not counted.
 Timing time_calls(Effort effort, const std::function<void()>& call);
+
+/// Milliseconds of each call, taken by turns: the least.
+std::vector<double> by_turns(bool quick, const std::vector<std::function<void()>>& calls);
 
 }  // namespace bench

@@ -117,7 +117,7 @@ documents() {
   done
   check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
   check 'ELRG-VI, small run' sh examples/papers/elrg/run.sh --quick "$work/elrg"
-  check 'continual learning, small run' sh examples/papers/vogn/run.sh --quick "$work/vogn"
+  check 'VOGN and its kin, small run' sh examples/papers/vogn/run.sh --quick "$work/vogn"
   check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"

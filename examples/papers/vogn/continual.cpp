@@ -1,11 +1,10 @@
-#include "continual.hpp"
-
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <random>
 
+#include "experiments.hpp"
 #include "support/class_scores.hpp"
+#include "support/dataset.h"
 #include "support/handles.hpp"
 #include "support/table.hpp"
 
@@ -190,9 +189,9 @@ void learn_continually(const Settings& settings) {
       Learner learner(method, used.train, settings.options, seed);
       std::vector<support::Row> rows;
       for (int64_t task = 0; task < tasks; ++task) {
-        const auto start = std::chrono::steady_clock::now();
+        const double start = cpu_seconds();
         learner.learn(permuted(used.train, task), epochs);
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        const double seconds = cpu_seconds() - start;
         double sum = 0, first = 0, last = 0;
         for (int64_t t = 0; t <= task; ++t) {
           last = learner.accuracy(permuted(used.test, t));
@@ -200,11 +199,11 @@ void learn_continually(const Settings& settings) {
           sum += last;
         }
         rows.push_back(key(task + 1));
-        for (const double value : {sum / static_cast<double>(task + 1), last, first, seconds.count()})
+        for (const double value : {sum / static_cast<double>(task + 1), last, first, seconds})
           rows.back().push_back(support::number(value, 4));
         std::printf("%-20s seed %lld: %2lld tasks, mean accuracy %.2f %%, last %.2f, first %.2f, %.0f s\n",
                     method.label, static_cast<long long>(seed), static_cast<long long>(task + 1),
-                    sum / static_cast<double>(task + 1), last, first, seconds.count());
+                    sum / static_cast<double>(task + 1), last, first, seconds);
         std::fflush(stdout);
       }
       table.add(rows);

@@ -1,5 +1,6 @@
-// Osawa et al. (2019): continual learning. A run that was stopped goes on with the methods that are missing.
-#include "continual.hpp"
+// Osawa et al. (2019): every method beside the others, effects of VOGN's settings, out-of-distribution
+// detection, continual learning, defaults. A run that was stopped goes on with what is missing.
+#include "experiments.hpp"
 #include "support/arguments.hpp"
 
 int main(int argc, char** argv) {
@@ -10,7 +11,21 @@ int main(int argc, char** argv) {
   const auto text = [&](const char* option) {
     return arguments.has(option) ? arguments.text(option) : std::string();
   };
-  vogn::learn_continually({text("--data"), arguments.text("--results"), text("--only"), text("--options"),
-                           is_quick ? 1 : arguments.number("--epochs", 0),
-                           is_quick ? 1 : arguments.number("--seeds", 3), is_quick});
+  const vogn::Settings settings{text("--data"),
+                                arguments.text("--results"),
+                                text("--only"),
+                                text("--options"),
+                                is_quick ? 1 : arguments.number("--epochs", 0),
+                                is_quick ? 1 : arguments.number("--seeds", 1),
+                                is_quick};
+  if (arguments.task() == "continual")
+    vogn::learn_continually(settings);
+  else if (arguments.task() == "effects")
+    vogn::show_effects(settings);
+  else if (arguments.task() == "outside")
+    vogn::detect_outside(settings);
+  else if (arguments.task() == "defaults")
+    vogn::compare_defaults(settings);
+  else
+    vogn::compare(arguments.task(), settings);
 }

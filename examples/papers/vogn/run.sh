@@ -1,15 +1,20 @@
 #!/bin/sh
-# Osawa et al. (2019), continual learning on permuted MNIST: mean accuracy after each task.
-# examples/papers/vogn/run.sh [RESULTS] fills RESULTS/continual.csv (default build/vogn); what is there already is not done again.
-# Data: BDL_DATA (default ../shared/data). About two hours of a core. run.sh --quick [RESULTS] does a little with images made up.
+# Osawa et al. (2019): LeNet-5, AlexNet and ResNet-18 on CIFAR-10 by every method, what temperature, prior and draws do to
+# VOGN, out-of-distribution detection, defaults, permuted MNIST. examples/papers/vogn/run.sh [RESULTS] fills the tables of RESULTS
+# (default docs/papers/vogn, where the measured ones are); what is there already is not done again, and a long training
+# that was stopped goes on from its checkpoint. Cheap and telling experiments come first. SEEDS, and epochs by
+# EPOCHS_LENET5, EPOCHS_ALEXNET, EPOCHS_RESNET18, EPOCHS_CONTINUAL. Data: BDL_DATA (default ../shared/data).
+# run.sh --quick [RESULTS] does a little of everything with images made up, in seconds.
 set -eu
 cd "$(dirname "$0")/../../.."
 quick=
 if [ "${1-}" = --quick ]; then
   shift
   quick=--quick
+  results=${1-build/vogn}
+else
+  results=${1-docs/papers/vogn}
 fi
-results=${1-build/vogn}
 data=${BDL_DATA:-../shared/data}
 [ -n "$quick" ] || [ -d "$data/mnist" ] || { echo "run.sh: no folder $data/mnist; set BDL_DATA" >&2; exit 1; }
 if [ ! -x build/release/examples/vogn ]; then
@@ -18,5 +23,15 @@ if [ ! -x build/release/examples/vogn ]; then
   cmake --build --preset release --parallel "$(nproc)"
 fi
 mkdir -p "$results"
-build/release/examples/vogn continual --data "$data" --results "$results" $quick
-cat "$results/continual.csv"
+run() { build/release/examples/vogn "$@" --data "$data" --results "$results" --seeds "${SEEDS-1}" $quick; }
+run lenet5 --epochs "${EPOCHS_LENET5-30}"
+run continual --epochs "${EPOCHS_CONTINUAL-10}"
+run effects
+run outside
+run defaults
+if [ -z "$quick" ]; then
+  run alexnet --epochs "${EPOCHS_ALEXNET-20}"
+  run resnet18 --epochs "${EPOCHS_RESNET18-10}"
+  sh examples/papers/slang/uci.sh --results "$results" --methods map,vogn,ivon --splits "${SPLITS-20}" --rank 0
+fi
+python3 examples/papers/vogn/report.py "$results"
