@@ -22,7 +22,8 @@ Minibatches::Minibatches(const Options& options, Index examples, const RowBlocks
   batch_.reserve(static_cast<std::size_t>(size_) + 1);
 }
 
-Minibatches::Minibatches(const Options& options, Index examples, Index batches, Index size, const Place& place)
+Minibatches::Minibatches(const Options& options, Index examples, Index batches, Index size,
+                         const Place& place)
     : examples_(examples),
       batches_(batches),
       size_(size),

@@ -32,7 +32,8 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
       columns_(static_cast<std::size_t>(own.count())) {
   check_room(size_, shards, "a minibatch");
   if (shards > 1 && blocks.given())
-    fail(Status::ERROR_UNSUPPORTED, "a data set in blocks is one shard, but there are %lld (option \"shards\")",
+    fail(Status::ERROR_UNSUPPORTED,
+         "a data set in blocks is one shard, but there are %lld (option \"shards\")",
          static_cast<long long>(shards));
   batches_ = std::min((examples + size_ - 1) / size_, examples / shards);  // the smallest shard gives to each
   for (Index v = own.first; v < own.end; ++v)

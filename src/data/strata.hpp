@@ -23,7 +23,9 @@ class Strata {
   Strata(const Options& options, Index examples, Index shards, const ShardRange& own,
          const RowBlocks& blocks = {});
   /// See EpochOrder; for data in blocks only.
-  void tell(DataSet& data) { if (shards_ == 1) whole().tell(data); }
+  void tell(DataSet& data) {
+    if (shards_ == 1) whole().tell(data);
+  }
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Rows of a minibatch that are of own shards, one shard after the other. They live until the next call.

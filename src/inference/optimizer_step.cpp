@@ -165,7 +165,7 @@ void Optimizer<T>::step_rows() {
     work_.rows.sum(c, work_.gradient.first(dimension));
   }
   take({work_.gradient.first(dimension), {&work_.rows, c, {}, {}}});
-  work.reset();
+  work.end();
   commit();
   forget_good_state();
 }

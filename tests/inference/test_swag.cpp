@@ -120,8 +120,8 @@ void posterior_is_that_of_the_points(void**) {
   }
 }
 
-/// Twelve epochs of 4 steps leave 24 for points; five columns and one more take them every 4, which is an epoch.
-/// Two epochs leave 4, and one of 2 steps or fewer whatever there is.
+/// Twelve epochs of 4 steps leave 24 for points; five columns and one more take them every 4, which is an
+/// epoch. Two epochs leave 4, and one of 2 steps or fewer whatever there is.
 void short_courses_have_points(void**) {
   const Data data;
   for (const int64_t epochs : {1, 2, 3}) {

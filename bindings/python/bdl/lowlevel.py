@@ -59,6 +59,9 @@ class _SwigNonDynamicMeta(type):
 
 
 
+def own_communicator(address):
+    return _lowlevel.own_communicator(address)
+
 def share_parts(optimizer, model, posterior):
     return _lowlevel.share_parts(optimizer, model, posterior)
 
@@ -95,6 +98,10 @@ BDL_STOPPED = _lowlevel.BDL_STOPPED
 r""" ended on request (not a failure): training after a completed step"""
 BDL_ERROR_INTERNAL = _lowlevel.BDL_ERROR_INTERNAL
 r""" a defect in libbdl; please report it"""
+BDL_ERROR_PEER = _lowlevel.BDL_ERROR_PEER
+r""" another rank failed in a collective call: its number and message"""
+BDL_ERROR_COMMUNICATION = _lowlevel.BDL_ERROR_COMMUNICATION
+r""" ranks have lost each other, and the communicator is of no more use"""
 
 def bdl_status_name(status):
     r"""
@@ -383,6 +390,39 @@ def bdl_model_block(model, index):
     """
     return _lowlevel.bdl_model_block(model, index)
 
+def bdl_model_set_classes(model, classes):
+    r"""
+    Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
+    others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
+    a head for each task of continual learning: set a task's classes before you train on it, and before you
+    predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+    with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
+    :type model: bdl_model
+    :param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+    :type classes: bdl_matrix
+    :param classes: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
+    """
+    return _lowlevel.bdl_model_set_classes(model, classes)
+
+def bdl_model_class_count(model):
+    r"""
+     Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is
+    categorical, and for NULL. Since 0.2.
+    """
+    return _lowlevel.bdl_model_class_count(model)
+
+def bdl_model_get_classes(model, classes):
+    r"""
+    Reads the classes of y. Since 0.2.
+    :type model: bdl_model
+    :param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+    :type classes: bdl_matrix_out
+    :param classes: receives 1 x bdl_model_class_count(): their numbers, ascending
+    """
+    return _lowlevel.bdl_model_get_classes(model, classes)
+
 def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
@@ -605,7 +645,7 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
     H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
     forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
     multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
-    counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -627,7 +667,7 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
 def bdl_model_hessian(model, parameters, x, y, hessian):
     r"""
     The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
-    units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -1622,7 +1662,7 @@ def bdl_optimizer_diagnose(optimizer):
     :param optimizer:       an optimizer
     :type mean_shift: float
     :param mean_shift:      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
-                               units of posterior standard deviations. Below 0.1 the mean still is its start
+                               units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start
     :type precision_shift: float
     :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
                                Below 0.1 the uncertainty still is its start
@@ -1631,6 +1671,164 @@ def bdl_optimizer_diagnose(optimizer):
                                is. Any out-pointer may be NULL
     """
     return _lowlevel.bdl_optimizer_diagnose(optimizer)
+
+def bdl_dataset_from_arrays(x, y):
+    r"""
+    Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory
+    that you have mapped is fine. Values are checked when they are read. Since 0.2.
+    :type x: bdl_matrix
+    :param x:       n x inputs, any layout
+    :type y: bdl_matrix
+    :param y:       n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()
+    :type dataset: bdl_dataset
+    :param dataset: receives the handle; free with bdl_dataset_free()
+    """
+    return _lowlevel.bdl_dataset_from_arrays(x, y)
+
+def bdl_dataset_from_callback(rows, inputs, targets, read):
+    r"""
+    Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.
+    :type rows: int64_t
+    :param rows:      n, 1 to 2^52
+    :type inputs: int64_t
+    :param inputs:    columns of x, at least 1
+    :type targets: int64_t
+    :param targets:   columns of y; 0: inputs only, for bdl_dataset_read()
+    :type read: int32_t
+    :param read:      writes rows
+    :type user_data: void
+    :param user_data: handed to it
+    :type destroy: void
+    :param destroy:   called once with user_data when the data set is freed, and not if this call fails; may be
+                         NULL
+    :type dataset: bdl_dataset
+    :param dataset:   receives the handle; free with bdl_dataset_free()
+    """
+    return _lowlevel.bdl_dataset_from_callback(rows, inputs, targets, read)
+
+def bdl_dataset_from_npy(x_path, y_path):
+    r"""
+    NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
+    may be larger than memory. Elements are little-endian f4, f8, i4, i8, u1 or b1, in C or Fortran order. One
+    dimension is one column; of three or more, in C order, all but the first are columns (images). The files
+    must keep their size until bdl_dataset_free(): one that has become shorter is noticed when rows are read
+    (BDL_ERROR_FILE), but one that another process shortens during the reading ends this process (SIGBUS), as
+    with any mapped file. Since 0.2.
+    :type x_path: string
+    :param x_path:  n x inputs
+    :type y_path: string
+    :param y_path:  n x targets; NULL: inputs only, for bdl_dataset_read()
+    :type dataset: bdl_dataset
+    :param dataset: receives the handle; free with bdl_dataset_free()
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for what is no such file, BDL_ERROR_SHAPE where x and y
+                have different numbers of rows
+    """
+    return _lowlevel.bdl_dataset_from_npy(x_path, y_path)
+
+def bdl_dataset_from_safetensors(path, x_name, y_name):
+    r"""
+    The same from two tensors of a safetensors file, F32, F64, I32, I64 or U8. Since 0.2.
+    :type path: string
+    :param path:    the file
+    :type x_name: string
+    :param x_name:  name of the tensor of n x inputs
+    :type y_name: string
+    :param y_name:  name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()
+    :type dataset: bdl_dataset
+    :param dataset: receives the handle; free with bdl_dataset_free()
+    """
+    return _lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name)
+
+def bdl_dataset_rows(dataset):
+    r""" Rows of the data set; 0 for NULL. Since 0.2."""
+    return _lowlevel.bdl_dataset_rows(dataset)
+
+def bdl_dataset_inputs(dataset):
+    r""" Columns of x; 0 for NULL. Since 0.2."""
+    return _lowlevel.bdl_dataset_inputs(dataset)
+
+def bdl_dataset_targets(dataset):
+    r""" Columns of y; 0 for NULL, and where there is no y. Since 0.2."""
+    return _lowlevel.bdl_dataset_targets(dataset)
+
+def bdl_dataset_set_block(dataset, rows_in_block, window):
+    r"""
+    Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
+    row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
+    consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
+    from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads
+    each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
+    :type dataset: bdl_dataset
+    :param dataset:       a data set
+    :type rows_in_block: int64_t
+    :param rows_in_block: rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,
+                             as at first
+    :type window: int64_t
+    :param window:        blocks whose rows are shuffled together, at least 1; not used without blocks
+    """
+    return _lowlevel.bdl_dataset_set_block(dataset, rows_in_block, window)
+
+def bdl_dataset_read(dataset, rows, x, y):
+    r"""
+    Reads rows, as they are: for predictions and metrics part by part. Since 0.2.
+    :type dataset: bdl_dataset
+    :param dataset: a data set
+    :type rows: int64_t
+    :param rows:    count row numbers
+    :type count: int64_t
+    :param count:   how many rows, >= 1
+    :type x: bdl_matrix_out
+    :param x:       count x inputs; bdl_none_out(): not wanted
+    :type y: bdl_matrix_out
+    :param y:       count x targets; bdl_none_out(): not wanted
+    """
+    return _lowlevel.bdl_dataset_read(dataset, rows, x, y)
+
+def bdl_model_standardize_dataset(model, dataset):
+    r"""
+    As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
+    real numbers are standardised too, unless the data set has none. Since 0.2.
+    :type model: bdl_model
+    :param model:   a network
+    :type dataset: bdl_dataset
+    :param dataset: of the model's inputs and, if any, targets
+    """
+    return _lowlevel.bdl_model_standardize_dataset(model, dataset)
+
+def bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress):
+    r"""
+    As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
+    change the order. Before the first step the targets of likelihoods with a noise precision are read once,
+    for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
+    the data several times at the end, and the methods "exact-*" hold all of it in memory. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer with a model
+    :type dataset: bdl_dataset
+    :param dataset:   of the model's inputs and targets
+    :type epochs: int64_t
+    :param epochs:    as for bdl_optimizer_fit(); 0 finishes an interrupted fit
+    :type progress: int32_t
+    :param progress:  may be NULL
+    :type user_data: void
+    :param user_data: handed to progress
+    :rtype: int
+    :return: as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
+                or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
+                go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
+    """
+    return _lowlevel.bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress)
+
+def bdl_optimizer_laplace_dataset(optimizer, dataset):
+    r"""As bdl_optimizer_laplace(), on a data set. Since 0.2."""
+    return _lowlevel.bdl_optimizer_laplace_dataset(optimizer, dataset)
+
+def bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl):
+    r"""
+    As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same
+    posterior samples. Since 0.2.
+    """
+    return _lowlevel.bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl)
 
 def bdl_optimizer_observe(optimizer, x, y, log_density):
     r"""
@@ -1848,6 +2046,34 @@ def bdl_predictor_create(model, posterior, method, samples, seed):
     :param predictor: receives the predictor, to be freed with bdl_predictor_free()
     """
     return _lowlevel.bdl_predictor_create(model, posterior, method, samples, seed)
+
+def bdl_predictor_create_ensemble(models, method, samples, seed):
+    r"""
+    One predictor of a deep ensemble: J members that were trained independently, by any methods
+    (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
+    the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
+    standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
+    of bdl_predictor_create(). What the functions below give for the mixture:
+
+      moments          the epistemic variance is the members' mean one plus the variance of their means
+      quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
+      mutual information   of y and both member and parameters
+      draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
+      output distribution  mean and covariance of the mixture of the members' normal distributions, in the
+                       caller's units; it is not normal itself
+
+    It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
+    :type models: bdl_model
+    :param models:     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
+                          likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+    :type posteriors: bdl_posterior
+    :param posteriors: as many, one for each model
+    :type count: int64_t
+    :param count:      J >= 1
+    :type predictor: bdl_predictor
+    :param predictor:  receives the predictor, to be freed with bdl_predictor_free()
+    """
+    return _lowlevel.bdl_predictor_create_ensemble(models, method, samples, seed)
 
 def bdl_predictor_moments(predictor, x, mean, epistemic_variance, noise_variance):
     r""" As bdl_predict(). Since 0.2."""
@@ -2245,10 +2471,83 @@ def bdl_search_folds(search, fold):
     """
     return _lowlevel.bdl_search_folds(search, fold)
 
+def bdl_communicator_create(rank, size, all_gather):
+    r"""
+    New communicator of two callbacks. It is used by one call at a time. Since 0.2.
+    :type rank: int32_t
+    :param rank:         this rank, 0 to size - 1
+    :type size: int32_t
+    :param size:         number of ranks, 1 to 32768
+    :type all_gather: int32_t
+    :param all_gather:   see bdl_all_gather_fn
+    :type exchange: int32_t
+    :param exchange:     see bdl_exchange_fn
+    :type user_data: void
+    :param user_data:    handed to both
+    :type destroy: void
+    :param destroy:      called once with user_data when the communicator and all optimizers that have it are
+                            freed; may be NULL. If this call fails, it is not called
+    :type communicator: bdl_communicator
+    :param communicator: receives the handle; free with bdl_communicator_free()
+    """
+    return _lowlevel.bdl_communicator_create(rank, size, all_gather)
+
+def bdl_communicator_size(communicator):
+    r"""
+    Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.
+    :type communicator: bdl_communicator
+    :param communicator: a communicator
+    :type rank: int32_t
+    :param rank:         receives this rank
+    :type size: int32_t
+    :param size:         receives the number of ranks
+    """
+    return _lowlevel.bdl_communicator_size(communicator)
+
+def bdl_communicator_statistics(communicator):
+    r"""
+    What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+    :type communicator: bdl_communicator
+    :param communicator: a communicator
+    :type calls: int64_t
+    :param calls:        receives the number of calls of its callbacks
+    :type sent: int64_t
+    :param sent:         receives the bytes that other ranks have got from this one, once for each of them
+    :type received: int64_t
+    :param received:     receives the bytes that this rank has got from others
+    :type seconds: float
+    :param seconds:      receives the time spent in its callbacks, waiting for other ranks included
+    """
+    return _lowlevel.bdl_communicator_statistics(communicator)
+
+def bdl_optimizer_set_communicator(optimizer, communicator):
+    r"""
+    From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the
+    same arguments, on optimizers that are the same in everything but options "threads" (and for
+    bdl_optimizer_fit() progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and
+    y: shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
+    difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
+    others have BDL_ERROR_PEER with its number and message; where training ran away (BDL_ERROR_DIVERGED) or one
+    rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same belief, and any of
+    them may predict or save it. Since 0.2.
+
+    More than one rank works for methods whose steps need no more of a minibatch than sums over its examples:
+    "map", "sgd", "mc-dropout", "bbb", "vogn", "ogn" and "ivon", or options to the same effect. Other methods are
+    refused here, with the reason: BDL_ERROR_UNSUPPORTED.
+    :type optimizer: bdl_optimizer
+    :param optimizer:    an optimizer with a model
+    :type communicator: bdl_communicator
+    :param communicator: NULL: alone again
+    """
+    return _lowlevel.bdl_optimizer_set_communicator(optimizer, communicator)
+
 def bdl_save(path, model, posterior, optimizer):
     r"""
-    Writes a checkpoint: to a temporary file beside it, flushed, then renamed, so that a failure leaves
-    an older file intact. Since 0.1.
+    Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so
+    that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
+    were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
+    file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
+    Since 0.1.
     :type path: string
     :param path:      file to write; a symbolic link is replaced, not followed
     :type model: bdl_model
@@ -2267,8 +2566,9 @@ def bdl_save(path, model, posterior, optimizer):
 
 def bdl_load(path, user_model, model, posterior, optimizer):
     r"""
-    Reads a checkpoint; the file is not trusted. Training that goes on from it gives the same bits as
-    training that had never stopped. Since 0.1.
+    Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
+    larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
+    same bits as training that had never stopped. Since 0.1.
     :type path: string
     :param path:       file to read
     :type user_model: bdl_model
@@ -2289,7 +2589,8 @@ def bdl_load(path, user_model, model, posterior, optimizer):
 
 def bdl_checkpoint_parts(path):
     r"""
-    Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 0.1.
+    Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+    Since 0.1.
     :type path: string
     :param path:       file to read
     :type model: int32_t
@@ -2334,6 +2635,14 @@ def bdl_version():
     The string is static. Since 0.1.
     """
     return _lowlevel.bdl_version()
+
+def bdl_check_version(major, minor, patch):
+    r"""
+    Whether a program compiled with the headers of this version may use the library: BDL_OK, or
+    BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+    library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+    """
+    return _lowlevel.bdl_check_version(major, minor, patch)
 
 def bdl_build_info():
     r"""

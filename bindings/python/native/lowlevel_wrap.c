@@ -2980,42 +2980,49 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_bdl_activation swig_types[0]
-#define SWIGTYPE_p_bdl_draw_kind swig_types[1]
-#define SWIGTYPE_p_bdl_dtype swig_types[2]
-#define SWIGTYPE_p_bdl_family swig_types[3]
-#define SWIGTYPE_p_bdl_initialization swig_types[4]
-#define SWIGTYPE_p_bdl_likelihood swig_types[5]
-#define SWIGTYPE_p_bdl_matrix swig_types[6]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[7]
-#define SWIGTYPE_p_bdl_model swig_types[8]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
-#define SWIGTYPE_p_bdl_ood_report swig_types[10]
-#define SWIGTYPE_p_bdl_optimizer swig_types[11]
-#define SWIGTYPE_p_bdl_option_type swig_types[12]
-#define SWIGTYPE_p_bdl_posterior swig_types[13]
-#define SWIGTYPE_p_bdl_predict_method swig_types[14]
-#define SWIGTYPE_p_bdl_predictor swig_types[15]
-#define SWIGTYPE_p_bdl_scale swig_types[16]
-#define SWIGTYPE_p_bdl_score swig_types[17]
-#define SWIGTYPE_p_bdl_search swig_types[18]
-#define SWIGTYPE_p_bdl_status swig_types[19]
-#define SWIGTYPE_p_char swig_types[20]
-#define SWIGTYPE_p_double swig_types[21]
-#define SWIGTYPE_p_f_p_void__void swig_types[22]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[23]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[24]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[25]
-#define SWIGTYPE_p_int32_t swig_types[26]
-#define SWIGTYPE_p_int64_t swig_types[27]
-#define SWIGTYPE_p_p_bdl_model swig_types[28]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[29]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[30]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[31]
-#define SWIGTYPE_p_p_bdl_search swig_types[32]
-#define SWIGTYPE_p_p_char swig_types[33]
-#define SWIGTYPE_p_uint64_t swig_types[34]
-static swig_type_info *swig_types[36];
-static swig_module_info swig_module = {swig_types, 35, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_communicator swig_types[1]
+#define SWIGTYPE_p_bdl_dataset swig_types[2]
+#define SWIGTYPE_p_bdl_draw_kind swig_types[3]
+#define SWIGTYPE_p_bdl_dtype swig_types[4]
+#define SWIGTYPE_p_bdl_family swig_types[5]
+#define SWIGTYPE_p_bdl_initialization swig_types[6]
+#define SWIGTYPE_p_bdl_likelihood swig_types[7]
+#define SWIGTYPE_p_bdl_matrix swig_types[8]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[9]
+#define SWIGTYPE_p_bdl_model swig_types[10]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[11]
+#define SWIGTYPE_p_bdl_ood_report swig_types[12]
+#define SWIGTYPE_p_bdl_optimizer swig_types[13]
+#define SWIGTYPE_p_bdl_option_type swig_types[14]
+#define SWIGTYPE_p_bdl_posterior swig_types[15]
+#define SWIGTYPE_p_bdl_predict_method swig_types[16]
+#define SWIGTYPE_p_bdl_predictor swig_types[17]
+#define SWIGTYPE_p_bdl_scale swig_types[18]
+#define SWIGTYPE_p_bdl_score swig_types[19]
+#define SWIGTYPE_p_bdl_search swig_types[20]
+#define SWIGTYPE_p_bdl_status swig_types[21]
+#define SWIGTYPE_p_char swig_types[22]
+#define SWIGTYPE_p_double swig_types[23]
+#define SWIGTYPE_p_f_p_void__void swig_types[24]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[25]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[26]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[27]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[29]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[30]
+#define SWIGTYPE_p_int32_t swig_types[31]
+#define SWIGTYPE_p_int64_t swig_types[32]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[33]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[34]
+#define SWIGTYPE_p_p_bdl_model swig_types[35]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[36]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[37]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[38]
+#define SWIGTYPE_p_p_bdl_search swig_types[39]
+#define SWIGTYPE_p_p_char swig_types[40]
+#define SWIGTYPE_p_uint64_t swig_types[41]
+static swig_type_info *swig_types[43];
+static swig_module_info swig_module = {swig_types, 42, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3049,6 +3056,12 @@ static swig_module_info swig_module = {swig_types, 35, 0, 0, 0, 0};
 #include "calls.h"
 #include "handles.h"
 #include "views.h"
+
+
+static PyObject* own_communicator(PyObject* address) {
+  bdl_communicator* const handle = (bdl_communicator*)PyLong_AsVoidPtr(address);
+  return PyErr_Occurred() ? NULL : new_bdl_communicator(handle);
+}
 
 
 static void share_parts(PyObject* optimizer, PyObject* model, PyObject* posterior) {
@@ -3346,6 +3359,23 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 #ifdef __cplusplus
 extern "C" {
 #endif
+SWIGINTERN PyObject *_wrap_own_communicator(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  PyObject *arg1 = (PyObject *) 0 ;
+  PyObject *swig_obj[1] ;
+  PyObject *result = 0 ;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  arg1 = swig_obj[0];
+  result = (PyObject *)own_communicator(arg1);
+  resultobj = result;
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_share_parts(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   PyObject *arg1 = (PyObject *) 0 ;
@@ -4314,6 +4344,157 @@ SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
 fail:
   {
     handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_classes(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_classes", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_classes", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_classes: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_model_set_classes: classes", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_classes(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_class_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_class_count: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_class_count((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_classes(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_classes", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_classes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_model_get_classes: classes", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_classes((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
   }
   return NULL;
 }
@@ -10207,6 +10388,786 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_dataset_from_arrays(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_dataset **arg3 = (bdl_dataset **) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  bdl_dataset *handle3 = NULL ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &handle3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_arrays", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "bdl_dataset_from_arrays: x", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_dataset_from_arrays: y", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_from_arrays(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_dataset(*arg3);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_from_callback(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t arg1 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  bdl_read_fn arg4 = (bdl_read_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  void (*arg6)(void *) = (void (*)(void *)) 0 ;
+  bdl_dataset **arg7 = (bdl_dataset **) 0 ;
+  int lent4 = 0 ;
+  bdl_dataset *handle7 = NULL ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  {
+    arg7 = &handle7; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_callback", 4, 4, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_dataset_from_callback: rows", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_dataset_from_callback: inputs", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_dataset_from_callback: targets", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (!PyCallable_Check(swig_obj[3])) {
+      type_error("bdl_dataset_from_callback: read", swig_obj[3], "a callable"); SWIG_fail; 
+    }
+    arg4 = call_read;
+    arg5 = swig_obj[3];
+    arg6 = drop_reference;
+  }
+  {
+    Py_INCREF((PyObject*)arg5);
+    lent4 = 1;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_from_callback(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_dataset(*arg7);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    if (lent4 && result != BDL_OK) Py_DECREF((PyObject*)arg5);
+  }
+  return resultobj;
+fail:
+  {
+    if (lent4 && result != BDL_OK) Py_DECREF((PyObject*)arg5);
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_from_npy(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  char *arg2 = (char *) 0 ;
+  bdl_dataset **arg3 = (bdl_dataset **) 0 ;
+  PyObject *bytes1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  bdl_dataset *handle3 = NULL ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &handle3; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_npy", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (swig_obj[0] != Py_None && !PyUnicode_FSConverter(swig_obj[0], &bytes1)) SWIG_fail;
+    arg1 = bytes1 ? PyBytes_AS_STRING(bytes1) : NULL;
+  }
+  {
+    if (swig_obj[1] != Py_None && !PyUnicode_FSConverter(swig_obj[1], &bytes2)) SWIG_fail;
+    arg2 = bytes2 ? PyBytes_AS_STRING(bytes2) : NULL;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_from_npy((char const *)arg1,(char const *)arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_dataset(*arg3);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    Py_XDECREF(bytes1); 
+  }
+  {
+    Py_XDECREF(bytes2); 
+  }
+  return resultobj;
+fail:
+  {
+    Py_XDECREF(bytes1); 
+  }
+  {
+    Py_XDECREF(bytes2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_from_safetensors(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  char *arg2 = (char *) 0 ;
+  char *arg3 = (char *) 0 ;
+  bdl_dataset **arg4 = (bdl_dataset **) 0 ;
+  PyObject *bytes1 = NULL ;
+  bdl_dataset *handle4 = NULL ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &handle4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_safetensors", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (swig_obj[0] != Py_None && !PyUnicode_FSConverter(swig_obj[0], &bytes1)) SWIG_fail;
+    arg1 = bytes1 ? PyBytes_AS_STRING(bytes1) : NULL;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[1], "bdl_dataset_from_safetensors: x_name", &text) < 0) SWIG_fail;
+    arg2 = (char *)text;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[2], "bdl_dataset_from_safetensors: y_name", &text) < 0) SWIG_fail;
+    arg3 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_from_safetensors((char const *)arg1,(char const *)arg2,(char const *)arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_dataset(*arg4);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    Py_XDECREF(bytes1); 
+  }
+  return resultobj;
+fail:
+  {
+    Py_XDECREF(bytes1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_rows(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_dataset_rows: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_dataset_rows((struct bdl_dataset const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_inputs(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_dataset_inputs: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_dataset_inputs((struct bdl_dataset const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_targets(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_dataset_targets: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_dataset_targets((struct bdl_dataset const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_set_block(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_set_block", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_dataset_set_block", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_dataset_set_block: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_dataset_set_block: rows_in_block", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_dataset_set_block: window", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_set_block(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_dataset_read(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int64_t arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t *values2 = NULL ;
+  int64_t count2 ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_read", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_dataset_read", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_dataset_read: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    if (int64_array_argument(swig_obj[1], "bdl_dataset_read: rows", &values2, &count2) < 0) SWIG_fail;
+    arg2 = values2;
+    arg3 = (int64_t)count2;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_dataset_read: x", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_dataset_read: y", 1, &view5) < 0) SWIG_fail;
+    arg5 = view_output(&view5);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_read(arg1,(int64_t const *)arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  
+  {
+    handle_release(&argument1); 
+  }
+  {
+    PyMem_Free(values2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    PyMem_Free(values2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_standardize_dataset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_standardize_dataset", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_standardize_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_standardize_dataset: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_model_standardize_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_model_standardize_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_standardize_dataset(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_fit_dataset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  int64_t arg3 ;
+  bdl_progress_fn arg4 = (bdl_progress_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_fit_dataset", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_fit_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_fit_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_fit_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_fit_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_dataset *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_optimizer_fit_dataset: epochs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (swig_obj[3] != Py_None && !PyCallable_Check(swig_obj[3])) {
+      type_error("bdl_optimizer_fit_dataset: progress", swig_obj[3], "a callable"); SWIG_fail; 
+    }
+    arg4 = swig_obj[3] == Py_None ? NULL : fit_progress;
+    arg5 = swig_obj[3];
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_fit_dataset(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace_dataset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_laplace_dataset", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_laplace_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_laplace_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_laplace_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_laplace_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_laplace_dataset(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo_dataset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  int64_t arg3 ;
+  uint64_t arg4 ;
+  double *arg5 = (double *) 0 ;
+  double *arg6 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  double value5 ;
+  double value6 ;
+  int wanted6 ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  {
+    arg5 = &value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_elbo_dataset", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_elbo_dataset: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_elbo_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_elbo_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_dataset *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_optimizer_elbo_dataset: samples", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[3], "bdl_optimizer_elbo_dataset: seed", &arg4) < 0) SWIG_fail; 
+  }
+  {
+    if ((wanted6 = PyObject_IsTrue(swig_obj[4])) < 0) SWIG_fail;
+    arg6 = wanted6 ? &value6 : NULL;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_elbo_dataset((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, arg6 ? PyFloat_FromDouble(*arg6) : Py_NewRef(Py_False));
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -11518,6 +12479,75 @@ fail:
   }
   {
     handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_create_ensemble(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model **arg1 = (bdl_model **) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  int64_t arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_predictor **arg7 = (bdl_predictor **) 0 ;
+  Members members1 = {
+    0
+  } ;
+  int64_t number4 ;
+  bdl_predictor *handle7 = NULL ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  {
+    arg7 = &handle7; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_create_ensemble", 4, 4, swig_obj)) SWIG_fail;
+  {
+    if (members_argument(swig_obj[0], "bdl_predictor_create_ensemble: members", &members1) < 0) SWIG_fail;
+    arg1 = (bdl_model **)members1.models;
+    arg2 = (bdl_posterior **)members1.posteriors;
+    arg3 = members1.count;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_predictor_create_ensemble: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    arg4 = (bdl_predict_method)number4;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_predictor_create_ensemble: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[3], "bdl_predictor_create_ensemble: seed", &arg6) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_create_ensemble((struct bdl_model const *const *)arg1,(struct bdl_posterior const *const *)arg2,arg3,arg4,arg5,arg6,arg7);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  
+  {
+    PyObject* const capsule = new_bdl_predictor(*arg7);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    members_release(&members1); 
+  }
+  return resultobj;
+fail:
+  {
+    members_release(&members1); 
   }
   return NULL;
 }
@@ -14069,6 +15099,265 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_communicator_create(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int32_t arg1 ;
+  int32_t arg2 ;
+  bdl_all_gather_fn arg3 = (bdl_all_gather_fn) 0 ;
+  bdl_exchange_fn arg4 = (bdl_exchange_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  void (*arg6)(void *) = (void (*)(void *)) 0 ;
+  bdl_communicator **arg7 = (bdl_communicator **) 0 ;
+  int64_t number1 ;
+  int64_t number2 ;
+  int lent3 = 0 ;
+  bdl_communicator *handle7 = NULL ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg7 = &handle7; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_communicator_create", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_communicator_create: rank", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    arg1 = (int32_t)number1;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_communicator_create: size", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    arg3 = call_all_gather;
+    arg4 = call_exchange;
+    arg5 = swig_obj[2];
+    arg6 = drop_reference;
+  }
+  {
+    Py_INCREF((PyObject*)arg5);
+    lent3 = 1;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_communicator_create(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    PyObject* const capsule = new_bdl_communicator(*arg7);
+    if (!capsule) SWIG_fail;
+    resultobj = SWIG_Python_AppendOutput(resultobj, capsule);
+  }
+  {
+    if (lent3 && result != BDL_OK) Py_DECREF((PyObject*)arg5);
+  }
+  return resultobj;
+fail:
+  {
+    if (lent3 && result != BDL_OK) Py_DECREF((PyObject*)arg5);
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_communicator_size(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_communicator *arg1 = (bdl_communicator *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  int32_t *arg3 = (int32_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int32_t value2 ;
+  int32_t value3 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  {
+    arg3 = &value3; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_communicator_size: communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_communicator *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_communicator_size((struct bdl_communicator const *)arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg3)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_communicator_statistics(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_communicator *arg1 = (bdl_communicator *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int64_t *arg3 = (int64_t *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  double *arg5 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t value2 ;
+  int64_t value3 ;
+  int64_t value4 ;
+  double value5 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_communicator_statistics: communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_communicator *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_communicator_statistics((struct bdl_communicator const *)arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_communicator(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_communicator *arg2 = (bdl_communicator *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_communicator", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_communicator", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_set_communicator: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_communicator", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_set_communicator: communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_communicator *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_communicator(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_save(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   char *arg1 = (char *) 0 ;
@@ -14525,6 +15814,50 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_check_version(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int32_t arg1 ;
+  int32_t arg2 ;
+  int32_t arg3 ;
+  int64_t number1 ;
+  int64_t number2 ;
+  int64_t number3 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_check_version", 3, 3, swig_obj)) SWIG_fail;
+  {
+    if (int64_argument(swig_obj[0], "bdl_check_version: major", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    arg1 = (int32_t)number1;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_check_version: minor", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_check_version: patch", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (int32_t)number3;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_check_version(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_build_info(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   char *result = 0 ;
@@ -14549,6 +15882,7 @@ fail:
 
 
 static PyMethodDef SwigMethods[] = {
+	 { "own_communicator", _wrap_own_communicator, METH_O, NULL},
 	 { "share_parts", _wrap_share_parts, METH_VARARGS, NULL},
 	 { "end_of_interpreter", _wrap_end_of_interpreter, METH_NOARGS, NULL},
 	 { "bdl_status_name", _wrap_bdl_status_name, METH_O, "\n"
@@ -14734,6 +16068,30 @@ static PyMethodDef SwigMethods[] = {
 		":type cols: int64_t\n"
 		":param cols:   receives the number of columns (inputs of the layer; 1 for a bias)\n"
 		""},
+	 { "bdl_model_set_classes", _wrap_bdl_model_set_classes, METH_VARARGS, "\n"
+		"Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The\n"
+		"others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds\n"
+		"a head for each task of continual learning: set a task's classes before you train on it, and before you\n"
+		"predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made\n"
+		"with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED\n"
+		":type classes: bdl_matrix\n"
+		":param classes: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT\n"
+		""},
+	 { "bdl_model_class_count", _wrap_bdl_model_class_count, METH_O, "\n"
+		" Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is\n"
+		"categorical, and for NULL. Since 0.2.\n"
+		""},
+	 { "bdl_model_get_classes", _wrap_bdl_model_get_classes, METH_VARARGS, "\n"
+		"Reads the classes of y. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED\n"
+		":type classes: bdl_matrix_out\n"
+		":param classes: receives 1 x bdl_model_class_count(): their numbers, ascending\n"
+		""},
 	 { "bdl_model_set_noise_precision", _wrap_bdl_model_set_noise_precision, METH_VARARGS, "\n"
 		"Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all\n"
 		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
@@ -14913,7 +16271,7 @@ static PyMethodDef SwigMethods[] = {
 		"H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without\n"
 		"forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact\n"
 		"multiplication by the Hessian). Where the slope of an activation jumps, the second derivative\n"
-		"counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
+		"counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a network\n"
 		":type parameters: bdl_matrix\n"
@@ -14932,7 +16290,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_hessian", _wrap_bdl_model_hessian, METH_VARARGS, "\n"
 		"The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden\n"
-		"units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
+		"units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a network\n"
 		":type parameters: bdl_matrix\n"
@@ -15655,13 +17013,132 @@ static PyMethodDef SwigMethods[] = {
 		":param optimizer:       an optimizer\n"
 		":type mean_shift: float\n"
 		":param mean_shift:      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in\n"
-		"                           units of posterior standard deviations. Below 0.1 the mean still is its start\n"
+		"                           units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start\n"
 		":type precision_shift: float\n"
 		":param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).\n"
 		"                           Below 0.1 the uncertainty still is its start\n"
 		":type message: string\n"
 		":param message:         receives a static sentence: what is wrong and what to change, or \"\" if nothing\n"
 		"                           is. Any out-pointer may be NULL\n"
+		""},
+	 { "bdl_dataset_from_arrays", _wrap_bdl_dataset_from_arrays, METH_VARARGS, "\n"
+		"Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory\n"
+		"that you have mapped is fine. Values are checked when they are read. Since 0.2.\n"
+		":type x: bdl_matrix\n"
+		":param x:       n x inputs, any layout\n"
+		":type y: bdl_matrix\n"
+		":param y:       n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset: receives the handle; free with bdl_dataset_free()\n"
+		""},
+	 { "bdl_dataset_from_callback", _wrap_bdl_dataset_from_callback, METH_VARARGS, "\n"
+		"Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.\n"
+		":type rows: int64_t\n"
+		":param rows:      n, 1 to 2^52\n"
+		":type inputs: int64_t\n"
+		":param inputs:    columns of x, at least 1\n"
+		":type targets: int64_t\n"
+		":param targets:   columns of y; 0: inputs only, for bdl_dataset_read()\n"
+		":type read: int32_t\n"
+		":param read:      writes rows\n"
+		":type user_data: void\n"
+		":param user_data: handed to it\n"
+		":type destroy: void\n"
+		":param destroy:   called once with user_data when the data set is freed, and not if this call fails; may be\n"
+		"                     NULL\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset:   receives the handle; free with bdl_dataset_free()\n"
+		""},
+	 { "bdl_dataset_from_npy", _wrap_bdl_dataset_from_npy, METH_VARARGS, "\n"
+		"NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they\n"
+		"may be larger than memory. Elements are little-endian f4, f8, i4, i8, u1 or b1, in C or Fortran order. One\n"
+		"dimension is one column; of three or more, in C order, all but the first are columns (images). The files\n"
+		"must keep their size until bdl_dataset_free(): one that has become shorter is noticed when rows are read\n"
+		"(BDL_ERROR_FILE), but one that another process shortens during the reading ends this process (SIGBUS), as\n"
+		"with any mapped file. Since 0.2.\n"
+		":type x_path: string\n"
+		":param x_path:  n x inputs\n"
+		":type y_path: string\n"
+		":param y_path:  n x targets; NULL: inputs only, for bdl_dataset_read()\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset: receives the handle; free with bdl_dataset_free()\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for what is no such file, BDL_ERROR_SHAPE where x and y\n"
+		"            have different numbers of rows\n"
+		""},
+	 { "bdl_dataset_from_safetensors", _wrap_bdl_dataset_from_safetensors, METH_VARARGS, "\n"
+		"The same from two tensors of a safetensors file, F32, F64, I32, I64 or U8. Since 0.2.\n"
+		":type path: string\n"
+		":param path:    the file\n"
+		":type x_name: string\n"
+		":param x_name:  name of the tensor of n x inputs\n"
+		":type y_name: string\n"
+		":param y_name:  name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset: receives the handle; free with bdl_dataset_free()\n"
+		""},
+	 { "bdl_dataset_rows", _wrap_bdl_dataset_rows, METH_O, " Rows of the data set; 0 for NULL. Since 0.2."},
+	 { "bdl_dataset_inputs", _wrap_bdl_dataset_inputs, METH_O, " Columns of x; 0 for NULL. Since 0.2."},
+	 { "bdl_dataset_targets", _wrap_bdl_dataset_targets, METH_O, " Columns of y; 0 for NULL, and where there is no y. Since 0.2."},
+	 { "bdl_dataset_set_block", _wrap_bdl_dataset_set_block, METH_VARARGS, "\n"
+		"Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and\n"
+		"row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of\n"
+		"consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come\n"
+		"from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads\n"
+		"each block once an epoch. The larger the window, the better the shuffling. Since 0.2.\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset:       a data set\n"
+		":type rows_in_block: int64_t\n"
+		":param rows_in_block: rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,\n"
+		"                         as at first\n"
+		":type window: int64_t\n"
+		":param window:        blocks whose rows are shuffled together, at least 1; not used without blocks\n"
+		""},
+	 { "bdl_dataset_read", _wrap_bdl_dataset_read, METH_VARARGS, "\n"
+		"Reads rows, as they are: for predictions and metrics part by part. Since 0.2.\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset: a data set\n"
+		":type rows: int64_t\n"
+		":param rows:    count row numbers\n"
+		":type count: int64_t\n"
+		":param count:   how many rows, >= 1\n"
+		":type x: bdl_matrix_out\n"
+		":param x:       count x inputs; bdl_none_out(): not wanted\n"
+		":type y: bdl_matrix_out\n"
+		":param y:       count x targets; bdl_none_out(): not wanted\n"
+		""},
+	 { "bdl_model_standardize_dataset", _wrap_bdl_model_standardize_dataset, METH_VARARGS, "\n"
+		"As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of\n"
+		"real numbers are standardised too, unless the data set has none. Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model:   a network\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset: of the model's inputs and, if any, targets\n"
+		""},
+	 { "bdl_optimizer_fit_dataset", _wrap_bdl_optimizer_fit_dataset, METH_VARARGS, "\n"
+		"As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())\n"
+		"change the order. Before the first step the targets of likelihoods with a noise precision are read once,\n"
+		"for where it starts, unless it was set or is not learned. Laplace's approximation (option \"laplace\") reads\n"
+		"the data several times at the end, and the methods \"exact-*\" hold all of it in memory. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a model\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset:   of the model's inputs and targets\n"
+		":type epochs: int64_t\n"
+		":param epochs:    as for bdl_optimizer_fit(); 0 finishes an interrupted fit\n"
+		":type progress: int32_t\n"
+		":param progress:  may be NULL\n"
+		":type user_data: void\n"
+		":param user_data: handed to progress\n"
+		":rtype: int\n"
+		":return: as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK\n"
+		"            or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs\n"
+		"            go on from there. BDL_ERROR_UNSUPPORTED for blocks with option \"sampling\" = \"replacement\"\n"
+		""},
+	 { "bdl_optimizer_laplace_dataset", _wrap_bdl_optimizer_laplace_dataset, METH_VARARGS, "As bdl_optimizer_laplace(), on a data set. Since 0.2."},
+	 { "bdl_optimizer_elbo_dataset", _wrap_bdl_optimizer_elbo_dataset, METH_VARARGS, "\n"
+		"As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same\n"
+		"posterior samples. Since 0.2.\n"
 		""},
 	 { "bdl_optimizer_observe", _wrap_bdl_optimizer_observe, METH_VARARGS, "\n"
 		"Observes rows of x and y in their order, option \"block\" of them at a time (default 1); a block is one\n"
@@ -15818,6 +17295,31 @@ static PyMethodDef SwigMethods[] = {
 		"there is. Since 0.2.\n"
 		":type predictor: bdl_predictor\n"
 		":param predictor: receives the predictor, to be freed with bdl_predictor_free()\n"
+		""},
+	 { "bdl_predictor_create_ensemble", _wrap_bdl_predictor_create_ensemble, METH_VARARGS, "\n"
+		"One predictor of a deep ensemble: J members that were trained independently, by any methods\n"
+		"(Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is\n"
+		"the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own\n"
+		"standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits\n"
+		"of bdl_predictor_create(). What the functions below give for the mixture:\n"
+		"\n"
+		"  moments          the epistemic variance is the members' mean one plus the variance of their means\n"
+		"  quantiles, intervals, log densities, class probabilities, entropies   those of the mixture\n"
+		"  mutual information   of y and both member and parameters\n"
+		"  draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j\n"
+		"  output distribution  mean and covariance of the mixture of the members' normal distributions, in the\n"
+		"                   caller's units; it is not normal itself\n"
+		"\n"
+		"It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.\n"
+		":type models: bdl_model\n"
+		":param models:     `count` models of one dtype with equal numbers of inputs and outputs, one kind of\n"
+		"                      likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member\n"
+		":type posteriors: bdl_posterior\n"
+		":param posteriors: as many, one for each model\n"
+		":type count: int64_t\n"
+		":param count:      J >= 1\n"
+		":type predictor: bdl_predictor\n"
+		":param predictor:  receives the predictor, to be freed with bdl_predictor_free()\n"
 		""},
 	 { "bdl_predictor_moments", _wrap_bdl_predictor_moments, METH_VARARGS, " As bdl_predict(). Since 0.2."},
 	 { "bdl_predictor_quantiles", _wrap_bdl_predictor_quantiles, METH_VARARGS, " As bdl_predict_quantiles(). Since 0.2."},
@@ -16093,9 +17595,70 @@ static PyMethodDef SwigMethods[] = {
 		":type fold: bdl_matrix_out\n"
 		":param fold:   receives n x 1: numbers 0 to K - 1; n is the number of rows of x, >= K\n"
 		""},
+	 { "bdl_communicator_create", _wrap_bdl_communicator_create, METH_VARARGS, "\n"
+		"New communicator of two callbacks. It is used by one call at a time. Since 0.2.\n"
+		":type rank: int32_t\n"
+		":param rank:         this rank, 0 to size - 1\n"
+		":type size: int32_t\n"
+		":param size:         number of ranks, 1 to 32768\n"
+		":type all_gather: int32_t\n"
+		":param all_gather:   see bdl_all_gather_fn\n"
+		":type exchange: int32_t\n"
+		":param exchange:     see bdl_exchange_fn\n"
+		":type user_data: void\n"
+		":param user_data:    handed to both\n"
+		":type destroy: void\n"
+		":param destroy:      called once with user_data when the communicator and all optimizers that have it are\n"
+		"                        freed; may be NULL. If this call fails, it is not called\n"
+		":type communicator: bdl_communicator\n"
+		":param communicator: receives the handle; free with bdl_communicator_free()\n"
+		""},
+	 { "bdl_communicator_size", _wrap_bdl_communicator_size, METH_O, "\n"
+		"Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.\n"
+		":type communicator: bdl_communicator\n"
+		":param communicator: a communicator\n"
+		":type rank: int32_t\n"
+		":param rank:         receives this rank\n"
+		":type size: int32_t\n"
+		":param size:         receives the number of ranks\n"
+		""},
+	 { "bdl_communicator_statistics", _wrap_bdl_communicator_statistics, METH_O, "\n"
+		"What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.\n"
+		":type communicator: bdl_communicator\n"
+		":param communicator: a communicator\n"
+		":type calls: int64_t\n"
+		":param calls:        receives the number of calls of its callbacks\n"
+		":type sent: int64_t\n"
+		":param sent:         receives the bytes that other ranks have got from this one, once for each of them\n"
+		":type received: int64_t\n"
+		":param received:     receives the bytes that this rank has got from others\n"
+		":type seconds: float\n"
+		":param seconds:      receives the time spent in its callbacks, waiting for other ranks included\n"
+		""},
+	 { "bdl_optimizer_set_communicator", _wrap_bdl_optimizer_set_communicator, METH_VARARGS, "\n"
+		"From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the\n"
+		"same arguments, on optimizers that are the same in everything but options \"threads\" (and for\n"
+		"bdl_optimizer_fit() progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and\n"
+		"y: shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the\n"
+		"difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the\n"
+		"others have BDL_ERROR_PEER with its number and message; where training ran away (BDL_ERROR_DIVERGED) or one\n"
+		"rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same belief, and any of\n"
+		"them may predict or save it. Since 0.2.\n"
+		"\n"
+		"More than one rank works for methods whose steps need no more of a minibatch than sums over its examples:\n"
+		"\"map\", \"sgd\", \"mc-dropout\", \"bbb\", \"vogn\", \"ogn\" and \"ivon\", or options to the same effect. Other methods are\n"
+		"refused here, with the reason: BDL_ERROR_UNSUPPORTED.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer:    an optimizer with a model\n"
+		":type communicator: bdl_communicator\n"
+		":param communicator: NULL: alone again\n"
+		""},
 	 { "bdl_save", _wrap_bdl_save, METH_VARARGS, "\n"
-		"Writes a checkpoint: to a temporary file beside it, flushed, then renamed, so that a failure leaves\n"
-		"an older file intact. Since 0.1.\n"
+		"Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so\n"
+		"that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that\n"
+		"were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new\n"
+		"file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.\n"
+		"Since 0.1.\n"
 		":type path: string\n"
 		":param path:      file to write; a symbolic link is replaced, not followed\n"
 		":type model: bdl_model\n"
@@ -16111,8 +17674,9 @@ static PyMethodDef SwigMethods[] = {
 		"            BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_load", _wrap_bdl_load, METH_VARARGS, "\n"
-		"Reads a checkpoint; the file is not trusted. Training that goes on from it gives the same bits as\n"
-		"training that had never stopped. Since 0.1.\n"
+		"Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file\n"
+		"larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the\n"
+		"same bits as training that had never stopped. Since 0.1.\n"
 		":type path: string\n"
 		":param path:       file to read\n"
 		":type user_model: bdl_model\n"
@@ -16130,7 +17694,8 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_checkpoint_parts", _wrap_bdl_checkpoint_parts, METH_O, "\n"
-		"Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 0.1.\n"
+		"Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.\n"
+		"Since 0.1.\n"
 		":type path: string\n"
 		":param path:       file to read\n"
 		":type model: int32_t\n"
@@ -16165,6 +17730,11 @@ static PyMethodDef SwigMethods[] = {
 		"Version of the library at run time, as \"0.2.0\"; BDL_VERSION_STRING is the one compiled against.\n"
 		"The string is static. Since 0.1.\n"
 		""},
+	 { "bdl_check_version", _wrap_bdl_check_version, METH_VARARGS, "\n"
+		"Whether a program compiled with the headers of this version may use the library: BDL_OK, or\n"
+		"BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the\n"
+		"library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.\n"
+		""},
 	 { "bdl_build_info", _wrap_bdl_build_info, METH_NOARGS, "\n"
 		"How the library was built and which BLAS answers in this process, as one line of text, for\n"
 		"bug reports and benchmarks. The string is static. Since 0.1.\n"
@@ -16176,6 +17746,8 @@ static PyMethodDef SwigMethods[] = {
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_bdl_activation = {"_p_bdl_activation", "bdl_activation *|enum bdl_activation *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_communicator = {"_p_bdl_communicator", "bdl_communicator *|struct bdl_communicator *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_dataset = {"_p_bdl_dataset", "bdl_dataset *|struct bdl_dataset *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_draw_kind = {"_p_bdl_draw_kind", "bdl_draw_kind *|enum bdl_draw_kind *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum bdl_dtype *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_family = {"_p_bdl_family", "bdl_family *|enum bdl_family *", 0, 0, (void*)0, 0};
@@ -16199,10 +17771,15 @@ static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_double = {"_p_double", "double *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t = {"_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t", "bdl_exchange_fn|int32_t (*)(void *,int32_t,void const *,int64_t,void *,int64_t)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t", "bdl_read_fn|int32_t (*)(void *,int64_t const *,int64_t,struct bdl_matrix_out,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t = {"_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t", "bdl_all_gather_fn|int32_t (*)(void *,void const *,int64_t,void *,int64_t const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_communicator = {"_p_p_bdl_communicator", "bdl_communicator **|struct bdl_communicator **", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_dataset = {"_p_p_bdl_dataset", "bdl_dataset **|struct bdl_dataset **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_posterior = {"_p_p_bdl_posterior", "bdl_posterior **|struct bdl_posterior **", 0, 0, (void*)0, 0};
@@ -16213,6 +17790,8 @@ static swig_type_info _swigt__p_uint64_t = {"_p_uint64_t", "uint64_t *", 0, 0, (
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_activation,
+  &_swigt__p_bdl_communicator,
+  &_swigt__p_bdl_dataset,
   &_swigt__p_bdl_draw_kind,
   &_swigt__p_bdl_dtype,
   &_swigt__p_bdl_family,
@@ -16236,10 +17815,15 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_double,
   &_swigt__p_f_p_void__void,
   &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  &_swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t,
+  &_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  &_swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
+  &_swigt__p_p_bdl_communicator,
+  &_swigt__p_p_bdl_dataset,
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
   &_swigt__p_p_bdl_posterior,
@@ -16250,6 +17834,8 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_bdl_activation[] = {  {&_swigt__p_bdl_activation, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_communicator[] = {  {&_swigt__p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_dataset[] = {  {&_swigt__p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_draw_kind[] = {  {&_swigt__p_bdl_draw_kind, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dtype[] = {  {&_swigt__p_bdl_dtype, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_family[] = {  {&_swigt__p_bdl_family, 0, 0, 0},{0, 0, 0, 0}};
@@ -16273,10 +17859,15 @@ static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0,
 static swig_cast_info _swigc__p_double[] = {  {&_swigt__p_double, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t[] = {  {&_swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_communicator[] = {  {&_swigt__p_p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_dataset[] = {  {&_swigt__p_p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_posterior[] = {  {&_swigt__p_p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
@@ -16287,6 +17878,8 @@ static swig_cast_info _swigc__p_uint64_t[] = {  {&_swigt__p_uint64_t, 0, 0, 0},{
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_activation,
+  _swigc__p_bdl_communicator,
+  _swigc__p_bdl_dataset,
   _swigc__p_bdl_draw_kind,
   _swigc__p_bdl_dtype,
   _swigc__p_bdl_family,
@@ -16310,10 +17903,15 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_double,
   _swigc__p_f_p_void__void,
   _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  _swigc__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t,
+  _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  _swigc__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
+  _swigc__p_p_bdl_communicator,
+  _swigc__p_p_bdl_dataset,
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
   _swigc__p_p_bdl_posterior,
@@ -16787,6 +18385,18 @@ SWIG_init(void) {
   
   SWIG_InstallConstants(d,swig_const_table);
   
+  
+  if (BDL_CHECK_VERSION() != BDL_OK) {
+    PyErr_SetString(PyExc_ImportError, bdl_last_error());
+    return NULL;
+  }
+  
+  
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError, "bdl works in the main interpreter of a process only, this is a subinterpreter");
+    return NULL;
+  }
+  
   SWIG_Python_SetConstant(d, "BDL_OK",SWIG_From_int((int)(BDL_OK)));
   SWIG_Python_SetConstant(d, "BDL_ERROR_INVALID_ARGUMENT",SWIG_From_int((int)(BDL_ERROR_INVALID_ARGUMENT)));
   SWIG_Python_SetConstant(d, "BDL_ERROR_SHAPE",SWIG_From_int((int)(BDL_ERROR_SHAPE)));
@@ -16801,6 +18411,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_ERROR_CALLBACK",SWIG_From_int((int)(BDL_ERROR_CALLBACK)));
   SWIG_Python_SetConstant(d, "BDL_STOPPED",SWIG_From_int((int)(BDL_STOPPED)));
   SWIG_Python_SetConstant(d, "BDL_ERROR_INTERNAL",SWIG_From_int((int)(BDL_ERROR_INTERNAL)));
+  SWIG_Python_SetConstant(d, "BDL_ERROR_PEER",SWIG_From_int((int)(BDL_ERROR_PEER)));
+  SWIG_Python_SetConstant(d, "BDL_ERROR_COMMUNICATION",SWIG_From_int((int)(BDL_ERROR_COMMUNICATION)));
   SWIG_Python_SetConstant(d, "BDL_F32",SWIG_From_int((int)(BDL_F32)));
   SWIG_Python_SetConstant(d, "BDL_F64",SWIG_From_int((int)(BDL_F64)));
   SWIG_Python_SetConstant(d, "BDL_I32",SWIG_From_int((int)(BDL_I32)));

@@ -11,6 +11,9 @@ import ..closed
 # Only the soname: what BDL.__init__ has opened answers to it, and no path gets into a precompiled image.
 const libbdl = "libbdl.so.0"
 
+"Version of the headers that this is generated from."
+const header_version = v"0.2.0"
+
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
 
@@ -25,6 +28,28 @@ function Base.unsafe_convert(::Type{Ptr{T}}, handle::T) where {T<:Handle}
 end
 
 text(string::Ptr{UInt8}) = string == C_NULL ? nothing : unsafe_string(string)
+
+"Handle of a `bdl_communicator`; takes over what the pointer points to."
+mutable struct bdl_communicator <: Handle
+    address::Threads.Atomic{UInt}
+    users::Threads.Atomic{Int}
+    keep::Any
+    function bdl_communicator(pointer::Ptr{bdl_communicator}, keep = nothing)
+        handle = new(Threads.Atomic{UInt}(UInt(pointer)), Threads.Atomic{Int}(0), keep)
+        return finalizer(bdl_communicator_free, handle)
+    end
+end
+
+"Handle of a `bdl_dataset`; takes over what the pointer points to."
+mutable struct bdl_dataset <: Handle
+    address::Threads.Atomic{UInt}
+    users::Threads.Atomic{Int}
+    keep::Any
+    function bdl_dataset(pointer::Ptr{bdl_dataset}, keep = nothing)
+        handle = new(Threads.Atomic{UInt}(UInt(pointer)), Threads.Atomic{Int}(0), keep)
+        return finalizer(bdl_dataset_free, handle)
+    end
+end
 
 "Handle of a `bdl_model`; takes over what the pointer points to."
 mutable struct bdl_model <: Handle
@@ -100,6 +125,8 @@ this and of every other enum only keeps it as large as an int32_t, and is no val
 - `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure
 - `BDL_STOPPED` = 12: ended on request (not a failure): training after a completed step
 - `BDL_ERROR_INTERNAL` = 13: a defect in libbdl; please report it
+- `BDL_ERROR_PEER` = 14: another rank failed in a collective call: its number and message
+- `BDL_ERROR_COMMUNICATION` = 15: ranks have lost each other, and the communicator is of no more use
 """
 const bdl_status = Cint
 const BDL_OK = Cint(0)
@@ -116,6 +143,8 @@ const BDL_ERROR_DIVERGED = Cint(10)
 const BDL_ERROR_CALLBACK = Cint(11)
 const BDL_STOPPED = Cint(12)
 const BDL_ERROR_INTERNAL = Cint(13)
+const BDL_ERROR_PEER = Cint(14)
+const BDL_ERROR_COMMUNICATION = Cint(15)
 const bdl_status_names = Dict{Cint,String}(
     0 => "BDL_OK",
     1 => "BDL_ERROR_INVALID_ARGUMENT",
@@ -131,6 +160,8 @@ const bdl_status_names = Dict{Cint,String}(
     11 => "BDL_ERROR_CALLBACK",
     12 => "BDL_STOPPED",
     13 => "BDL_ERROR_INTERNAL",
+    14 => "BDL_ERROR_PEER",
+    15 => "BDL_ERROR_COMMUNICATION",
 )
 
 """
@@ -162,9 +193,9 @@ end
 
 """
 Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
-search, Laplace's approximation, the ELBO and predictions, between their steps or parts and at most every
-20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step, or
-observed block, or trial; the others have written nothing. Since 0.1.
+search, Laplace's approximation, the ELBO, predictions and passes over data sets, between their steps or
+parts and at most every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last
+completed step, or observed block, or trial; the others have written nothing. Since 0.1.
 
 # Arguments
 - `interrupt`: NULL: nobody is asked
@@ -172,6 +203,29 @@ observed block, or trial; the others have written nothing. Since 0.1.
 """
 function bdl_set_interrupt(interrupt::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_set_interrupt, libbdl), Cvoid, (Ptr{Cvoid}, Ptr{Cvoid},), interrupt, user_data)
+end
+
+"""
+Asks that function, at most every 20 ms, as callbacks do that wait for long. Since 0.2.
+
+# Returns
+1 if the call in progress on this thread is to end: the callback should then return soon, and the
+call will end without asking again. Else 0
+"""
+function bdl_interrupted()
+    return ccall((:bdl_interrupted, libbdl), Int32, ())
+end
+
+"""
+For a callback that is about to report failure: why, in a sentence, with which the failed call's
+bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. Since
+0.2.
+
+# Arguments
+- `message`: UTF-8; NULL: none
+"""
+function bdl_set_callback_message(message::Union{AbstractString,Cstring})
+    return ccall((:bdl_set_callback_message, libbdl), Cvoid, (Cstring,), message)
 end
 
 """
@@ -386,7 +440,7 @@ numbers an example in all.
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_model_create_network(dtype::Integer, description::AbstractString, likelihood::Integer, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
+function bdl_model_create_network(dtype::Integer, description::Union{AbstractString,Cstring}, likelihood::Integer, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}})
     return ccall((:bdl_model_create_network, libbdl), Cint, (Cint, Cstring, Cint, Ptr{Ptr{bdl_model}},), dtype, description, likelihood, model)
 end
 
@@ -431,7 +485,7 @@ sizes than the published ones; whether each layer fits is checked where the mode
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_network_description(name::AbstractString, channels::Integer, rows::Integer, columns::Integer, outputs::Integer, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+function bdl_network_description(name::Union{AbstractString,Cstring}, channels::Integer, rows::Integer, columns::Integer, outputs::Integer, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_network_description, libbdl), Cint, (Cstring, Int64, Int64, Int64, Int64, Ptr{Ptr{UInt8}},), name, channels, rows, columns, outputs, text)
 end
 
@@ -625,6 +679,43 @@ The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
 """
 function bdl_model_block(model::Union{bdl_model,Ptr{bdl_model}}, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, offset::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_model_block, libbdl), Cint, (Ptr{bdl_model}, Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64},), model, index, name, offset, rows, cols)
+end
+
+"""
+Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
+others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
+a head for each task of continual learning: set a task's classes before you train on it, and before you
+predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
+
+# Arguments
+- `model`: a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+- `classes`: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
+
+# Returns
+BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
+"""
+function bdl_model_set_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_model_set_classes, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, classes)
+end
+
+"""
+Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is
+categorical, and for NULL. Since 0.2.
+"""
+function bdl_model_class_count(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_class_count, libbdl), Int64, (Ptr{bdl_model},), model)
+end
+
+"""
+Reads the classes of y. Since 0.2.
+
+# Arguments
+- `model`: a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+- `classes`: receives 1 x bdl_model_class_count(): their numbers, ascending
+"""
+function bdl_model_get_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_get_classes, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, classes)
 end
 
 """
@@ -845,7 +936,7 @@ end
 H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
 forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
 multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
-counts as 0. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -865,7 +956,7 @@ end
 
 """
 The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
-units perhaps not positive semi-definite. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -1482,7 +1573,7 @@ What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2
 - `doc`: receives a sentence
 - `source`: receives the papers
 """
-function bdl_method_describe(name::AbstractString, families::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, source::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+function bdl_method_describe(name::Union{AbstractString,Cstring}, families::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, source::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_method_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Int32}, Ptr{Int32}, Ptr{Cint}, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}},), name, families, is_stream, is_exact, prediction, doc, source)
 end
 
@@ -1496,7 +1587,7 @@ Since 0.2.
 - `model`: the model
 - `prediction`: receives the method of prediction
 """
-function bdl_method_prediction(name::AbstractString, model::Union{bdl_model,Ptr{bdl_model}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
+function bdl_method_prediction(name::Union{AbstractString,Cstring}, model::Union{bdl_model,Ptr{bdl_model}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
     return ccall((:bdl_method_prediction, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{Cint},), name, model, prediction)
 end
 
@@ -1540,7 +1631,7 @@ rank 10 for more. A method that you name gets a family that it is for. Since 0.2
   prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
   learn their noise
 """
-function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::AbstractString, family::AbstractString, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::Union{AbstractString,Cstring}, family::Union{AbstractString,Cstring}, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
 end
 
@@ -1570,7 +1661,7 @@ strings are static. Since 0.2.
 - `epochs`: receives the published number of passes over the data, for bdl_optimizer_fit()
 - `doc`: receives sentences: the source, network and data, and what differs from the publication
 """
-function bdl_preset_describe(name::AbstractString, method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, epochs::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+function bdl_preset_describe(name::Union{AbstractString,Cstring}, method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, epochs::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_preset_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), name, method, options, epochs, doc)
 end
 
@@ -1611,7 +1702,7 @@ network that has others. Since 0.1.
   the prior. It plays no part in streams
 - `optimizer`: receives the handle; free with bdl_optimizer_free()
 """
-function bdl_optimizer_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::AbstractString, data_size::Integer, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
+function bdl_optimizer_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Union{AbstractString,Cstring}, data_size::Integer, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_create, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Cstring, Int64, Ptr{Ptr{bdl_optimizer}},), model, posterior, method, data_size, optimizer)
 end
 
@@ -1645,21 +1736,21 @@ bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPP
 changed. Where the way from one valid combination to another leads through one that is not,
 bdl_optimizer_set_text() sets several options at once. Since 0.1.
 """
-function bdl_optimizer_set_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Real)
+function bdl_optimizer_set_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Real)
     return ccall((:bdl_optimizer_set_double, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cdouble,), optimizer, name, value)
 end
 
 """
 Sets an integer option or switch. Since 0.1.
 """
-function bdl_optimizer_set_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Integer)
+function bdl_optimizer_set_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Integer)
     return ccall((:bdl_optimizer_set_int, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Int64,), optimizer, name, value)
 end
 
 """
 Sets a choice. Since 0.1.
 """
-function bdl_optimizer_set_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::AbstractString)
+function bdl_optimizer_set_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{AbstractString,Cstring})
     return ccall((:bdl_optimizer_set_choice, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cstring,), optimizer, name, value)
 end
 
@@ -1668,28 +1759,28 @@ Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between b
 them. All are set or, on any error, which names the word, none; they need go together only in the end.
 Since 0.2.
 """
-function bdl_optimizer_set_text(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, text::AbstractString)
+function bdl_optimizer_set_text(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, text::Union{AbstractString,Cstring})
     return ccall((:bdl_optimizer_set_text, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring,), optimizer, text)
 end
 
 """
 Reads a real option. Since 0.1.
 """
-function bdl_optimizer_get_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+function bdl_optimizer_get_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_get_double, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Cdouble},), optimizer, name, value)
 end
 
 """
 Reads an integer option. Since 0.1.
 """
-function bdl_optimizer_get_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
+function bdl_optimizer_get_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_get_int, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Int64},), optimizer, name, value)
 end
 
 """
 Reads a choice; the string is static. Since 0.1.
 """
-function bdl_optimizer_get_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::AbstractString, value::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+function bdl_optimizer_get_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_get_choice, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Ptr{UInt8}},), optimizer, name, value)
 end
 
@@ -1988,7 +2079,7 @@ only, and method "map" nothing about precisions. Since 0.1.
 # Arguments
 - `optimizer`: an optimizer
 - `mean_shift`: receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
-  units of posterior standard deviations. Below 0.1 the mean still is its start
+  units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start
 - `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
   Below 0.1 the uncertainty still is its start
 - `message`: receives a static sentence: what is wrong and what to change, or "" if nothing
@@ -1996,6 +2087,202 @@ only, and method "map" nothing about precisions. Since 0.1.
 """
 function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, mean_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, precision_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, mean_shift, precision_shift, message)
+end
+
+"""
+Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory
+that you have mapped is fine. Values are checked when they are read. Since 0.2.
+
+# Arguments
+- `x`: n x inputs, any layout
+- `y`: n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()
+- `dataset`: receives the handle; free with bdl_dataset_free()
+"""
+function bdl_dataset_from_arrays(x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
+    return ccall((:bdl_dataset_from_arrays, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Ptr{bdl_dataset}},), x, y, dataset)
+end
+
+"""
+Writes rows of a data set: row rows[i] into row i of x and y. It is called on the thread of the call that
+wants them, with 1 to 4096 rows in any order, the same row perhaps twice, and must write the same numbers
+whenever it is asked for a row. It may say why it failed by bdl_set_callback_message().
+
+# Arguments
+- `user_data`: as given to bdl_dataset_from_callback()
+- `rows`: count numbers from 0 to n - 1
+- `count`: how many rows
+- `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
+- `y`: count x targets likewise. Either has NULL data where it is not wanted
+
+# Returns
+0; any other value fails the call in progress with BDL_ERROR_CALLBACK. So does an element that was
+left unwritten, with BDL_ERROR_NOT_FINITE
+
+The macro makes a pointer to a Julia function of that name, which must not throw.
+"""
+macro bdl_read_fn(f)
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(Ptr{Int64}), $(Int64), $(bdl_matrix_out), $(bdl_matrix_out),))))
+end
+
+"""
+Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.
+
+# Arguments
+- `rows`: n, 1 to 2^52
+- `inputs`: columns of x, at least 1
+- `targets`: columns of y; 0: inputs only, for bdl_dataset_read()
+- `read`: writes rows
+- `user_data`: handed to it
+- `destroy`: called once with user_data when the data set is freed, and not if this call fails; may be
+  NULL
+- `dataset`: receives the handle; free with bdl_dataset_free()
+"""
+function bdl_dataset_from_callback(rows::Integer, inputs::Integer, targets::Integer, read::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
+    return ccall((:bdl_dataset_from_callback, libbdl), Cint, (Int64, Int64, Int64, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{bdl_dataset}},), rows, inputs, targets, read, user_data, destroy, dataset)
+end
+
+"""
+NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
+may be larger than memory. Elements are little-endian f4, f8, i4, i8, u1 or b1, in C or Fortran order. One
+dimension is one column; of three or more, in C order, all but the first are columns (images). The files
+must keep their size until bdl_dataset_free(): one that has become shorter is noticed when rows are read
+(BDL_ERROR_FILE), but one that another process shortens during the reading ends this process (SIGBUS), as
+with any mapped file. Since 0.2.
+
+# Arguments
+- `x_path`: n x inputs
+- `y_path`: n x targets; NULL: inputs only, for bdl_dataset_read()
+- `dataset`: receives the handle; free with bdl_dataset_free()
+
+# Returns
+BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for what is no such file, BDL_ERROR_SHAPE where x and y
+have different numbers of rows
+"""
+function bdl_dataset_from_npy(x_path::Union{AbstractString,Cstring}, y_path::Union{AbstractString,Cstring}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
+    return ccall((:bdl_dataset_from_npy, libbdl), Cint, (Cstring, Cstring, Ptr{Ptr{bdl_dataset}},), x_path, y_path, dataset)
+end
+
+"""
+The same from two tensors of a safetensors file, F32, F64, I32, I64 or U8. Since 0.2.
+
+# Arguments
+- `path`: the file
+- `x_name`: name of the tensor of n x inputs
+- `y_name`: name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()
+- `dataset`: receives the handle; free with bdl_dataset_free()
+"""
+function bdl_dataset_from_safetensors(path::Union{AbstractString,Cstring}, x_name::Union{AbstractString,Cstring}, y_name::Union{AbstractString,Cstring}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
+    return ccall((:bdl_dataset_from_safetensors, libbdl), Cint, (Cstring, Cstring, Cstring, Ptr{Ptr{bdl_dataset}},), path, x_name, y_name, dataset)
+end
+
+"""
+Frees the handle. NULL is fine. Since 0.2.
+"""
+function bdl_dataset_free(handle::bdl_dataset)
+    address = Threads.atomic_xchg!(handle.address, UInt(0))
+    address == 0 || ccall((:bdl_dataset_free, libbdl), Cvoid, (Ptr{bdl_dataset},), Ptr{bdl_dataset}(address))
+    return nothing
+end
+
+"""
+Rows of the data set; 0 for NULL. Since 0.2.
+"""
+function bdl_dataset_rows(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_dataset_rows, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
+end
+
+"""
+Columns of x; 0 for NULL. Since 0.2.
+"""
+function bdl_dataset_inputs(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_dataset_inputs, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
+end
+
+"""
+Columns of y; 0 for NULL, and where there is no y. Since 0.2.
+"""
+function bdl_dataset_targets(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_dataset_targets, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
+end
+
+"""
+Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
+row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
+consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
+from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads
+each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
+
+# Arguments
+- `dataset`: a data set
+- `rows_in_block`: rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,
+  as at first
+- `window`: blocks whose rows are shuffled together, at least 1; not used without blocks
+"""
+function bdl_dataset_set_block(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows_in_block::Integer, window::Integer)
+    return ccall((:bdl_dataset_set_block, libbdl), Cint, (Ptr{bdl_dataset}, Int64, Int64,), dataset, rows_in_block, window)
+end
+
+"""
+Reads rows, as they are: for predictions and metrics part by part. Since 0.2.
+
+# Arguments
+- `dataset`: a data set
+- `rows`: count row numbers
+- `count`: how many rows, >= 1
+- `x`: count x inputs; bdl_none_out(): not wanted
+- `y`: count x targets; bdl_none_out(): not wanted
+"""
+function bdl_dataset_read(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, count::Integer, x::Union{bdl_matrix_out,MatrixView}, y::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_dataset_read, libbdl), Cint, (Ptr{bdl_dataset}, Ptr{Int64}, Int64, bdl_matrix_out, bdl_matrix_out,), dataset, rows, count, x, y)
+end
+
+"""
+As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
+real numbers are standardised too, unless the data set has none. Since 0.2.
+
+# Arguments
+- `model`: a network
+- `dataset`: of the model's inputs and, if any, targets
+"""
+function bdl_model_standardize_dataset(model::Union{bdl_model,Ptr{bdl_model}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_model_standardize_dataset, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_dataset},), model, dataset)
+end
+
+"""
+As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
+change the order. Before the first step the targets of likelihoods with a noise precision are read once,
+for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
+the data several times at the end, and the methods "exact-*" hold all of it in memory. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `dataset`: of the model's inputs and targets
+- `epochs`: as for bdl_optimizer_fit(); 0 finishes an interrupted fit
+- `progress`: may be NULL
+- `user_data`: handed to progress
+
+# Returns
+as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
+or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
+go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
+"""
+function bdl_optimizer_fit_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
+    return ccall((:bdl_optimizer_fit_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset}, Int64, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, dataset, epochs, progress, user_data)
+end
+
+"""
+As bdl_optimizer_laplace(), on a data set. Since 0.2.
+"""
+function bdl_optimizer_laplace_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_optimizer_laplace_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset},), optimizer, dataset)
+end
+
+"""
+As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same
+posterior samples. Since 0.2.
+"""
+function bdl_optimizer_elbo_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, samples::Integer, seed::Integer, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_elbo_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset}, Int64, UInt64, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, dataset, samples, seed, expected_log_likelihood, kl)
 end
 
 """
@@ -2674,14 +2961,14 @@ offering the nearest. Since 0.1.
 - `high`: largest value, likewise, > low
 - `scale`: how values are spread between them
 """
-function bdl_search_add_double(search::Union{bdl_search,Ptr{bdl_search}}, option::AbstractString, low::Real, high::Real, scale::Integer)
+function bdl_search_add_double(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, low::Real, high::Real, scale::Integer)
     return ccall((:bdl_search_add_double, libbdl), Cint, (Ptr{bdl_search}, Cstring, Cdouble, Cdouble, Cint,), search, option, low, high, scale)
 end
 
 """
 Varies an integer option, as bdl_search_add_double(); limits within -2^53 to 2^53. Since 0.1.
 """
-function bdl_search_add_int(search::Union{bdl_search,Ptr{bdl_search}}, option::AbstractString, low::Integer, high::Integer, scale::Integer)
+function bdl_search_add_int(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, low::Integer, high::Integer, scale::Integer)
     return ccall((:bdl_search_add_int, libbdl), Cint, (Ptr{bdl_search}, Cstring, Int64, Int64, Cint,), search, option, low, high, scale)
 end
 
@@ -2693,7 +2980,7 @@ Varies a choice. Since 0.1.
 - `option`: name of a choice that has no range yet
 - `words`: at least two of the option's words, separated by bars: "mc-ef | mc-ggn"
 """
-function bdl_search_add_choice(search::Union{bdl_search,Ptr{bdl_search}}, option::AbstractString, words::AbstractString)
+function bdl_search_add_choice(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, words::Union{AbstractString,Cstring})
     return ccall((:bdl_search_add_choice, libbdl), Cint, (Ptr{bdl_search}, Cstring, Cstring,), search, option, words)
 end
 
@@ -2806,8 +3093,140 @@ function bdl_search_folds(search::Union{bdl_search,Ptr{bdl_search}}, fold::Union
 end
 
 """
-Writes a checkpoint: to a temporary file beside it, flushed, then renamed, so that a failure leaves
-an older file intact. Since 0.1.
+Callback: every rank gives a message, and gets those of all ranks. All ranks call it at the same time, on
+the thread of their call in progress. It may give up after a while, and should where bdl_interrupted() says
+so.
+
+# Arguments
+- `user_data`: as given to bdl_communicator_create()
+- `send`: this rank's message
+- `send_bytes`: its length
+- `receive`: to be filled with the messages of ranks 0, 1, ..., its own one among them, one after the
+  other
+- `receive_bytes`: their lengths, one for each rank
+
+# Returns
+0; any other value is a failure, which bdl_set_callback_message() may explain: the call in progress
+ends with BDL_ERROR_COMMUNICATION
+
+The macro makes a pointer to a Julia function of that name, which must not throw.
+"""
+macro bdl_all_gather_fn(f)
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(Ptr{Cvoid}), $(Int64), $(Ptr{Cvoid}), $(Ptr{Int64}),))))
+end
+
+"""
+Callback: swaps messages with one other rank, which does the same at the same time.
+
+# Arguments
+- `user_data`: as given to bdl_communicator_create()
+- `peer`: the other rank
+- `send`: this rank's message
+- `send_bytes`: its length
+- `receive`: to be filled with the other rank's
+- `receive_bytes`: its length
+
+# Returns
+as of bdl_all_gather_fn
+
+The macro makes a pointer to a Julia function of that name, which must not throw.
+"""
+macro bdl_exchange_fn(f)
+    return esc(:(@cfunction($f, $(Int32), ($(Ptr{Cvoid}), $(Int32), $(Ptr{Cvoid}), $(Int64), $(Ptr{Cvoid}), $(Int64),))))
+end
+
+"""
+New communicator of two callbacks. It is used by one call at a time. Since 0.2.
+
+# Arguments
+- `rank`: this rank, 0 to size - 1
+- `size`: number of ranks, 1 to 32768
+- `all_gather`: see bdl_all_gather_fn
+- `exchange`: see bdl_exchange_fn
+- `user_data`: handed to both
+- `destroy`: called once with user_data when the communicator and all optimizers that have it are
+  freed; may be NULL. If this call fails, it is not called
+- `communicator`: receives the handle; free with bdl_communicator_free()
+"""
+function bdl_communicator_create(rank::Integer, size::Integer, all_gather::Ptr{Cvoid}, exchange::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid}, communicator::Union{Ref{Ptr{bdl_communicator}},DenseArray{Ptr{bdl_communicator}},Ptr{Cvoid}})
+    return ccall((:bdl_communicator_create, libbdl), Cint, (Int32, Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{bdl_communicator}},), rank, size, all_gather, exchange, user_data, destroy, communicator)
+end
+
+"""
+Frees the handle; optimizers that have the communicator keep it alive. NULL is fine. Since 0.2.
+"""
+function bdl_communicator_free(handle::bdl_communicator)
+    address = Threads.atomic_xchg!(handle.address, UInt(0))
+    address == 0 || ccall((:bdl_communicator_free, libbdl), Cvoid, (Ptr{bdl_communicator},), Ptr{bdl_communicator}(address))
+    return nothing
+end
+
+"""
+Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.
+
+# Arguments
+- `communicator`: a communicator
+- `rank`: receives this rank
+- `size`: receives the number of ranks
+"""
+function bdl_communicator_size(communicator::Union{bdl_communicator,Ptr{bdl_communicator}}, rank::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, size::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
+    return ccall((:bdl_communicator_size, libbdl), Cint, (Ptr{bdl_communicator}, Ptr{Int32}, Ptr{Int32},), communicator, rank, size)
+end
+
+"""
+What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+
+# Arguments
+- `communicator`: a communicator
+- `calls`: receives the number of calls of its callbacks
+- `sent`: receives the bytes that other ranks have got from this one, once for each of them
+- `received`: receives the bytes that this rank has got from others
+- `seconds`: receives the time spent in its callbacks, waiting for other ranks included
+"""
+function bdl_communicator_statistics(communicator::Union{bdl_communicator,Ptr{bdl_communicator}}, calls::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, sent::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, received::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, seconds::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_communicator_statistics, libbdl), Cint, (Ptr{bdl_communicator}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Cdouble},), communicator, calls, sent, received, seconds)
+end
+
+"""
+For libraries on top of this one, such as libbdl_mpi: a function of theirs has failed. Since 0.2.
+
+# Arguments
+- `status`: an error, which is returned
+- `function`: its name; bdl_last_error() will be "function: message"
+- `message`: what was wrong
+"""
+function bdl_report_error(status::Integer, function::Union{AbstractString,Cstring}, message::Union{AbstractString,Cstring})
+    return ccall((:bdl_report_error, libbdl), Cint, (Cint, Cstring, Cstring,), status, function, message)
+end
+
+"""
+From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the
+same arguments, on optimizers that are the same in everything but options "threads" (and for
+bdl_optimizer_fit() progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and
+y: shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
+difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
+others have BDL_ERROR_PEER with its number and message; where training ran away (BDL_ERROR_DIVERGED) or one
+rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same belief, and any of
+them may predict or save it. Since 0.2.
+
+More than one rank works for methods whose steps need no more of a minibatch than sums over its examples:
+"map", "sgd", "mc-dropout", "bbb", "vogn", "ogn" and "ivon", or options to the same effect. Other methods are
+refused here, with the reason: BDL_ERROR_UNSUPPORTED.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `communicator`: NULL: alone again
+"""
+function bdl_optimizer_set_communicator(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, communicator::Union{bdl_communicator,Ptr{bdl_communicator}})
+    return ccall((:bdl_optimizer_set_communicator, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_communicator},), optimizer, communicator)
+end
+
+"""
+Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so
+that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
+were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
+file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
+Since 0.1.
 
 # Arguments
 - `path`: file to write; a symbolic link is replaced, not followed
@@ -2821,13 +3240,14 @@ BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that 
 BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
 BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_save(path::AbstractString, model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
+function bdl_save(path::Union{AbstractString,Cstring}, model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_save, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{bdl_posterior}, Ptr{bdl_optimizer},), path, model, posterior, optimizer)
 end
 
 """
-Reads a checkpoint; the file is not trusted. Training that goes on from it gives the same bits as
-training that had never stopped. Since 0.1.
+Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
+larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
+same bits as training that had never stopped. Since 0.1.
 
 # Arguments
 - `path`: file to read
@@ -2842,12 +3262,13 @@ training that had never stopped. Since 0.1.
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_load(path::AbstractString, user_model::Union{bdl_model,Ptr{bdl_model}}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
+function bdl_load(path::Union{AbstractString,Cstring}, user_model::Union{bdl_model,Ptr{bdl_model}}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
     return ccall((:bdl_load, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{Ptr{bdl_model}}, Ptr{Ptr{bdl_posterior}}, Ptr{Ptr{bdl_optimizer}},), path, user_model, model, posterior, optimizer)
 end
 
 """
-Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 0.1.
+Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+Since 0.1.
 
 # Arguments
 - `path`: file to read
@@ -2859,7 +3280,7 @@ Which parts a checkpoint holds, each 1 or 0. Any out-pointer may be NULL. Since 
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
 """
-function bdl_checkpoint_parts(path::AbstractString, model::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, user_model::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, posterior::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, optimizer::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
+function bdl_checkpoint_parts(path::Union{AbstractString,Cstring}, model::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, user_model::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, posterior::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, optimizer::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
     return ccall((:bdl_checkpoint_parts, libbdl), Cint, (Cstring, Ptr{Int32}, Ptr{Int32}, Ptr{Int32}, Ptr{Int32},), path, model, user_model, posterior, optimizer)
 end
 
@@ -2892,6 +3313,15 @@ The string is static. Since 0.1.
 """
 function bdl_version()
     return text(ccall((:bdl_version, libbdl), Ptr{UInt8}, ()))
+end
+
+"""
+Whether a program compiled with the headers of this version may use the library: BDL_OK, or
+BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+"""
+function bdl_check_version(major::Integer, minor::Integer, patch::Integer)
+    return ccall((:bdl_check_version, libbdl), Cint, (Int32, Int32, Int32,), major, minor, patch)
 end
 
 """

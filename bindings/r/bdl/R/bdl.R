@@ -105,6 +105,21 @@ bdl_model_block <- function(model, index)
   .Call('R_swig_bdl_model_block', model, index, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_set_classes <- function(model, classes)
+{
+  .Call('R_swig_bdl_model_set_classes', model, classes, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_class_count <- function(model)
+{
+  .Call('R_swig_bdl_model_class_count', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_get_classes <- function(model, classes)
+{
+  .Call('R_swig_bdl_model_get_classes', model, classes, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_set_noise_precision <- function(model, precision)
 {
   .Call('R_swig_bdl_model_set_noise_precision', model, precision, FALSE, PACKAGE='bdl')
@@ -600,6 +615,71 @@ bdl_optimizer_diagnose <- function(optimizer)
   .Call('R_swig_bdl_optimizer_diagnose', optimizer, FALSE, PACKAGE='bdl')
 }
 
+bdl_dataset_from_arrays <- function(x, y)
+{
+  .Call('R_swig_bdl_dataset_from_arrays', x, y, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_from_callback <- function(rows, inputs, targets, read)
+{
+  .Call('R_swig_bdl_dataset_from_callback', rows, inputs, targets, read, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_from_npy <- function(x_path, y_path)
+{
+  .Call('R_swig_bdl_dataset_from_npy', x_path, y_path, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_from_safetensors <- function(path, x_name, y_name)
+{
+  .Call('R_swig_bdl_dataset_from_safetensors', path, x_name, y_name, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_rows <- function(dataset)
+{
+  .Call('R_swig_bdl_dataset_rows', dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_inputs <- function(dataset)
+{
+  .Call('R_swig_bdl_dataset_inputs', dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_targets <- function(dataset)
+{
+  .Call('R_swig_bdl_dataset_targets', dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_set_block <- function(dataset, rows_in_block, window)
+{
+  .Call('R_swig_bdl_dataset_set_block', dataset, rows_in_block, window, FALSE, PACKAGE='bdl')
+}
+
+bdl_dataset_read <- function(dataset, rows, x, y)
+{
+  .Call('R_swig_bdl_dataset_read', dataset, rows, x, y, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_standardize_dataset <- function(model, dataset)
+{
+  .Call('R_swig_bdl_model_standardize_dataset', model, dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_fit_dataset <- function(optimizer, dataset, epochs, progress)
+{
+  .Call('R_swig_bdl_optimizer_fit_dataset', optimizer, dataset, epochs, progress, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_laplace_dataset <- function(optimizer, dataset)
+{
+  .Call('R_swig_bdl_optimizer_laplace_dataset', optimizer, dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_elbo_dataset <- function(optimizer, dataset, samples, seed, kl)
+{
+  .Call('R_swig_bdl_optimizer_elbo_dataset', optimizer, dataset, samples, seed, kl, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_observe <- function(optimizer, x, y, log_density)
 {
   .Call('R_swig_bdl_optimizer_observe', optimizer, x, y, log_density, FALSE, PACKAGE='bdl')
@@ -673,6 +753,11 @@ bdl_predict_output_distribution <- function(model, posterior, x, mean, covarianc
 bdl_predictor_create <- function(model, posterior, method, samples, seed)
 {
   .Call('R_swig_bdl_predictor_create', model, posterior, method, samples, seed, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_create_ensemble <- function(models, method, samples, seed)
+{
+  .Call('R_swig_bdl_predictor_create_ensemble', models, method, samples, seed, FALSE, PACKAGE='bdl')
 }
 
 bdl_predictor_moments <- function(predictor, x, mean, epistemic_variance, noise_variance)
@@ -893,6 +978,11 @@ bdl_load_bytes <- function(bytes, user_model, model, posterior, optimizer)
 bdl_version <- function()
 {
   .Call('R_swig_bdl_version', PACKAGE='bdl')
+}
+
+bdl_check_version <- function(major, minor, patch)
+{
+  .Call('R_swig_bdl_check_version', major, minor, patch, FALSE, PACKAGE='bdl')
 }
 
 bdl_build_info <- function()

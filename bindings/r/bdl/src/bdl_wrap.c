@@ -1167,42 +1167,45 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_bdl_activation swig_types[0]
-#define SWIGTYPE_p_bdl_draw_kind swig_types[1]
-#define SWIGTYPE_p_bdl_dtype swig_types[2]
-#define SWIGTYPE_p_bdl_family swig_types[3]
-#define SWIGTYPE_p_bdl_initialization swig_types[4]
-#define SWIGTYPE_p_bdl_likelihood swig_types[5]
-#define SWIGTYPE_p_bdl_matrix swig_types[6]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[7]
-#define SWIGTYPE_p_bdl_model swig_types[8]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[9]
-#define SWIGTYPE_p_bdl_ood_report swig_types[10]
-#define SWIGTYPE_p_bdl_optimizer swig_types[11]
-#define SWIGTYPE_p_bdl_option_type swig_types[12]
-#define SWIGTYPE_p_bdl_posterior swig_types[13]
-#define SWIGTYPE_p_bdl_predict_method swig_types[14]
-#define SWIGTYPE_p_bdl_predictor swig_types[15]
-#define SWIGTYPE_p_bdl_scale swig_types[16]
-#define SWIGTYPE_p_bdl_score swig_types[17]
-#define SWIGTYPE_p_bdl_search swig_types[18]
-#define SWIGTYPE_p_bdl_status swig_types[19]
-#define SWIGTYPE_p_char swig_types[20]
-#define SWIGTYPE_p_f_p_void__void swig_types[21]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[22]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[23]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[24]
-#define SWIGTYPE_p_int32_t swig_types[25]
-#define SWIGTYPE_p_int64_t swig_types[26]
-#define SWIGTYPE_p_p_bdl_model swig_types[27]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[28]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[29]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[30]
-#define SWIGTYPE_p_p_bdl_search swig_types[31]
-#define SWIGTYPE_p_p_char swig_types[32]
-#define SWIGTYPE_p_uint64_t swig_types[33]
-#define SWIGTYPE_p_void swig_types[34]
-static swig_type_info *swig_types[36];
-static swig_module_info swig_module = {swig_types, 35, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_dataset swig_types[1]
+#define SWIGTYPE_p_bdl_draw_kind swig_types[2]
+#define SWIGTYPE_p_bdl_dtype swig_types[3]
+#define SWIGTYPE_p_bdl_family swig_types[4]
+#define SWIGTYPE_p_bdl_initialization swig_types[5]
+#define SWIGTYPE_p_bdl_likelihood swig_types[6]
+#define SWIGTYPE_p_bdl_matrix swig_types[7]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[8]
+#define SWIGTYPE_p_bdl_model swig_types[9]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[10]
+#define SWIGTYPE_p_bdl_ood_report swig_types[11]
+#define SWIGTYPE_p_bdl_optimizer swig_types[12]
+#define SWIGTYPE_p_bdl_option_type swig_types[13]
+#define SWIGTYPE_p_bdl_posterior swig_types[14]
+#define SWIGTYPE_p_bdl_predict_method swig_types[15]
+#define SWIGTYPE_p_bdl_predictor swig_types[16]
+#define SWIGTYPE_p_bdl_scale swig_types[17]
+#define SWIGTYPE_p_bdl_score swig_types[18]
+#define SWIGTYPE_p_bdl_search swig_types[19]
+#define SWIGTYPE_p_bdl_status swig_types[20]
+#define SWIGTYPE_p_char swig_types[21]
+#define SWIGTYPE_p_f_p_void__void swig_types[22]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[23]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[24]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[25]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[26]
+#define SWIGTYPE_p_int32_t swig_types[27]
+#define SWIGTYPE_p_int64_t swig_types[28]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[29]
+#define SWIGTYPE_p_p_bdl_model swig_types[30]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[31]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[32]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[33]
+#define SWIGTYPE_p_p_bdl_search swig_types[34]
+#define SWIGTYPE_p_p_char swig_types[35]
+#define SWIGTYPE_p_uint64_t swig_types[36]
+#define SWIGTYPE_p_void swig_types[37]
+static swig_type_info *swig_types[39];
+static swig_module_info swig_module = {swig_types, 38, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2428,6 +2431,146 @@ R_swig_bdl_model_block ( SEXP model, SEXP index, SEXP s_swig_copy)
   }
   {
     r_ans = bdlr_output(r_ans, 4, "cols", Rf_ScalarReal(*arg6));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_classes ( SEXP model, SEXP classes, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_classes", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_classes", "_request_stop"), "bdl_model_set_classes", "model");
+  }
+  {
+    arg2 = bdlr_matrix(classes, 1, "bdl_model_set_classes", "classes");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_classes(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_class_count ( SEXP model, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_class_count", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_class_count", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_class_count((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_classes ( SEXP model, SEXP classes, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  SEXP given1 ;
+  SEXP array2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_classes", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_classes", "model");
+  }
+  {
+    arg2 = bdlr_matrix_out(classes, &array2, "bdl_model_get_classes", "classes");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_classes((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "classes", array2);
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -7918,6 +8061,759 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_dataset_from_arrays ( SEXP x, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix arg2 ;
+  bdl_dataset **arg3 = (bdl_dataset **) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  bdl_dataset *address3 ;
+  SEXP handle3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address3 = NULL;
+    PROTECT(handle3 = bdlr_new_handle(BDLR_DATASET));
+    ++r_nprotect;
+    arg3 = &address3;
+  }
+  {
+    given1 = x;
+    arg1 = bdlr_matrix(x, 0, "bdl_dataset_from_arrays", "x");
+  }
+  {
+    given2 = y;
+    arg2 = bdlr_matrix(y, 0, "bdl_dataset_from_arrays", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_from_arrays(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle3, address3);
+    r_ans = bdlr_output(r_ans, 1, "dataset", handle3);
+  }
+  {
+    bdlr_keep_array(r_ans, 0, given1);
+  }
+  {
+    bdlr_keep_array(r_ans, 1, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_keep_array(r_ans, 0, given1);
+  }
+  {
+    bdlr_keep_array(r_ans, 1, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_from_callback ( SEXP rows, SEXP inputs, SEXP targets, SEXP read, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int64_t arg1 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  bdl_read_fn arg4 = (bdl_read_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  void (*arg6)(void *) = (void (*)(void *)) 0 ;
+  bdl_dataset **arg7 = (bdl_dataset **) 0 ;
+  bdl_dataset *address7 ;
+  SEXP handle7 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address7 = NULL;
+    PROTECT(handle7 = bdlr_new_handle(BDLR_DATASET));
+    ++r_nprotect;
+    arg7 = &address7;
+  }
+  {
+    arg1 = (int64_t)bdlr_int64(rows, "bdl_dataset_from_callback", "rows");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(inputs, "bdl_dataset_from_callback", "inputs");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(targets, "bdl_dataset_from_callback", "targets");
+  }
+  {
+    if (read == R_NilValue) bdlr_refuse("bdl_dataset_from_callback", "read", "a function", read);
+    arg5 = bdlr_function(read, "bdl_dataset_from_callback", "read");
+    arg4 = bdlr_on_read;
+    arg6 = NULL;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_from_callback(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle7, address7);
+    r_ans = bdlr_output(r_ans, 1, "dataset", handle7);
+  }
+  {
+    bdlr_keep_functions(r_ans, (SEXP)arg5);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_keep_functions(r_ans, (SEXP)arg5);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_from_npy ( SEXP x_path, SEXP y_path, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  char *arg2 = (char *) 0 ;
+  bdl_dataset **arg3 = (bdl_dataset **) 0 ;
+  bdl_dataset *address3 ;
+  SEXP handle3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address3 = NULL;
+    PROTECT(handle3 = bdlr_new_handle(BDLR_DATASET));
+    ++r_nprotect;
+    arg3 = &address3;
+  }
+  {
+    arg1 = (char *)bdlr_string(x_path, "bdl_dataset_from_npy", "x_path");
+  }
+  {
+    arg2 = (char *)(y_path == R_NilValue ? NULL : bdlr_string(y_path, "bdl_dataset_from_npy", "y_path"));
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_from_npy((char const *)arg1,(char const *)arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle3, address3);
+    r_ans = bdlr_output(r_ans, 1, "dataset", handle3);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_from_safetensors ( SEXP path, SEXP x_name, SEXP y_name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  char *arg2 = (char *) 0 ;
+  char *arg3 = (char *) 0 ;
+  bdl_dataset **arg4 = (bdl_dataset **) 0 ;
+  bdl_dataset *address4 ;
+  SEXP handle4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address4 = NULL;
+    PROTECT(handle4 = bdlr_new_handle(BDLR_DATASET));
+    ++r_nprotect;
+    arg4 = &address4;
+  }
+  {
+    arg1 = (char *)bdlr_string(path, "bdl_dataset_from_safetensors", "path");
+  }
+  {
+    arg2 = (char *)bdlr_string(x_name, "bdl_dataset_from_safetensors", "x_name");
+  }
+  {
+    arg3 = (char *)(y_name == R_NilValue ? NULL : bdlr_string(y_name, "bdl_dataset_from_safetensors", "y_name"));
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_from_safetensors((char const *)arg1,(char const *)arg2,(char const *)arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle4, address4);
+    r_ans = bdlr_output(r_ans, 1, "dataset", handle4);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_rows ( SEXP dataset, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_rows", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, 0, "bdl_dataset_rows", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_dataset_rows((struct bdl_dataset const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_inputs ( SEXP dataset, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_inputs", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, 0, "bdl_dataset_inputs", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_dataset_inputs((struct bdl_dataset const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_targets ( SEXP dataset, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_targets", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, 0, "bdl_dataset_targets", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_dataset_targets((struct bdl_dataset const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_set_block ( SEXP dataset, SEXP rows_in_block, SEXP window, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  int64_t arg2 ;
+  int64_t arg3 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_set_block", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_dataset_set_block", "_request_stop"), "bdl_dataset_set_block", "dataset");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(rows_in_block, "bdl_dataset_set_block", "rows_in_block");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(window, "bdl_dataset_set_block", "window");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_set_block(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_dataset_read ( SEXP dataset, SEXP rows, SEXP x, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int64_t arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  int64_t count2 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_read", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_dataset_read", "_request_stop"), "bdl_dataset_read", "dataset");
+  }
+  {
+    arg2 = (int64_t *)bdlr_integers(rows, &count2, "bdl_dataset_read", "rows");
+    arg3 = (int64_t)count2;
+  }
+  {
+    arg4 = bdlr_matrix_out(x, &array4, "bdl_dataset_read", "x");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(y, &array5, "bdl_dataset_read", "y");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_read(arg1,(int64_t const *)arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+
+  {
+    r_ans = bdlr_output(r_ans, 2, "x", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "y", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_standardize_dataset ( SEXP model, SEXP dataset, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_standardize_dataset", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_standardize_dataset", "_request_stop"), "bdl_model_standardize_dataset", "model");
+  }
+  {
+    given2 = dataset;
+    arg2 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_model_standardize_dataset", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_model_standardize_dataset", "_request_stop"), "bdl_model_standardize_dataset", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_standardize_dataset(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_fit_dataset ( SEXP optimizer, SEXP dataset, SEXP epochs, SEXP progress, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  int64_t arg3 ;
+  bdl_progress_fn arg4 = (bdl_progress_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_fit_dataset", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_fit_dataset", "_request_stop"), "bdl_optimizer_fit_dataset", "optimizer");
+  }
+  {
+    given2 = dataset;
+    arg2 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_fit_dataset", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_optimizer_fit_dataset", "_request_stop"), "bdl_optimizer_fit_dataset", "dataset");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(epochs, "bdl_optimizer_fit_dataset", "epochs");
+  }
+  {
+    PROTECT(arg5 = Rf_cons(bdlr_function(progress, "bdl_optimizer_fit_dataset", "progress"), optimizer));
+    ++r_nprotect;
+    arg4 = progress == R_NilValue ? NULL : bdlr_on_progress;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_fit_dataset(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    if (result != BDL_STOPPED) bdlr_check(result);
+    r_ans = Rf_ScalarLogical(result == BDL_STOPPED);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_laplace_dataset ( SEXP optimizer, SEXP dataset, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_laplace_dataset", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_laplace_dataset", "_request_stop"), "bdl_optimizer_laplace_dataset", "optimizer");
+  }
+  {
+    given2 = dataset;
+    arg2 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_laplace_dataset", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_optimizer_laplace_dataset", "_request_stop"), "bdl_optimizer_laplace_dataset", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_laplace_dataset(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_elbo_dataset ( SEXP optimizer, SEXP dataset, SEXP samples, SEXP seed, SEXP kl, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  int64_t arg3 ;
+  uint64_t arg4 ;
+  double *arg5 = (double *) 0 ;
+  double *arg6 = (double *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  double output5 ;
+  double output6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg5 = &output5;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_elbo_dataset", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_elbo_dataset", "optimizer");
+  }
+  {
+    given2 = dataset;
+    arg2 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_elbo_dataset", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_optimizer_elbo_dataset", "_request_stop"), "bdl_optimizer_elbo_dataset", "dataset");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(samples, "bdl_optimizer_elbo_dataset", "samples");
+  }
+  {
+    arg4 = (uint64_t)bdlr_uint64(seed, "bdl_optimizer_elbo_dataset", "seed");
+  }
+  {
+    arg6 = bdlr_logical(kl, "bdl_optimizer_elbo_dataset", "kl") ? &output6 : NULL;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_elbo_dataset((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "expected_log_likelihood", Rf_ScalarReal(*arg5));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "kl", arg6 ? Rf_ScalarReal(*arg6) : R_NilValue);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_observe ( SEXP optimizer, SEXP x, SEXP y, SEXP log_density, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -9049,6 +9945,79 @@ R_swig_bdl_predictor_create ( SEXP model, SEXP posterior, SEXP method, SEXP samp
   }
   {
     bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_create_ensemble ( SEXP models, SEXP method, SEXP samples, SEXP seed, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model **arg1 = (bdl_model **) 0 ;
+  bdl_posterior **arg2 = (bdl_posterior **) 0 ;
+  int64_t arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_predictor **arg7 = (bdl_predictor **) 0 ;
+  SEXP given1 ;
+  bdl_predictor *address7 ;
+  SEXP handle7 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address7 = NULL;
+    PROTECT(handle7 = bdlr_new_handle(BDLR_PREDICTOR));
+    ++r_nprotect;
+    arg7 = &address7;
+  }
+  {
+    given1 = models;
+    arg1 = (bdl_model **)bdlr_members(models, (const bdl_posterior ***)&arg2, &arg3, "bdl_predictor_create_ensemble", "members");
+  }
+  {
+    arg4 = (bdl_predict_method)bdlr_int32(method, "bdl_predictor_create_ensemble", "method");
+  }
+  {
+    arg5 = (int64_t)bdlr_int64(samples, "bdl_predictor_create_ensemble", "samples");
+  }
+  {
+    arg6 = (uint64_t)bdlr_uint64(seed, "bdl_predictor_create_ensemble", "seed");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_create_ensemble((struct bdl_model const *const *)arg1,(struct bdl_posterior const *const *)arg2,arg3,arg4,arg5,arg6,arg7);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+
+  {
+    R_SetExternalPtrAddr(handle7, address7);
+    r_ans = bdlr_output(r_ans, 2, "predictor", handle7);
+  }
+  {
+    bdlr_inherit_members(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit_members(r_ans, given1);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -11634,6 +12603,45 @@ R_swig_bdl_version ( )
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_check_version ( SEXP major, SEXP minor, SEXP patch, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int32_t arg1 ;
+  int32_t arg2 ;
+  int32_t arg3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    arg1 = (int32_t)bdlr_int32(major, "bdl_check_version", "major");
+  }
+  {
+    arg2 = (int32_t)bdlr_int32(minor, "bdl_check_version", "minor");
+  }
+  {
+    arg3 = (int32_t)bdlr_int32(patch, "bdl_check_version", "patch");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_check_version(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_build_info ( )
 {
   char *result = 0 ;
@@ -11667,6 +12675,7 @@ R_swig_bdl_build_info ( )
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_bdl_activation = {"_p_bdl_activation", "bdl_activation *|enum bdl_activation *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_dataset = {"_p_bdl_dataset", "bdl_dataset *|struct bdl_dataset *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_draw_kind = {"_p_bdl_draw_kind", "bdl_draw_kind *|enum bdl_draw_kind *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum bdl_dtype *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_family = {"_p_bdl_family", "bdl_family *|enum bdl_family *", 0, 0, (void*)0, 0};
@@ -11689,10 +12698,12 @@ static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enu
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t", "bdl_read_fn|int32_t (*)(void *,int64_t const *,int64_t,struct bdl_matrix_out,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_dataset = {"_p_p_bdl_dataset", "bdl_dataset **|struct bdl_dataset **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_posterior = {"_p_p_bdl_posterior", "bdl_posterior **|struct bdl_posterior **", 0, 0, (void*)0, 0};
@@ -11704,6 +12715,7 @@ static swig_type_info _swigt__p_void = {"_p_void", "void *", 0, 0, (void*)0, 0};
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_activation,
+  &_swigt__p_bdl_dataset,
   &_swigt__p_bdl_draw_kind,
   &_swigt__p_bdl_dtype,
   &_swigt__p_bdl_family,
@@ -11726,10 +12738,12 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_char,
   &_swigt__p_f_p_void__void,
   &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  &_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
+  &_swigt__p_p_bdl_dataset,
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
   &_swigt__p_p_bdl_posterior,
@@ -11741,6 +12755,7 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_bdl_activation[] = {  {&_swigt__p_bdl_activation, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_dataset[] = {  {&_swigt__p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_draw_kind[] = {  {&_swigt__p_bdl_draw_kind, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dtype[] = {  {&_swigt__p_bdl_dtype, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_family[] = {  {&_swigt__p_bdl_family, 0, 0, 0},{0, 0, 0, 0}};
@@ -11763,10 +12778,12 @@ static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_dataset[] = {  {&_swigt__p_p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_posterior[] = {  {&_swigt__p_p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
@@ -11778,6 +12795,7 @@ static swig_cast_info _swigc__p_void[] = {  {&_swigt__p_void, 0, 0, 0},{0, 0, 0,
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_activation,
+  _swigc__p_bdl_dataset,
   _swigc__p_bdl_draw_kind,
   _swigc__p_bdl_dtype,
   _swigc__p_bdl_family,
@@ -11800,10 +12818,12 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_char,
   _swigc__p_f_p_void__void,
   _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
+  _swigc__p_p_bdl_dataset,
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
   _swigc__p_p_bdl_posterior,
@@ -12055,14 +13075,18 @@ SWIG_PropagateClientData(void) {
 
 SWIGEXPORT void SWIG_init(void) {
 
+
+  if (BDL_CHECK_VERSION() != BDL_OK) Rf_error("%s", bdl_last_error());
+
 }
 #include <R_ext/Rdynload.h>
 
 SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_draws", (DL_FUNC) &R_swig_bdl_optimizer_set_draws, 3},
    {"R_swig_bdl_predictor_log_density", (DL_FUNC) &R_swig_bdl_predictor_log_density, 5},
-   {"R_swig_bdl_metric_auroc", (DL_FUNC) &R_swig_bdl_metric_auroc, 3},
    {"R_swig_bdl_posterior_create_low_rank", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank, 4},
+   {"R_swig_bdl_metric_auroc", (DL_FUNC) &R_swig_bdl_metric_auroc, 3},
+   {"R_swig_bdl_dataset_from_arrays", (DL_FUNC) &R_swig_bdl_dataset_from_arrays, 3},
    {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
    {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
    {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
@@ -12080,9 +13104,11 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
    {"R_swig_bdl_posterior_set_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_set_diagonal_moment, 4},
    {"R_swig_bdl_posterior_as_diagonal", (DL_FUNC) &R_swig_bdl_posterior_as_diagonal, 2},
+   {"R_swig_bdl_model_get_classes", (DL_FUNC) &R_swig_bdl_model_get_classes, 3},
    {"R_swig_bdl_posterior_kl_prior", (DL_FUNC) &R_swig_bdl_posterior_kl_prior, 3},
    {"R_swig_bdl_build_info", (DL_FUNC) &R_swig_bdl_build_info, 0},
    {"R_swig_bdl_posterior_create_blockwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_blockwise_full, 3},
+   {"R_swig_bdl_dataset_from_callback", (DL_FUNC) &R_swig_bdl_dataset_from_callback, 5},
    {"R_swig_bdl_metric_brier", (DL_FUNC) &R_swig_bdl_metric_brier, 3},
    {"R_swig_bdl_method_name", (DL_FUNC) &R_swig_bdl_method_name, 1},
    {"R_swig_bdl_posterior_tensor_describe", (DL_FUNC) &R_swig_bdl_posterior_tensor_describe, 3},
@@ -12096,6 +13122,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
    {"R_swig_bdl_metric_ood", (DL_FUNC) &R_swig_bdl_metric_ood, 4},
+   {"R_swig_bdl_model_set_classes", (DL_FUNC) &R_swig_bdl_model_set_classes, 3},
+   {"R_swig_bdl_model_class_count", (DL_FUNC) &R_swig_bdl_model_class_count, 2},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
    {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
@@ -12113,19 +13141,23 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
+   {"R_swig_bdl_dataset_inputs", (DL_FUNC) &R_swig_bdl_dataset_inputs, 2},
+   {"R_swig_bdl_optimizer_elbo_dataset", (DL_FUNC) &R_swig_bdl_optimizer_elbo_dataset, 6},
+   {"R_swig_bdl_model_standardize_dataset", (DL_FUNC) &R_swig_bdl_model_standardize_dataset, 3},
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
-   {"R_swig_bdl_metric_roc_curve", (DL_FUNC) &R_swig_bdl_metric_roc_curve, 4},
    {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
+   {"R_swig_bdl_metric_roc_curve", (DL_FUNC) &R_swig_bdl_metric_roc_curve, 4},
    {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
-   {"R_swig_bdl_metric_aupr", (DL_FUNC) &R_swig_bdl_metric_aupr, 3},
    {"R_swig_bdl_posterior_is_blank", (DL_FUNC) &R_swig_bdl_posterior_is_blank, 2},
    {"R_swig_bdl_model_parameters", (DL_FUNC) &R_swig_bdl_model_parameters, 2},
+   {"R_swig_bdl_metric_aupr", (DL_FUNC) &R_swig_bdl_metric_aupr, 3},
    {"R_swig_bdl_search_best", (DL_FUNC) &R_swig_bdl_search_best, 2},
    {"R_swig_bdl_posterior_create_layerwise_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_low_rank_moment, 3},
    {"R_swig_bdl_model_block", (DL_FUNC) &R_swig_bdl_model_block, 3},
    {"R_swig_bdl_metric_fpr", (DL_FUNC) &R_swig_bdl_metric_fpr, 4},
    {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
+   {"R_swig_bdl_dataset_set_block", (DL_FUNC) &R_swig_bdl_dataset_set_block, 4},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
    {"R_swig_bdl_preset_describe", (DL_FUNC) &R_swig_bdl_preset_describe, 2},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
@@ -12137,6 +13169,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
    {"R_swig_bdl_optimizer_noise", (DL_FUNC) &R_swig_bdl_optimizer_noise, 2},
    {"R_swig_bdl_posterior_set_full_moment", (DL_FUNC) &R_swig_bdl_posterior_set_full_moment, 4},
+   {"R_swig_bdl_dataset_from_npy", (DL_FUNC) &R_swig_bdl_dataset_from_npy, 3},
    {"R_swig_bdl_model_hessian", (DL_FUNC) &R_swig_bdl_model_hessian, 6},
    {"R_swig_bdl_model_create_network", (DL_FUNC) &R_swig_bdl_model_create_network, 4},
    {"R_swig_bdl_metric_rmse", (DL_FUNC) &R_swig_bdl_metric_rmse, 3},
@@ -12179,7 +13212,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
+   {"R_swig_bdl_optimizer_fit_dataset", (DL_FUNC) &R_swig_bdl_optimizer_fit_dataset, 5},
    {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
+   {"R_swig_bdl_dataset_read", (DL_FUNC) &R_swig_bdl_dataset_read, 5},
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
@@ -12195,16 +13230,20 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
+   {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
+   {"R_swig_bdl_check_version", (DL_FUNC) &R_swig_bdl_check_version, 4},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_metric_calibration_curve", (DL_FUNC) &R_swig_bdl_metric_calibration_curve, 4},
+   {"R_swig_bdl_dataset_targets", (DL_FUNC) &R_swig_bdl_dataset_targets, 2},
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
    {"R_swig_bdl_temperature_apply", (DL_FUNC) &R_swig_bdl_temperature_apply, 4},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
+   {"R_swig_bdl_optimizer_laplace_dataset", (DL_FUNC) &R_swig_bdl_optimizer_laplace_dataset, 3},
    {"R_swig_bdl_model_block_count", (DL_FUNC) &R_swig_bdl_model_block_count, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
    {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
@@ -12212,8 +13251,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
    {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
-   {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
+   {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
@@ -12222,15 +13261,16 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_dimension", (DL_FUNC) &R_swig_bdl_posterior_dimension, 2},
    {"R_swig_bdl_optimizer_diagnose", (DL_FUNC) &R_swig_bdl_optimizer_diagnose, 2},
    {"R_swig_bdl_posterior_marginal_variance", (DL_FUNC) &R_swig_bdl_posterior_marginal_variance, 3},
-   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
    {"R_swig_bdl_optimizer_set_double", (DL_FUNC) &R_swig_bdl_optimizer_set_double, 4},
+   {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
    {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
+   {"R_swig_bdl_predictor_create_ensemble", (DL_FUNC) &R_swig_bdl_predictor_create_ensemble, 5},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
    {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
-   {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
+   {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
    {"R_swig_bdl_model_initialize", (DL_FUNC) &R_swig_bdl_model_initialize, 5},
    {"R_swig_bdl_optimizer_guarded_steps", (DL_FUNC) &R_swig_bdl_optimizer_guarded_steps, 2},
@@ -12239,6 +13279,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
    {"R_swig_bdl_metric_auroc_correct", (DL_FUNC) &R_swig_bdl_metric_auroc_correct, 4},
    {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
+   {"R_swig_bdl_dataset_rows", (DL_FUNC) &R_swig_bdl_dataset_rows, 2},
    {NULL, NULL, 0}
 };
 
