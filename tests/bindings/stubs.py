@@ -40,6 +40,8 @@ def parameter(text):
 
 def functions_of_headers():
     for header in sorted((root / "include/bdl").glob("*.h")):
+        if header.name == "mpi.h":  # of libbdl_mpi, which Python opens by itself
+            continue
         text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
         for result, name, arguments in re.findall(r"BDL_API ([^;()]*?)(bdl_\w+)\(((?:[^()]|\([^()]*\))*)\);", text):
             arguments = " ".join(arguments.split())
@@ -47,7 +49,7 @@ def functions_of_headers():
             yield Function(name, normal(result), [parameter(part) for part in parts])
 
 
-handles = ("model", "posterior", "optimizer", "predictor", "search", "dataset")
+handles = ("model", "posterior", "optimizer", "predictor", "search", "dataset", "communicator")
 outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_ood_report*"}
 outputs |= {f"bdl_{handle}**" for handle in handles}
 # What bdl.i asks for: whether these outputs are wanted.
@@ -55,11 +57,15 @@ wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model post
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl", "bdl_optimizer_elbo_dataset": "kl"}
 # Lists of models, posteriors and their count are one list of pairs.
 lists = {"bdl_predictor_create_ensemble": "models method samples seed"}
+# A communicator's callbacks are one object.
+lists |= {"bdl_communicator_create": "rank size all_gather"}
+# R has no communicators.
+python_only = {f"bdl_communicator_{what}" for what in ("create", "size", "statistics")} | {"bdl_optimizer_set_communicator"}
 # Arguments that belong to the one before them.
 companions = {"size_count", "row_count", "col_count", "count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
 # What hosts do themselves.
-hidden = {"bdl_set_interrupt"} | {f"bdl_{handle}_free" for handle in handles}
+hidden = {"bdl_set_interrupt", "bdl_interrupted", "bdl_set_callback_message", "bdl_report_error"} | {f"bdl_{handle}_free" for handle in handles}
 
 
 def host_arguments(function):
@@ -110,7 +116,7 @@ def julia_type(c_type):
         return "Ptr{Cvoid}"
     if c_type in ("bdl_matrix*", "bdl_model_callbacks*", "bdl_ood_report*"):
         return "Ptr{%s}" % c_type[:-1]
-    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search|dataset))(\**)", c_type)
+    handle = re.fullmatch(r"(bdl_(?:model|posterior|optimizer|predictor|search|dataset|communicator))(\**)", c_type)
     if handle:
         return "Ptr{" * len(handle[2]) + handle[1] + "}" * len(handle[2])
     return "Ptr{Cint}" if c_type.endswith("*") else "Cint"  # enumerations
@@ -128,10 +134,12 @@ def check_hosts(functions):
             assert function.name not in python_stubs and function.name not in r_stubs, f"{function.name} is not hidden"
             continue
         expected = host_arguments(function)
-        for language, stubs in (("Python", python_stubs), ("R", r_stubs)):
+        hosts = (("Python", python_stubs),) if function.name in python_only else (("Python", python_stubs), ("R", r_stubs))
+        assert len(hosts) == 2 or function.name not in r_stubs, f"{function.name} is not Python's only"
+        for language, stubs in hosts:
             assert stubs.get(function.name) == expected, f"{language}: {function.name}({stubs.get(function.name)}), not {expected}"
         types = {number: p.type for number, p in enumerate(function.parameters, 1)}
-        for language, wrapped in zip(("Python", "R"), in_c):
+        for (language, _), wrapped in zip(hosts, in_c):
             assert wrapped[function.name] == types, f"{language}: {function.name} has {wrapped[function.name]}, not {types}"
 
 

@@ -1,6 +1,8 @@
 // Calls of the whole API, each of which is to meet failing allocations.
 #pragma once
 
+#include <initializer_list>
+
 #include "c_api_test.h"
 
 namespace {

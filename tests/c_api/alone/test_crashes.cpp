@@ -1,5 +1,6 @@
 // The power fails at any moment of a save: the disk has the old file or the new one, whole. A device that
 // lies about flushing may have torn files; none of them loads.
+#include <algorithm>
 #include <fstream>
 
 #include "c_api/crashed_disk.hpp"
