@@ -41,14 +41,16 @@ bool scale_to_one(T* x, Index size) {
   return sum == 0;
 }
 
-/// A direction for a column that depends on those before: signs by a hash of the position.
+/// A direction for a column that depends on those before: numbers between -1 and 1 by a hash of the position.
+/// (Signs alone would too often lie in the span of few others.)
 template <class T>
-void fill_signs(T* x, Index size, Index number) {
+void fill_numbers(T* x, Index size, Index number) {
   for (Index i = 0; i < size; ++i) {
     std::uint64_t z =
         static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(number);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    x[i] = (z >> 63) != 0 ? T(1) : T(-1);
+    z ^= z >> 31;
+    x[i] = static_cast<T>(static_cast<double>(z >> 11) * 0x1p-52 - 1);
   }
 }
 
@@ -92,7 +94,7 @@ void Orthonormalizer<T>::apply(MatrixView<T> q) {
     for (Index trial = 0; !project(q.columns(0, j), column); ++trial) {
       if (trial == most_trials)
         fail(Status::ERROR_INTERNAL, "there is no direction outside %d columns", static_cast<int>(j));
-      fill_signs(column, q.rows, j + trial * q.cols);
+      fill_numbers(column, q.rows, j + trial * q.cols);
     }
   }
 }
