@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
+
+#include "base/simd.hpp"
 
 namespace bdl {
 namespace {
@@ -211,18 +214,27 @@ void scatter(ConstMatrixView<T> in, const OutArray& array, Index first) {
 }
 
 template <class T>
+bool all_fit(const T* values, Index count, const OutArray& array) {
+  using Flag =
+      std::conditional_t<sizeof(T) == sizeof(float), std::int32_t, std::int64_t>;  // vectors of T's width
+  const T largest =
+      array.dtype == BDL_F32 ? T{std::numeric_limits<float>::max()} : std::numeric_limits<T>::max();
+  Flag outside = 0;
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (Index i = 0; i < count; ++i) outside |= std::abs(values[i]) <= largest ? Flag{0} : Flag{1};
+  });
+  return outside == 0;
+}
+
+template <class T>
 void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
-  constexpr double largest_float = std::numeric_limits<float>::max();
-  const double largest = array.dtype == BDL_F32 ? largest_float : std::numeric_limits<double>::max();
-  const auto fits = [&](double value) { return std::abs(value) <= largest; };
   for (Index j = 0; j < in.cols; ++j) {
-    bool good = true;  // of the whole column at once: no branch in the loop
     const T* const column = in.column_data(j);
-    for (Index i = 0; i < in.rows; ++i) good &= fits(static_cast<double>(column[i]));
-    for (Index i = 0; i < in.rows && !good; ++i) {
+    if (all_fit(column, in.rows, array)) continue;
+    for (Index i = 0; i < in.rows; ++i) {
       const auto value = static_cast<double>(column[i]);
       const bool documented = others == NonFinite::documented && !std::isfinite(value);
-      if (!fits(value) && !documented)
+      if (!documented && !all_fit(column + i, 1, array))
         fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld%s", name, value,
              static_cast<long long>(j), static_cast<long long>(i),
              std::isfinite(value) ? ", which no float can hold" : "");
@@ -261,6 +273,7 @@ OutArray as_output(MatrixView<T> columns) {
   template void gather(const Array&, ConstSpan<Index>, MatrixView<T>, const ColumnScales&); \
   template void gather(const Array&, Index, MatrixView<T>, const ColumnScales&);            \
   template void scatter(ConstMatrixView<T>, const OutArray&, Index);                        \
+  template bool all_fit(const T*, Index, const OutArray&);                                  \
   template void check_result(ConstMatrixView<T>, const OutArray&, const char*, NonFinite);  \
   template void write_result(ConstMatrixView<T>, const OutArray&, const char*, NonFinite);  \
   template Array as_array(ConstMatrixView<T>);                                              \

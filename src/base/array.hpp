@@ -74,6 +74,9 @@ enum class NonFinite { refused, documented };
 template <class T>
 void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name,
                   NonFinite others = NonFinite::refused);
+/// The same of numbers one behind the other, without a message.
+template <class T>
+bool all_fit(const T* values, Index count, const OutArray& array);
 /// The value, unless it is not finite.
 double checked_result(double value, const char* name);
 

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
@@ -17,18 +16,14 @@ namespace {
 /// Long vectors, blocks of them on every thread; names the row only where there is something to name.
 template <class T>
 void check_in_parallel(ConstMatrixView<T> columns, const OutArray& array, const char* name) {
-  const double largest =
-      array.dtype == BDL_F32 ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  constexpr Index block = 1 << 15;
+  const Index blocks = (columns.rows + block - 1) / block;
   std::atomic<bool> good{true};
-  for (Index j = 0; j < columns.cols; ++j)
-    parallel_blocks(columns.rows, 1 << 16, [&](Index first, Index count) noexcept {
-      const T* const from = columns.column_data(j) + first;
-      bool fits = true;
-      with_simd([&](auto) BDL_INLINE_LAMBDA {
-        for (Index i = 0; i < count; ++i) fits &= std::abs(static_cast<double>(from[i])) <= largest;
-      });
-      if (!fits) good.store(false, std::memory_order_relaxed);
-    });
+  parallel_for(blocks * columns.cols, [&](Index task) noexcept {
+    const Index first = task % blocks * block, count = std::min(block, columns.rows - first);
+    const T* const from = columns.column_data(task / blocks) + first;
+    if (!all_fit(from, count, array)) good.store(false, std::memory_order_relaxed);
+  });
   if (!good.load()) check_result(columns, array, name);
 }
 

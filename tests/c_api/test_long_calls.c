@@ -25,9 +25,8 @@ static const double longest_gap = 0.05;
 #endif
 
 typedef struct host {
-  double last, gap, stopped_at;
-  int asked, stop_at; /* 0: never */
-  const char* where;
+  double last, gap, longest, stopped_at; /* gap: of this call */
+  int asked, stop_at;                    /* 0: never */
 } host;
 
 static void note(host* h) {
@@ -64,15 +63,15 @@ static void large_free(large* data) {
 
 /* From the call to the first question, between them, and to the return. */
 static bdl_status timed(host* h, const char* where, bdl_status (*call)(void*), void* argument) {
-  const double before = h->gap;
   bdl_status status;
   h->last = seconds();
+  h->gap = 0;
   bdl_set_interrupt(ask, h);
   status = call(argument);
   bdl_set_interrupt(NULL, NULL);
   note(h);
-  if (h->gap > before) h->where = where;
   if (h->gap > longest_gap) print_error("%s: %.0f ms without asking\n", where, 1e3 * h->gap);
+  if (h->gap > h->longest) h->longest = h->gap;
   return status;
 }
 
@@ -122,7 +121,7 @@ static void small_problems_ask(void** state) {
       (void)timed(&h, "predict", predict_all, &c);
       learner_free(&l);
     }
-  assert_true(h.gap <= longest_gap);
+  assert_true(h.longest <= longest_gap);
 }
 
 typedef struct large_case {
@@ -140,7 +139,7 @@ static const large_case large_cases[] = {
     {"slang-ggn", 1, 0, 50, 10, 500, BDL_CATEGORICAL},
     {"slang-lin-hess", 1, 0, 40, 8, 300, BDL_CATEGORICAL},
     {"lo-fi", 0, 10, 200, 30, 100, BDL_CATEGORICAL},
-    {"cm-ekf", 2, 0, 50, 10, 60, BDL_CATEGORICAL},
+    {"cm-ekf", 1, 0, 50, 10, 60, BDL_CATEGORICAL},
     {"noisy-kfac", 7, 0, 784, 60, 500, BDL_CATEGORICAL},
     {"elrg", 6, 5, 784, 40, 1000, BDL_CATEGORICAL},
     {"bbb", 9, 0, 784, 100, 1000, BDL_CATEGORICAL},
@@ -176,7 +175,7 @@ static void large_steps_ask(void** state) {
     learner_free(&l);
   }
   large_free(&data);
-  assert_true(h.gap <= longest_gap);
+  assert_true(h.longest <= longest_gap);
 }
 
 /* A step is cut in its middle: it has changed nothing, and the next fit has the bits of one that was never
@@ -229,7 +228,7 @@ static void wide_beliefs_end(void** state) {
     assert_true(status == BDL_OK || status == BDL_ERROR_DIVERGED);
     learner_free(&l);
   }
-  assert_true(h.gap <= longest_gap);
+  assert_true(h.longest <= longest_gap);
 }
 
 int test_long_calls(void) {

@@ -3,6 +3,8 @@
 // (docs/architecture.md). The same bits on any number of threads.
 #pragma once
 
+#include <algorithm>
+
 #include "linalg/blas/product.hpp"
 
 namespace bdl {
@@ -28,8 +30,10 @@ void row_sums(ConstMatrixView<double> a, double* sums);
 /// Copies the lower triangle of a square matrix onto its upper one.
 template <class T>
 void mirror_lower(MatrixView<T> a) {
-  for (Index j = 0; j < a.cols; ++j)
-    for (Index i = j + 1; i < a.rows; ++i) a(j, i) = a(i, j);
+  constexpr Index block = 32;  // rows that stay in the cache while they are read across
+  for (Index first = 0; first < a.rows; first += block)
+    for (Index j = 0; j < std::min(first + block, a.rows); ++j)
+      for (Index i = std::max(first, j + 1); i < std::min(first + block, a.rows); ++i) a(j, i) = a(i, j);
 }
 
 }  // namespace bdl

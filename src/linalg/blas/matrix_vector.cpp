@@ -31,7 +31,8 @@ void matrix_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, T beta, T* 
   if (op == Op::transpose)
     return parallel_blocks(a.cols, task_grain(a.rows), [&](Index first, Index count) noexcept {
       with_simd([&](auto width) BDL_INLINE_LAMBDA {
-        for (Index j = first; j < first + count; ++j) write(j, dot<width()>(a.column_data(j), x, a.rows));
+        for_each_dot<width()>(a.column_data(first), a.ld, count, x, a.rows,
+                              [&](Index j, T sum) BDL_INLINE_LAMBDA { write(first + j, sum); });
       });
     });
   parallel_blocks(a.rows, row_block, [&](Index first, Index count) noexcept {

@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index leaf = 8;
+constexpr Index leaf = 8, together = 8;
 
 /// A leaf's matrix without its diagonal, whose inverse is apart: unknown j leaves rows[j][i] of itself in
 /// equation i.
@@ -28,49 +28,45 @@ struct Leaf {
   }
 };
 
-using Eight = VectorOf<double, 64>::type;
-
-/// Columns of B are systems of their own; `count` of them together hide each other's latency.
-template <int count>
-BDL_ALWAYS_INLINE void solve_columns(const Leaf& m, double* b, Index ld) {
-  Eight x[count];
-  alignas(64) double values[leaf] = {};
-  for (int c = 0; c < count; ++c) {
-    for (Index i = 0; i < m.size; ++i) values[i] = b[c * ld + i];
-    __builtin_memcpy(&x[c], values, sizeof values);
-  }
+void solve_vector(const Leaf& m, double* x) {
   for (Index step = 0; step < m.size; ++step) {
     const Index j = m.forward ? step : m.size - 1 - step;
-    Eight row;
-    __builtin_memcpy(&row, m.rows[j], sizeof row);
-    for (int c = 0; c < count; ++c) {
-      const double value = x[c][j] * m.inverse[j];
-      x[c] -= row * value;
-      x[c][j] = value;
-    }
+    x[j] *= m.inverse[j];
+    for (Index i = m.forward ? j + 1 : 0; i < (m.forward ? m.size : j); ++i) x[i] -= m.rows[j][i] * x[j];
   }
-  for (int c = 0; c < count; ++c) {
-    __builtin_memcpy(values, &x[c], sizeof values);
-    for (Index i = 0; i < m.size; ++i) b[c * ld + i] = values[i];
+}
+
+/// Columns of B are systems of their own, side by side in vectors; `count` of eight are there.
+BDL_ALWAYS_INLINE void solve_columns(const Leaf& m, double* b, Index ld, Index count) {
+  alignas(64) double x[leaf][together] = {};
+  for (Index c = 0; c < count; ++c)
+    for (Index i = 0; i < m.size; ++i) x[i][c] = b[c * ld + i];
+  for (Index step = 0; step < m.size; ++step) {
+    const Index j = m.forward ? step : m.size - 1 - step;
+    for (Index c = 0; c < together; ++c) x[j][c] *= m.inverse[j];
+    for (Index i = m.forward ? j + 1 : 0; i < (m.forward ? m.size : j); ++i)
+      for (Index c = 0; c < together; ++c) x[i][c] -= m.rows[j][i] * x[j][c];
   }
+  for (Index c = 0; c < count; ++c)
+    for (Index i = 0; i < m.size; ++i) b[c * ld + i] = x[i][c];
 }
 
 void solve_leaf_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   const Leaf m(op, true, lower);
+  if (b.cols == 1) return solve_vector(m, b.data);
   with_simd([&](auto) BDL_INLINE_LAMBDA {
-    Index j = 0;
-    for (; j + 4 <= b.cols; j += 4) solve_columns<4>(m, b.column_data(j), b.ld);
-    for (; j < b.cols; ++j) solve_columns<1>(m, b.column_data(j), b.ld);
+    for (Index j = 0; j < b.cols; j += together)
+      solve_columns(m, b.column_data(j), b.ld, std::min(together, b.cols - j));
   });
 }
 
 /// Rows of B are systems of their own, as many together as stay in the first-level cache.
 void solve_leaf_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
-  constexpr Index together = 256;
+  constexpr Index block = 256;
   const Leaf m(op, false, lower);
   with_simd([&](auto) BDL_INLINE_LAMBDA {
-    for (Index first = 0; first < b.rows; first += together) {
-      const Index end = std::min(b.rows, first + together);
+    for (Index first = 0; first < b.rows; first += block) {
+      const Index end = std::min(b.rows, first + block);
       for (Index step = 0; step < m.size; ++step) {
         const Index j = m.forward ? step : m.size - 1 - step;
         double* const x = b.column_data(j);

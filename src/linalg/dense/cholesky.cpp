@@ -26,6 +26,14 @@ bool factorize_small(MatrixView<double> a) {
   return true;
 }
 
+/// Beliefs begin diagonal: their factors are no work.
+bool is_zero(ConstMatrixView<double> a) {
+  for (Index j = 0; j < a.cols; ++j)
+    for (const double value : a.column(j))
+      if (value != 0) return false;
+  return true;
+}
+
 /// Halves: A11 = C11 C11^T, C21 = A21 C11^-T, and the rest is A22 - C21 C21^T.
 bool factorize(MatrixView<double> a) {
   constexpr Index small = 16;
@@ -33,8 +41,10 @@ bool factorize(MatrixView<double> a) {
   const Index n = (a.rows / 2 + small - 1) / small * small, rest = a.rows - n;
   const auto first = a.block(0, 0, n, n), beside = a.block(n, 0, rest, n), last = a.block(n, n, rest, rest);
   if (!factorize(first)) return false;
-  solve_lower_right(Op::transpose, first, beside);
-  syrk(Op::none, -1.0, beside, 1.0, last);
+  if (!is_zero(beside)) {
+    solve_lower_right(Op::transpose, first, beside);
+    syrk(Op::none, -1.0, beside, 1.0, last);
+  }
   return factorize(last);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
 namespace bdl {
@@ -28,6 +29,8 @@ BDL_ALWAYS_INLINE void rotate_back(double* l, double* z, double c, double s, Ind
   }
 }
 
+constexpr Index columns_between_questions = 64;
+
 }  // namespace
 
 bool update_cholesky(MatrixView<double> lower, MatrixView<double> z, Index added) {
@@ -35,6 +38,7 @@ bool update_cholesky(MatrixView<double> lower, MatrixView<double> z, Index added
   bool good = true;
   with_simd([&](auto) BDL_INLINE_LAMBDA {
     for (Index j = 0; j < size && good; ++j) {
+      if (j % columns_between_questions == 0) check_loop();
       double* l = lower.column_data(j) + j;
       const Index below = size - j - 1;
       for (Index k = 0; k < z.cols; ++k) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
@@ -14,12 +15,14 @@ PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), 
 }
 
 bool PositiveMatrix::factorize() {
+  check_loop();
   for (Index j = 0; j < size_; ++j)
     std::copy_n(matrix().column_data(j) + j, size_ - j, lower().column_data(j) + j);
   return cholesky(lower()) && accept_factor();
 }
 
 bool PositiveMatrix::accept_factor() {
+  check_loop();
   mirror_lower(matrix());
   log_det_ = log_det_from_cholesky(lower());
   return std::isfinite(log_det_);
@@ -40,6 +43,7 @@ bool PositiveMatrix::accept_kept_factor() {
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
+  check_loop();
   std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
   std::copy_n(other.lower_.data(), size_ * size_, lower_.data());
   log_det_ = other.log_det_;

@@ -2,6 +2,8 @@
 
 #include <lapacke.h>
 
+#include "base/interrupt.hpp"
+#include "linalg/blas/vector_kernels.hpp"
 #include "linalg/eigen/large_reduction.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
 
@@ -78,12 +80,18 @@ bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
   for (Index k = 0; k < out.cols; ++k) {
     const double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
     for (Index i = 0; i < t.size; ++i) out(i, k) = group[i * lane_count];
-    for (Index j = k - 1; j >= 0 && t.values[j] - t.values[k] < close; --j) {
-      double overlap = 0;
-      for (Index i = 0; i < t.size; ++i) overlap += out(i, j) * out(i, k);
-      if (std::abs(overlap) > dependent) return false;
-      for (Index i = 0; i < t.size; ++i) out(i, k) -= overlap * out(i, j);
-    }
+    double* const own = out.column_data(k);
+    bool independent = true;
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      for (Index j = k - 1; independent && j >= 0 && t.values[j] - t.values[k] < close; --j) {
+        const double* const other = out.column_data(j);
+        const double overlap = dot<width()>(other, own, t.size);
+        for (Index i = 0; i < t.size; ++i) own[i] -= overlap * other[i];
+        independent = std::abs(overlap) <= dependent;
+      }
+    });
+    if (!independent) return false;
+    if (t.size >= least_large) check_interrupt();
   }
   return true;
 }
