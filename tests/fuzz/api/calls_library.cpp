@@ -21,6 +21,25 @@ BDL_CALLS(bdl_build_info) {
   s.asks(bdl_build_info, With{});
 }
 
+BDL_CALLS(bdl_check_version) {
+  const auto near = [&](std::int32_t number) { return number + static_cast<std::int32_t>(s.index(2)); };
+  s.reads(bdl_check_version, With{near(BDL_VERSION_MAJOR), near(BDL_VERSION_MINOR), near(BDL_VERSION_PATCH)});
+}
+
+BDL_CALLS(bdl_set_callback_message) {
+  s.does(bdl_set_callback_message, With{s.bytes.below(2) ? "why" : static_cast<const char*>(nullptr)});
+  bdl_set_callback_message(nullptr);
+}
+
+BDL_CALLS(bdl_interrupted) {
+  s.reads([] { return static_cast<void>(bdl_interrupted()), BDL_OK; }, With{});
+}
+
+BDL_CALLS(bdl_report_error) {
+  s.reads(bdl_report_error,
+          With{BDL_ERROR_FILE, "bdl_report_error", s.bytes.below(2) ? "no luck" : "a failure"});
+}
+
 BDL_CALLS(bdl_set_interrupt) {
   const auto count = [](void* user_data) -> int32_t {
     ++static_cast<Session::Callbacks*>(user_data)->asked;

@@ -157,6 +157,21 @@ BDL_CALLS(bdl_model_get_degrees_of_freedom) {
   s.reads(bdl_model_get_degrees_of_freedom, With{any(s).handle, s.real()});
 }
 
+BDL_CALLS(bdl_model_set_classes) {
+  auto& m = any(s);
+  s.changes(bdl_model_set_classes,
+            With{m.handle, s.bytes.below(3) ? s.in(1, 2, Kind::label, m.shape.outputs) : bdl_none()});
+}
+
+BDL_CALLS(bdl_model_class_count) {
+  s.asks(bdl_model_class_count, With{any(s).handle});
+}
+
+BDL_CALLS(bdl_model_get_classes) {
+  auto& m = any(s);
+  s.reads(bdl_model_get_classes, With{m.handle, s.out(1, bdl_model_class_count(m.handle))});
+}
+
 BDL_CALLS(bdl_model_set_noise_covariance) {
   auto& m = any(s);
   s.changes(bdl_model_set_noise_covariance,
