@@ -96,11 +96,11 @@ BDL_API bdl_status bdl_communicator_statistics(const bdl_communicator* communica
 
 /**
  * For libraries on top of this one, such as libbdl_mpi: a function of theirs has failed. Since 0.2.
- * @param status   an error, which is returned
- * @param function its name; bdl_last_error() will be "function: message"
- * @param message  what was wrong
+ * @param status  an error, which is returned
+ * @param caller  its name; bdl_last_error() will be "caller: message"
+ * @param message what was wrong
  */
-BDL_API bdl_status bdl_report_error(bdl_status status, const char* function, const char* message);
+BDL_API bdl_status bdl_report_error(bdl_status status, const char* caller, const char* message);
 
 /**
  * From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the

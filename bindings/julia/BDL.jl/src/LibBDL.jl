@@ -3192,11 +3192,11 @@ For libraries on top of this one, such as libbdl_mpi: a function of theirs has f
 
 # Arguments
 - `status`: an error, which is returned
-- `function`: its name; bdl_last_error() will be "function: message"
+- `caller`: its name; bdl_last_error() will be "caller: message"
 - `message`: what was wrong
 """
-function bdl_report_error(status::Integer, function::Union{AbstractString,Cstring}, message::Union{AbstractString,Cstring})
-    return ccall((:bdl_report_error, libbdl), Cint, (Cint, Cstring, Cstring,), status, function, message)
+function bdl_report_error(status::Integer, caller::Union{AbstractString,Cstring}, message::Union{AbstractString,Cstring})
+    return ccall((:bdl_report_error, libbdl), Cint, (Cint, Cstring, Cstring,), status, caller, message)
 end
 
 """
