@@ -27,7 +27,7 @@ void set_callback_message(const char* message) noexcept {
 }
 
 std::string take_callback_message() {
-  const std::string message = *callback_message ? std::string(": ") + callback_message : std::string();
+  std::string message = *callback_message ? std::string(": ") + callback_message : std::string();
   set_callback_message(nullptr);
   return message;
 }

@@ -1,6 +1,4 @@
 // Data sets live for one call: their handles change nothing that is saved.
-#include <unistd.h>
-
 #include <cmath>
 
 #include "fuzz/api/calls.hpp"
@@ -11,10 +9,10 @@ namespace {
 
 enum : std::int64_t { rows = 12 };
 
-/// Numbers that are a function of row and column, and labels where y are labels; user_data: classes, 0 for
-/// real numbers, or one more than the row that cannot be read, negative.
+/// Numbers that are a function of row and column, and labels where y are labels.
 struct Source {
-  std::int64_t classes = 0, unreadable = -1;
+  std::int64_t classes = 0;      ///< 0: real numbers
+  std::int64_t unreadable = -1;  ///< row; -1: none
 };
 
 std::int32_t read_rows(void* user_data, const std::int64_t* numbers, std::int64_t count, bdl_matrix_out x,
@@ -129,9 +127,9 @@ BDL_CALLS(bdl_model_standardize_dataset) {
 BDL_CALLS(bdl_optimizer_fit_dataset) {
   auto& o = s.optimizer();
   Data data(s, o.shape);
-  s.trains(bdl_optimizer_fit_dataset,
-           With{o.handle, data.get(s), s.index(3), static_cast<bdl_progress_fn>(nullptr),
-                static_cast<void*>(nullptr)});
+  s.trains_on_rows(bdl_optimizer_fit_dataset,
+                   With{o.handle, data.get(s), s.index(3), static_cast<bdl_progress_fn>(nullptr),
+                        static_cast<void*>(nullptr)});
 }
 
 BDL_CALLS(bdl_optimizer_laplace_dataset) {

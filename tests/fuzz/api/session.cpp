@@ -98,7 +98,8 @@ void Session::begin(std::size_t index, std::uint8_t flavour) {
 void Session::finish(Change change, bdl_status status) {
   const bool memory_failed = failing_allocation_ > 0;
   failing_allocation_ = 0;
-  if (status < BDL_OK || status > BDL_STOPPED) broken(bdl_status_name(status));
+  if (status < BDL_OK || status > BDL_ERROR_COMMUNICATION || status == BDL_ERROR_INTERNAL)
+    broken(bdl_status_name(status));
   hash_ = hash_of(hash_, &status, sizeof status);
   if (status == BDL_OK) {
     ++calls_succeeded[index_];
@@ -120,8 +121,10 @@ void Session::finish(Change change, bdl_status status) {
                  static_cast<unsigned long long>(hash_));
   const bool went_on =
       status == BDL_OK ||
-      (change == Change::in_part && (status == BDL_STOPPED || status == BDL_ERROR_DIVERGED ||
-                                     status == BDL_ERROR_CALLBACK || status == BDL_ERROR_OUT_OF_MEMORY));
+      (change >= Change::in_part &&
+       (status == BDL_STOPPED || status == BDL_ERROR_DIVERGED || status == BDL_ERROR_CALLBACK ||
+        status == BDL_ERROR_OUT_OF_MEMORY || status == BDL_ERROR_COMMUNICATION)) ||
+      (change == Change::in_part_of_rows && (status == BDL_ERROR_LABEL || status == BDL_ERROR_NOT_FINITE));
   if (change == Change::none || !went_on)
     verify_unchanged();
   else

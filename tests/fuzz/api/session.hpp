@@ -24,9 +24,10 @@ struct With {
 };
 
 enum class Change {
-  none,        ///< reads its handles
-  on_success,  ///< a failure leaves them as they were
-  in_part      ///< training: completed steps stay
+  none,            ///< reads its handles
+  on_success,      ///< a failure leaves them as they were
+  in_part,         ///< training: completed steps stay
+  in_part_of_rows  ///< and what is wrong with the data is found out on the way
 };
 
 /// Told what does not hold. It ends the process, or throws.
@@ -108,6 +109,11 @@ class Session {
   template <class F, class Arguments>
   bdl_status trains(F function, const Arguments& arguments) {
     return call(Change::in_part, function, arguments.values);
+  }
+  /// Training on a data set, whose rows are checked when they are read.
+  template <class F, class Arguments>
+  bdl_status trains_on_rows(F function, const Arguments& arguments) {
+    return call(Change::in_part_of_rows, function, arguments.values);
   }
   /// A function whose last argument receives a handle; NULL if it failed. The caller gives it a slot.
   template <class Handle, class F, class... A>

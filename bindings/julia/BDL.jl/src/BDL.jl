@@ -20,7 +20,8 @@ import LinearAlgebra: rank
 import Statistics: cov, mean, std, var
 
 export BDLError, InvalidArgumentError, ShapeError, NotFiniteError, LabelError, UnknownOptionError, UnsupportedError,
-    AllocationError, FileError, FormatError, DivergedError, CallbackError, InternalError
+    AllocationError, FileError, FormatError, DivergedError, CallbackError, InternalError, PeerError,
+    CommunicationError
 export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, description, blocks, initialize, evaluate,
     log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance,
     set_noise!, degrees_of_freedom, set_degrees_of_freedom!, set_classes!, standardize!, set_standardization!, standardization

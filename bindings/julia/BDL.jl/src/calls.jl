@@ -13,6 +13,8 @@ const ERRORS = Dict{Cint,Type}(
     LibBDL.BDL_ERROR_DIVERGED => DivergedError,
     LibBDL.BDL_ERROR_CALLBACK => CallbackError,
     LibBDL.BDL_ERROR_INTERNAL => InternalError,
+    LibBDL.BDL_ERROR_PEER => PeerError,
+    LibBDL.BDL_ERROR_COMMUNICATION => CommunicationError,
 )
 
 "Raises what a short call, which asks nothing back, has failed with."

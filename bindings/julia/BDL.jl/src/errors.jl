@@ -17,6 +17,8 @@ for (name, meaning) in (
     (:DivergedError, "Training met a value that is not finite; the step was not taken."),
     (:CallbackError, "A callback reported failure. Exceptions of Julia functions come out themselves instead."),
     (:InternalError, "A defect in libbdl; please report it."),
+    (:PeerError, "Another rank failed in a call that all ranks make together."),
+    (:CommunicationError, "Ranks have lost each other."),
 )
     @eval begin
         struct $name <: BDLError
