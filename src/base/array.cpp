@@ -4,9 +4,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/simd.hpp"
-
 #include "base/file_dtype.hpp"
+#include "base/simd.hpp"
 
 namespace bdl {
 namespace {

@@ -108,8 +108,8 @@ void test_resumed_rotations(void**) {
     }
 }
 
-/// A density beyond any number is refused, and its observation with it; where nobody asks for densities it is an
-/// observation like others.
+/// A density beyond any number is refused, and its observation with it; where nobody asks for densities it is
+/// an observation like others.
 void test_infinite_scores(void**) {
   StreamLearner learner(BDL_GAUSSIAN, StreamFamily::diagonal);
   const double x[INPUTS] = {0, 0}, far[] = {1e200, 0};
