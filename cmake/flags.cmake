@@ -24,6 +24,7 @@ if(NOT BDL_SANITIZE)
   check_cxx_compiler_flag(-fcf-protection BDL_HAS_CF_PROTECTION)  # of x86
   if(BDL_HAS_CF_PROTECTION)
     target_compile_options(bdl_hardening INTERFACE -fcf-protection)
+    target_link_options(bdl_hardening INTERFACE -Wl,-z,shstk)  # the C runtime's own objects may not say so
   endif()
   target_link_options(bdl_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()

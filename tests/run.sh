@@ -83,7 +83,8 @@ installed() {
   section 'shared library and installed package'
   check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
   check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
-  for step in install headers pkg-config cmake dlopen; do
+  check 'the same bits from another folder' sh tests/install/reproducible.sh quick
+  for step in install hardened headers pkg-config cmake dlopen; do
     check "package: $step" sh tests/install/check.sh $step $release "$work"
   done
 }

@@ -27,9 +27,9 @@
  *
  * Conventions that hold for every function:
  *  - Fallible functions return bdl_status. A failed call changes nothing (but training that ran
- *    away goes back to its last good state), writes no out-parameter, and explains itself in
- *    bdl_last_error(): function, argument, what was given, what was expected. Comments leave out what
- *    is the same everywhere:
+ *    away goes back to its last good state), writes no out-parameter where its comment does not say so,
+ *    and explains itself in bdl_last_error(): function, argument, what was given, what was expected.
+ *    Comments leave out what is the same everywhere:
  *      BDL_ERROR_INVALID_ARGUMENT  NULL, or a number out of range
  *      BDL_ERROR_SHAPE             an array of another size or type; handles that do not fit together
  *      BDL_ERROR_NOT_FINITE        NaN or infinity in an input
@@ -51,7 +51,12 @@
  *  - Randomness comes from explicit seeds: same build, machine type and thread count, same bits.
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.
- *  - The library prints nothing, never exits, and lets no C++ exception escape.
+ *  - BDL_OK means that results are finite, unless a comment says where they are not. A result that
+ *    overflows, or is a double that a float output cannot hold, is BDL_ERROR_DIVERGED.
+ *  - The library prints nothing, never exits, and lets no C++ exception escape. It computes in the default
+ *    floating-point environment (no traps, rounding to nearest, subnormal numbers kept), whatever the host
+ *    has set; callbacks run in it too, and the host's is back when a call returns. Threads that the system
+ *    refuses cost time only. Another thread may fork while a call runs, and the child may call.
  *
  * Experimental, and perhaps other in the next minor version before 1.0 (all else keeps its name, arguments
  * and meaning; a later version may add to it):

@@ -18,9 +18,10 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 
 /**
  * Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
- * search, Laplace's approximation, the ELBO, predictions and passes over data sets, between their steps or
- * parts and at most every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last
- * completed step, or observed block, or trial; the others have written nothing. Since 0.1.
+ * search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors and passes
+ * over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
+ * every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
+ * or observed block, or trial; the others have written nothing. Since 0.1.
  * @param interrupt NULL: nobody is asked
  * @param user_data handed to it
  */

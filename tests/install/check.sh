@@ -39,5 +39,25 @@ END
   dlopen)
     cc -std=c99 $strict $(pc --cflags) "$here/dlopen.c" -o "$work/dlopen" -ldl
     "$work/dlopen" "$(libdir)/libbdl.so.0" ;;
+  hardened) # as checksec looks at libraries
+    library=$(libdir)/libbdl.so
+    has() { # what, pattern, readelf's arguments
+      printf '  %-44s' "$1"
+      if readelf -W $3 "$library" | grep -Eq "$2"; then echo yes; else echo no; return 1; fi
+    }
+    has 'relocations are read-only (RELRO)' 'GNU_RELRO' -l
+    has 'all are bound at the start (BIND_NOW)' 'BIND_NOW' -d
+    has 'stack is not executable' 'GNU_STACK.* RW +0x' -l
+    has 'stack protector' '__stack_chk_fail' --dyn-syms
+    has 'fortified functions' '__[a-z]+_chk' --dyn-syms
+    ! has 'relocations in code (TEXTREL)' 'TEXTREL' -d
+    ! has 'path to other libraries (RPATH)' 'RPATH|RUNPATH' -d
+    ! has 'debug information' '\.debug_info' -S
+    ! has 'symbols beyond the exported ones' ' \.symtab ' -S
+    case $(uname -m) in x86_64)
+      has 'shadow stacks (CET)' 'SHSTK' -n
+      objdump -d --disassemble=bdl_version "$library" | grep -q endbr64 && echo '  branch targets are marked (CET)              yes' ;;
+    esac
+    printf '  %s bytes\n' "$(stat -Lc %s "$library")" ;;
   *) echo "unknown step $step" >&2; exit 2 ;;
 esac
