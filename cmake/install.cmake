@@ -9,7 +9,7 @@ install(TARGETS bdl EXPORT bdlTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR
 # package of debug symbols holds.
 install(CODE [[
   if(CMAKE_INSTALL_CONFIG_NAME STREQUAL Release)]] CODE "
-    file(GLOB installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libbdl.so.*.*\")
+    file(GLOB installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libbdl*.so.*.*\")
     execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \${installed} COMMAND_ERROR_IS_FATAL ANY)
   endif()")
 install(DIRECTORY include/bdl/ ${PROJECT_BINARY_DIR}/include/bdl/

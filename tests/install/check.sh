@@ -56,7 +56,9 @@ END
     ! has 'symbols beyond the exported ones' ' \.symtab ' -S
     case $(uname -m) in x86_64)
       has 'shadow stacks (CET)' 'SHSTK' -n
-      objdump -d --disassemble=bdl_version "$library" | grep -q endbr64 && echo '  branch targets are marked (CET)              yes' ;;
+      printf '  %-44s' 'branch targets are marked (CET)'
+      objdump -d --disassemble=bdl_version "$library" | grep -q endbr64 || { echo no; exit 1; }
+      echo yes ;;
     esac
     printf '  %s bytes\n' "$(stat -Lc %s "$library")" ;;
   *) echo "unknown step $step" >&2; exit 2 ;;

@@ -94,6 +94,21 @@ void poisson_lognormal_is_exact(void**) {
   assert_close(log_poisson_lognormal(0, 0.04, 1000), -587.18690521828038, 1e-13);
 }
 
+/// Beliefs so wide that e^f is anything: sums of 400,001 terms over f. (The log probability is exact where
+/// the belief's mean rate is no number, too.)
+void wide_poisson_lognormals_are_exact(void**) {
+  struct Case {
+    double m, v, count, log_probability;
+  };
+  for (const Case& c : {Case{-50, 70, 0, -3.30747940147091e-09}, Case{0, 100, 0, -0.739561316996793},
+                        Case{300, 100, 0, -452.53459371118}, Case{-50, 400, 0, -0.00685869619858148},
+                        Case{30, 1400, 0, -1.57483458900237}, Case{300, 1400, 1, -36.7737549917092},
+                        Case{5000, 70, 0, -178342.337379132}, Case{5000, 100, 1, -124854.820750533}})
+    assert_close(log_poisson_lognormal(c.m, c.v, c.count), c.log_probability, 1e-12, 1e-16);
+  // Half of it is on either side of all counts.
+  assert_close(log_poisson_lognormal(0, 1e60, 0), std::log(0.5), 1e-14);
+}
+
 /// Where v or the count is large the two ways to sum must still give one distribution.
 void poisson_lognormal_tails_add_up(void**) {
   for (const double m : {-3.0, 1.0, 4.0})
@@ -130,6 +145,7 @@ int test_predict_integrals() {
       cmocka_unit_test(logistic_rule_is_exact),
       cmocka_unit_test(logistic_rule_is_a_normal_distribution),
       cmocka_unit_test(poisson_lognormal_is_exact),
+      cmocka_unit_test(wide_poisson_lognormals_are_exact),
       cmocka_unit_test(poisson_lognormal_tails_add_up),
       cmocka_unit_test(poisson_lognormal_agrees_with_monte_carlo),
   };
