@@ -1090,7 +1090,10 @@ def bdl_posterior_covariance(posterior, rows, cols, covariance):
     return _lowlevel.bdl_posterior_covariance(posterior, rows, cols, covariance)
 
 def bdl_posterior_solve(posterior, vectors, solution):
-    r""" Sigma x for each row of `vectors` (k x D), into `solution` (k x D). Since 0.1."""
+    r"""
+    Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
+    BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.
+    """
     return _lowlevel.bdl_posterior_solve(posterior, vectors, solution)
 
 def bdl_posterior_sample(posterior, seed, first, samples):
@@ -1104,7 +1107,7 @@ def bdl_posterior_sample(posterior, seed, first, samples):
     :type first: int64_t
     :param first:     number of the first draw, 0 .. 2^32 - 1
     :type samples: bdl_matrix_out
-    :param samples:   receives n x D
+    :param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there
     """
     return _lowlevel.bdl_posterior_sample(posterior, seed, first, samples)
 

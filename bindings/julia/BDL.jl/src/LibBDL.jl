@@ -193,9 +193,10 @@ end
 
 """
 Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
-search, Laplace's approximation, the ELBO, predictions and passes over data sets, between their steps or
-parts and at most every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last
-completed step, or observed block, or trial; the others have written nothing. Since 0.1.
+search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors and passes
+over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
+every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
+or observed block, or trial; the others have written nothing. Since 0.1.
 
 # Arguments
 - `interrupt`: NULL: nobody is asked
@@ -1439,7 +1440,8 @@ function bdl_posterior_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posteri
 end
 
 """
-Sigma x for each row of `vectors` (k x D), into `solution` (k x D). Since 0.1.
+Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
+BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.
 """
 function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, vectors::Union{bdl_matrix,MatrixView}, solution::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_solve, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, vectors, solution)
@@ -1453,7 +1455,7 @@ Cost O(D L) per draw. Since 0.1.
 - `posterior`: a posterior
 - `seed`: key of the random stream
 - `first`: number of the first draw, 0 .. 2^32 - 1
-- `samples`: receives n x D
+- `samples`: receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there
 """
 function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix_out,), posterior, seed, first, samples)
