@@ -100,6 +100,7 @@ std::vector<Record> noise(const Record& parameters) {
   trainings.emplace_back(parameters, "map", 0);
   if (is_compared) trainings.emplace_back(parameters, method, 1);
   std::vector<std::function<void()>> steps;
+  steps.reserve(trainings.size());
   for (Training& training : trainings) steps.emplace_back([&training] { training.step(); });
   const std::vector<double> ms = by_turns(parameters.has("quick"), steps);
   const double products = static_cast<double>(rank + 1);
