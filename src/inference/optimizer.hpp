@@ -266,6 +266,8 @@ class Optimizer {
   bool scales_points() const;
   void start_statistics();
   double curvature_rate() const;
+  double newton_rate() const;
+  double start_kept() const;
   bool is_due(double from, Index epoch_steps) const;
   bool learns_scales(Index epoch_steps) const;
   bool learns_degrees(Index epoch_steps) const;

@@ -276,7 +276,7 @@ template <class T>
 void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
   const NewtonStep<T> newton{prior_pull(evidence),
                              point_squares(),
-                             options_.start_share > 0 ? curvature_rate() : options_.curvature_rate,
+                             newton_rate(),
                              kl_weight(options_, state.plan, state.step + 1),
                              kl_weight(options_, state.plan, state.step + 2),
                              state.is_fresh && options_.initial_precision == 0};
@@ -284,6 +284,21 @@ void Optimizer<T>::descend_newton(const Evidence<T>& evidence) {
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};
   work_.first_order.move_newton(step, newton, evidence.curvature, options_, *work_.next);
+}
+
+template <class T>
+double Optimizer<T>::newton_rate() const {
+  return options_.start_share > 0 ? curvature_rate() : options_.curvature_rate;
+}
+
+/// What the next step keeps of the initial precision. A curvature that begins with the first minibatch's has
+/// nothing of it; Kronecker factors are renewed every so many steps.
+template <class T>
+double Optimizer<T>::start_kept() const {
+  const bool is_learned = options_.initial_precision == 0 && options_.initial_curvature == 0;
+  if (is_newton()) return state.is_fresh && is_learned ? 0 : std::max(0.0, 1 - newton_rate());
+  if (is_kronecker()) return 1 - options_.curvature_rate / static_cast<double>(options_.factor_interval);
+  return std::max(0.0, 1 - part_ * curvature_rate());
 }
 
 /// The length of the next step.
@@ -436,6 +451,7 @@ void Optimizer<T>::commit() {
 template <class T>
 void Optimizer<T>::commit_averages() {
   is_kronecker() ? work_.kronecker.commit() : work_.kronecker.forget();
+  if (!is_first_order() || is_newton() || is_kronecker()) state.start_weight *= start_kept();
   if (is_first_order()) {
     is_kronecker() ? work_.first_order.forget() : work_.first_order.commit();
     work_.point_steps.forget();
@@ -446,7 +462,6 @@ void Optimizer<T>::commit_averages() {
   work_.first_order.forget();
   momentum_.swap(work_.next_momentum);
   ++state.momentum_steps;
-  state.start_weight *= std::max(0.0, 1 - part_ * curvature_rate());
 }
 
 template class Optimizer<float>;

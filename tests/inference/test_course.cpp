@@ -3,6 +3,8 @@
 #include "data/minibatch.hpp"
 #include "inference/batch/fit.hpp"
 #include "inference/diagnose.hpp"
+#include "posterior/families.hpp"
+#include "posterior/points.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 
@@ -185,6 +187,36 @@ const char* diagnosed(Index epochs, Spoil&& spoil) {
   return diagnose(*optimizer).message;
 }
 
+/// Newton and Kronecker descents forget the precision that they start from as natural gradients do, and say
+/// so where they do not.
+void diagnosis_knows_every_descent(void**) {
+  const Data data;
+  const auto message_of = [&](const char* method, double rate) {
+    const auto model = make_network<double>({2, 3, 1}, Likelihood(BDL_GAUSSIAN, 1));
+    const bool is_kronecker = std::strstr(method, "kfac") != nullptr;
+    std::shared_ptr<Posterior<double>> q = make_posterior<double>(13, 0);
+    if (is_kronecker)
+      q = create_posterior<double>(
+          {Family::kronecker, 13, 0, {}, {}, points_of(*model), matrices_of(*model)});
+    Optimizer<double> optimizer(model, std::move(q), find_method(method), examples);
+    Options options = optimizer.options();
+    options.minibatch = 5;
+    if (rate > 0) {
+      options.curvature_rate = rate;
+      options.initial_precision = 1e4;
+      options.start_share = 0;
+      options.learning_rate = 1e-3;
+    }
+    optimizer.set_options(options);
+    fit(optimizer, data.inputs(), data.targets(), 120, silent);
+    return diagnose(optimizer).message;
+  };
+  for (const char* method : {"vogn", "ogn", "ivon", "kfac", "noisy-kfac"}) {
+    assert_null(std::strstr(message_of(method, 0), "precision still"));
+    assert_non_null(std::strstr(message_of(method, 1e-9), "precision still"));
+  }
+}
+
 /// Each of the states that training can end in has its message, the worst first; a healthy one has none.
 void diagnosis_names_what_is_wrong(void**) {
   using O = Optimizer<double>;
@@ -262,6 +294,7 @@ int test_course() {
       cmocka_unit_test(epochs_are_counted_in_32_bits),
       cmocka_unit_test(data_must_fit_the_model),
       cmocka_unit_test(diagnosis_measures_how_far_training_went),
+      cmocka_unit_test(diagnosis_knows_every_descent),
       cmocka_unit_test(diagnosis_names_what_is_wrong),
       cmocka_unit_test(arrival_is_a_weighted_average),
       cmocka_unit_test(short_fits_have_not_arrived),
