@@ -267,6 +267,7 @@ class Optimizer {
   void start_statistics();
   double curvature_rate() const;
   double newton_rate() const;
+  double next_log_likelihood(double value, Index epoch_steps) const;
   double start_kept() const;
   bool is_due(double from, Index epoch_steps) const;
   bool learns_scales(Index epoch_steps) const;

@@ -78,6 +78,7 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   const Index learning_step = state.learning_step;
   Evidence<T> evidence;
   Misfits misfit;
+  double running = 0;
   std::optional<Interruptible> work;
   team_.attempt([&] {
     prepare_step(examples, epoch_steps, freed);
@@ -99,21 +100,32 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
     is_sharded() ? take_scale_sums_of_shards()
                  : sum_scales(x_to_fill(examples.all), y_to_fill(examples.all), epoch_steps);
     learn_scales(examples.all, epoch_steps);
+    running = next_log_likelihood(evidence.expected_log_likelihood / part, epoch_steps);
   });
   const bool asks = may_ask && !team_.is_alone() && (stop_requested.exchange(false) || interrupted());
   const bool stops = team_.vote(asks);
   work.reset();
   commit();
   freed.keep();
-  const double weight = 1 / static_cast<double>(std::min(++state.running_steps, epoch_steps));
-  state.running_log_likelihood +=
-      weight * (evidence.expected_log_likelihood / part - state.running_log_likelihood);
+  ++state.running_steps;
+  state.running_log_likelihood = running;
   // What is learned may have changed, and with it what the expected log likelihood can be.
   const bool begins_anew = freed.is_new() && model_->likelihood.kind() == BDL_HETEROSCEDASTIC;
   if (begins_anew || (state.learning_step != learning_step && learns_noise())) state.arrival = {};
   state.arrival.add(state.running_log_likelihood);
   team_.attempt([&] { keep_good_state(epoch_steps); });
   return stops;
+}
+
+/// The running average with that of a step, which must be a number: squares of huge errors are none.
+template <class T>
+double Optimizer<T>::next_log_likelihood(double value, Index epoch_steps) const {
+  const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps)),
+               running = state.running_log_likelihood, next = running + weight * (value - running);
+  if (!std::isfinite(next))
+    fail(Status::ERROR_DIVERGED, "the expected log likelihood would be %g in step %lld", value,
+         static_cast<long long>(state.step + 1));
+  return next;
 }
 
 /// What a step may fail for before it looks at the data, and memory.

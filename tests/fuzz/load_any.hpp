@@ -53,6 +53,7 @@ inline bool predicts(const Parts& parts) {
       bdl_predict(parts.model, parts.posterior, bdl_f64(x.data(), 1, inputs), BDL_MONTE_CARLO, 2, 1,
                   bdl_f64_out(mean.data(), 1, columns), bdl_none_out(), bdl_none_out());
   return status == BDL_OK || status == BDL_ERROR_DIVERGED || status == BDL_ERROR_SHAPE ||
+         status == BDL_ERROR_NOT_FINITE ||  // scales of inputs that no number survives
          status == BDL_ERROR_OUT_OF_MEMORY;
 }
 
