@@ -23,6 +23,7 @@ constexpr const char* descriptions[] = {
     "globalavgpool; dense 3",
     "input 4 2 2; residual; conv 4 3 pad 1; tanh; conv 4 1 groups 4; end; tanh; conv 3 2",
     "input 5 1 1; conv 6 3 pad 1; tanh; residual; conv 6 1; shortcut; flatten; dense 6; end; dense 2 nobias",
+    "input 2 1 8; conv 4 6 stride 41 pad 6; tanh; dense 2",  // every tap of every patch lies in the padding
 };
 
 std::vector<Case> cases() {

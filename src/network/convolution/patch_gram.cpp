@@ -36,7 +36,7 @@ Index live_tap(const ConvShape& shape, Index number) {
 
 /// How many columns of `rows` numbers are at hand at a time.
 Index columns_together(Index rows, Index columns) {
-  return std::clamp<Index>(most_factors / std::max<Index>(1, rows), 1, columns);
+  return std::max<Index>(1, std::min(most_factors / std::max<Index>(1, rows), columns));
 }
 
 /// out = numbers of one position of all examples, one after the other; null: zeros.
@@ -54,6 +54,8 @@ void copy_lanes(ConstMatrixView<T> maps, Index at, const GramSize& size, Index s
 /// The products of one kind of factors, all pairs, some columns of the factors at a time: fill(c, column).
 template <class T, class Fill>
 void multiply_factors(Index rows, Index columns, RowsScratch<T>& scratch, MatrixView<T> out, Fill&& fill) {
+  if (columns == 0)  // every tap meets padding alone
+    for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), T(0));
   const Index together = columns_together(rows, columns);
   scratch.block.reserve(rows * together);
   for (Index first = 0; first < columns; first += together) {
