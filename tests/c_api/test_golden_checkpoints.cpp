@@ -8,6 +8,7 @@
 #include "checkpoints/values.hpp"
 #include "fuzz/load_any.hpp"
 #include "handles.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
@@ -92,7 +93,8 @@ void damaged_files_load_or_are_refused(void**) {
   for (const fs::path& path : golden_files()) {
     std::ifstream file(path, std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    for (std::size_t at = path.string().size() % 17; at < whole.size(); at += 17) {
+    for (std::size_t at = path.string().size() % 17; at < whole.size();
+         at += 17 * bdl::testing::sanitized_stride) {
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
       if (!fuzz::load_is_right(damaged.data(), static_cast<int64_t>(damaged.size())) ||

@@ -4,16 +4,11 @@
 
 #include "c_api/failing_allocator.hpp"
 #include "c_api/training_starts.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr long stride = 5;
-#elif defined(__has_feature)
-constexpr long stride = __has_feature(address_sanitizer) ? 5 : 1;
-#else
-constexpr long stride = 1;  // under sanitizers, which are slow, every fifth allocation is enough
-#endif
+constexpr long stride = bdl::testing::sanitized_stride;
 
 void assert_out_of_memory(const char* method, bdl_status status) {
   if (status != BDL_ERROR_OUT_OF_MEMORY || !strstr(bdl_last_error(), ": out of memory"))
