@@ -54,6 +54,7 @@ void Optimizer<T>::check_shards() const {
 template <class T>
 Index Optimizer<T>::sum_count() const {
   const Index dimension = posterior_->dimension();
+  if (exchanges_rows()) return 0;
   if (!has_curvature_sums()) return dimension;
   return 2 * dimension + (is_newton() ? posterior_->points().parameters() : 0);
 }
@@ -101,6 +102,7 @@ double Optimizer<T>::variance_of_shards(DataSet& data) {
 
 template <class T>
 void Optimizer<T>::sum_shards(const StepExamples& examples, double weight, Index epoch_steps) {
+  if (exchanges_rows()) reserve_exchange(examples);
   work_.sums.add_own(
       [&](Index shard, const Summand<T>& out) { add_shard(examples, shard, weight, epoch_steps, out); });
 }
@@ -118,8 +120,12 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   const DrawPlace place{state.step, shared ? 0 : shard * options_.sample_groups, shard};
   evidence.keep_samples(shared && shard > first && options_.sample_groups == 1);
   Evidence<T> seen = assess(x, y, weight, place);
-  if (seen.gradient.empty()) seen.gradient = evidence.gradient();
-  std::ranges::copy(seen.gradient, out.values.begin());
+  if (exchanges_rows()) {
+    write_rows(shard, y);
+  } else {
+    if (seen.gradient.empty()) seen.gradient = evidence.gradient();
+    std::ranges::copy(seen.gradient, out.values.begin());
+  }
   if (has_curvature_sums())
     curvature_diagonal(seen.curvature, out.values.subspan(at(dimension), at(dimension)));
   if (is_newton() && !posterior_->points().ranges.empty())
@@ -152,6 +158,11 @@ Evidence<T> Optimizer<T>::evidence_of_shards() const {
   Evidence<T> evidence{sums.first(dimension), {}, work_.sums.numbers()[log_likelihood]};
   if (has_curvature_sums()) evidence.curvature = {nullptr, {}, {}, sums.subspan(dimension, dimension)};
   return evidence;
+}
+
+template <class T>
+double Optimizer<T>::log_likelihood_of_shards() const {
+  return work_.sums.numbers()[log_likelihood];
 }
 
 template <class T>
@@ -188,6 +199,7 @@ ConstSpan<double> Optimizer<T>::statistics_of_shards() const {
   template double Optimizer<T>::variance_of_shards(DataSet&);                           \
   template void Optimizer<T>::sum_shards(const StepExamples&, double, Index);           \
   template Evidence<T> Optimizer<T>::evidence_of_shards() const;                        \
+  template double Optimizer<T>::log_likelihood_of_shards() const;                       \
   template typename Optimizer<T>::Misfits Optimizer<T>::misfits_of_shards(Index) const; \
   template void Optimizer<T>::take_scale_sums_of_shards();                              \
   template ConstSpan<double> Optimizer<T>::statistics_of_shards() const;

@@ -21,7 +21,14 @@ Posterior posterior_for(const Case& c, const Model& model) {
     bdl_posterior_create_dropout(model.get(), 0.1, 0.2, &posterior);
     return Posterior(posterior);
   }
-  bdl_posterior_create_low_rank(c.dtype, bdl_model_parameters(model.get()), 0, &posterior);
+  const std::string method = c.method;
+  const auto dimension = bdl_model_parameters(model.get());
+  if (method.ends_with("kfac"))
+    bdl_posterior_create_kronecker(model.get(), &posterior);
+  else if (method == "vogn-full")
+    bdl_posterior_create_full(c.dtype, dimension, &posterior);
+  else
+    bdl_posterior_create_low_rank(c.dtype, dimension, method.starts_with("slang") ? 3 : 0, &posterior);
   return Posterior(posterior);
 }
 
@@ -54,6 +61,21 @@ const Case cases[] = {
     {"ogn", BDL_GAUSSIAN, BDL_F64, "learn_prior=1 learn_noise=1"},
     {"ivon", BDL_CATEGORICAL, BDL_F32, ""},
     {"ivon", BDL_GAUSSIAN, BDL_F64, "learn_noise=1"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, ""},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "eigen_method=randomized guard=0"},
+    {"slang", BDL_GAUSSIAN, BDL_F64, "learn_noise=1 learn_prior=1 sample_sharing=shard"},
+    {"slang", BDL_GAUSSIAN, BDL_F32, "rule=bbb learning_rate=0.001"},
+    {"slang-ggn", BDL_CATEGORICAL, BDL_F64, ""},
+    {"slang-ggn", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 threads=2"},
+    {"slang-lin-hess", BDL_CATEGORICAL, BDL_F64, ""},
+    {"slang-lin-ef", BDL_GAUSSIAN, BDL_F32, ""},
+    {"slang-online-eig", BDL_CATEGORICAL, BDL_F64, ""},
+    {"vogn-full", BDL_CATEGORICAL, BDL_F64, ""},
+    {"vogn-full", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
+    {"kfac", BDL_CATEGORICAL, BDL_F64, ""},
+    {"kfac", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
+    {"noisy-kfac", BDL_CATEGORICAL, BDL_F32, "fisher=sampled"},
+    {"noisy-kfac", BDL_GAUSSIAN, BDL_F64, "fisher=empirical"},
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
@@ -132,7 +154,7 @@ int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
 
 /// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c : {cases[4], cases[7], cases[10]}) {
+  for (Case c : {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26]}) {
     const std::string options = std::string(c.options) + " progress_every=1";
     c.options = options.c_str();
     Learner alone = learner_of(c);
@@ -175,7 +197,7 @@ void an_interrupted_course_keeps_its_shards(void**) {
 
 /// The same for steps on the caller's minibatches.
 void steps_have_the_same_bits(void**) {
-  for (const Case& c : {cases[3], cases[5], cases[8]}) {
+  for (const Case& c : {cases[3], cases[5], cases[8], cases[13], cases[24]}) {
     const auto steps = [&](Learner& l) {
       for (int k = 0; k < 3; ++k)
         if (const bdl_status status =
