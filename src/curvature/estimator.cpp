@@ -143,8 +143,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     Index first = 0;
     for (std::size_t v = 0; v < sizes.size(); ++v) {
       const Index count = sizes[v];
-      const T* const rest =
-          this->read_batch(all, merged ? 1 : all.samples * seeds, first, count, numbers[v]);
+      const T* const rest = this->read_batch(all, merged ? 1 : all.samples * seeds, first, count, numbers[v]);
       if (merged)
         copy_examples<T>(Layout::columns, 1, {rest, x.rows, count}, count, first, all.examples, x);
       else

@@ -90,8 +90,8 @@ class Estimator {
   virtual void write_shared(std::span<T> out) const = 0;
   /// Memory for join() of so many, and for what is made of their rows.
   virtual void reserve_joined(const BatchSize& all, const RowsUse& use) = 0;
-  /// numbers[v]: those of shard v, which has sizes[v] examples. The last estimate is that of all of them then;
-  /// its log likelihood is not known.
+  /// numbers[v]: those of shard v, which has sizes[v] examples. The last estimate is that of all of them
+  /// then; its log likelihood is not known.
   virtual Estimate<T> join(const BatchSize& all, ConstSpan<Index> sizes, ConstSpan<const T*> numbers) = 0;
 };
 

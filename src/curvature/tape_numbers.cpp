@@ -119,8 +119,8 @@ void TapeNumbers<T>::clear(Index seeds, Tape<T>& tape) const {
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                \
-  template void copy_examples(Layout, Index, ConstMatrixView<T>, Index, Index, Index, MatrixView<T>);     \
+#define BDL_INSTANTIATE(T)                                                                            \
+  template void copy_examples(Layout, Index, ConstMatrixView<T>, Index, Index, Index, MatrixView<T>); \
   template class TapeNumbers<T>;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -225,11 +225,12 @@ class Optimizer {
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
-    DenseRows<T> rows;            // the caller's
-    TreeSums<T> sums;             // of shards
-    TreeSums<double> noise_sums;  // of their targets
-    RowExchange<T> exchange;      // of what their rows are made of
-    Buffer<T> all_y;              // of all shards
+    DenseRows<T> rows;                // the caller's
+    TreeSums<T> sums;                 // of shards
+    TreeSums<double> noise_sums;      // of their targets
+    RowExchange<T> exchange;          // of what their rows are made of
+    NoiseGradient<T> noise_gradient;  // of all shards
+    Buffer<T> all_y;                  // likewise
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
@@ -293,7 +294,9 @@ class Optimizer {
 
   bool is_sharded() const { return state.shards > 1; }
   bool exchanges_rows() const;
-  bool has_curvature_sums() const { return (rule() == Rule::bbb && !exchanges_rows()) || is_newton(); }
+  bool has_curvature_sums() const {
+    return (rule() == Rule::bbb && !exchanges_rows() && !is_noisy()) || is_newton();
+  }
   Options seen_options() const;
   double log_likelihood_of_shards() const;
 
@@ -309,7 +312,7 @@ class Optimizer {
   void add_shard(const StepExamples& examples, Index shard, double weight, Index epoch_steps,
                  const Summand<T>& out);
   void sum_shards(const StepExamples& examples, double weight, Index epoch_steps);
-  Evidence<T> evidence_of_shards() const;
+  Evidence<T> evidence_of_shards();
   Misfits misfits_of_shards(Index examples) const;
   void take_scale_sums_of_shards();
   ConstSpan<double> statistics_of_shards() const;

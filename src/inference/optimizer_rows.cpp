@@ -54,10 +54,10 @@ Evidence<T> Optimizer<T>::exchange_rows(const StepExamples& examples, double wei
   return evidence;
 }
 
-#define BDL_INSTANTIATE(T)                                                     \
-  template bool Optimizer<T>::exchanges_rows() const;                          \
-  template void Optimizer<T>::reserve_exchange(const StepExamples&);           \
-  template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>);           \
+#define BDL_INSTANTIATE(T)                                           \
+  template bool Optimizer<T>::exchanges_rows() const;                \
+  template void Optimizer<T>::reserve_exchange(const StepExamples&); \
+  template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>); \
   template Evidence<T> Optimizer<T>::exchange_rows(const StepExamples&, double);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

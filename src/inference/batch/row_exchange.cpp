@@ -44,8 +44,7 @@ void RowExchange<T>::gather(Team& team) {
   if (ranks_ > 1) {
     Index all = 0;
     for (Index r = 0; r < ranks_; ++r) all += sizes_.data()[r];
-    team.gather(send_.first(sizes_.data()[rank_]), receive_.first(all),
-                std::as_const(sizes_).first(ranks_));
+    team.gather(send_.first(sizes_.data()[rank_]), receive_.first(all), std::as_const(sizes_).first(ranks_));
     from = receive_.data();
   }
   for (Index r = 0; r < ranks_; ++r) {

@@ -1,5 +1,5 @@
-// What the curvature rows of a minibatch are made of goes from each rank to all: then every rank has all rows,
-// whose step it takes by itself, with the same bits.
+// What the curvature rows of a minibatch are made of goes from each rank to all: then every rank has all
+// rows, whose step it takes by itself, with the same bits.
 #pragma once
 
 #include <vector>

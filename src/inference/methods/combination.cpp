@@ -338,8 +338,7 @@ void check_sums(const Combination& c) {
   if (options.laplace) refuse("Laplace's approximation at its end sees all data");
   if (options.swag) refuse("SWAG at its end sees all data");
   if (options.rule == Rule::map || descends_newton(c)) return;
-  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family))
-    refuse("each example has noise of its own, whose gradients are not summed up yet");
+  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family)) return;
   if (options.rule == Rule::bbb && c.is_diagonal()) return;
   if (options.curvature == EstimateKind::mc_hess) refuse("exact Hessians are not summed up yet");
   if (options.curvature == EstimateKind::exact_hess) refuse("exact expectations are not summed up yet");
