@@ -22,7 +22,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   Workspace work(model_.get());
   PriorScratch of_prior;
   const Use use = model_ ? intended_use(combination(options_)) : Use::rows;
-  reserve(use, use == Use::fit ? sizes_of(examples) : StepSizes{examples, examples, examples}, work, of_prior);
+  reserve(use, use == Use::fit ? sizes_of(examples) : StepSizes{examples, examples, examples}, work,
+          of_prior);
   return plan.bytes();
 }
 
