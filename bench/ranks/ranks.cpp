@@ -3,7 +3,7 @@
 // the latest one's, plus what the network costs. So a step of 16 ranks can be timed on a machine with two
 // cores, busy ones too.
 //
-// usage: ranks METHOD SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
+// usage: ranks METHOD[:RANK] SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
 //   e.g. ranks vogn 784,400,400,10 200 20 2e-6 11e9 1 2 4 8
 #include <bdl/bdl.h>
 #include <time.h>
@@ -77,6 +77,7 @@ struct Clock {
 
 struct Problem {
   std::string method;
+  int64_t rank = 0;  // of the posterior
   std::vector<int64_t> sizes;
   int64_t minibatch, steps;
   std::vector<float> x, y;
@@ -95,7 +96,7 @@ double train(const Problem& p, int64_t shards, bdl_communicator* ranks, Clock& c
   bdl_optimizer* optimizer;
   check(bdl_model_create_mlp(BDL_F32, p.sizes.data(), static_cast<int32_t>(p.sizes.size()), BDL_RELU, 1,
                              BDL_CATEGORICAL, &model));
-  check(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), 0, &q));
+  check(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), p.rank, &q));
   check(bdl_optimizer_create(model, q, p.method.c_str(), 60000, &optimizer));
   check(bdl_optimizer_set_text(optimizer, ("threads=1 samples=4 shards=" + std::to_string(shards)).c_str()));
   check(bdl_optimizer_set_communicator(optimizer, ranks));
@@ -141,10 +142,14 @@ Measured measure(const Problem& problem, int count, int64_t shards, const Networ
 
 int main(int argc, char** argv) {
   if (argc < 8) {
-    std::fprintf(stderr, "usage: ranks METHOD SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
+    std::fprintf(stderr, "usage: ranks METHOD[:RANK] SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
     return 2;
   }
-  Problem problem{argv[1], {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};
+  Problem problem{argv[1], 0, {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};
+  if (const std::size_t colon = problem.method.find(':'); colon != std::string::npos) {
+    problem.rank = std::atoll(problem.method.c_str() + colon + 1);
+    problem.method.resize(colon);
+  }
   for (const char* at = argv[2]; at;) {
     problem.sizes.push_back(std::atoll(at));
     const std::size_t comma = std::string(at).find(',');

@@ -82,6 +82,17 @@ class Estimator {
   virtual void point_squares(ConstSpan<T> w, std::span<T> out) const = 0;
   /// Of the last estimate: C x M S, column s M + i.
   virtual ConstMatrixView<T> outputs() const = 0;
+
+  // The estimate of all examples, of estimates of shards of them that were made one after the other, perhaps
+  // by others: by the numbers that each is made of.
+  virtual Index shared_numbers(const BatchSize& shard) const = 0;
+  /// Those of the last estimate.
+  virtual void write_shared(std::span<T> out) const = 0;
+  /// Memory for join() of so many, and for what is made of their rows.
+  virtual void reserve_joined(const BatchSize& all, const RowsUse& use) = 0;
+  /// numbers[v]: those of shard v, which has sizes[v] examples. The last estimate is that of all of them
+  /// then; its log likelihood is not known.
+  virtual Estimate<T> join(const BatchSize& all, ConstSpan<Index> sizes, ConstSpan<const T*> numbers) = 0;
 };
 
 /// The estimator for a network (rows by blocks) or a user's own model (dense rows). The model must outlive

@@ -29,6 +29,7 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
       size_(minibatch_size(options, examples)),
       own_(own),
       replacement_(options.sampling == Sampling::replacement),
+      sizes_(static_cast<std::size_t>(shards)),
       columns_(static_cast<std::size_t>(own.count())) {
   check_room(size_, shards, "a minibatch");
   if (shards > 1 && blocks.given())
@@ -40,13 +41,15 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
     members_.emplace_back(options, part_of(v, shards, examples).count(), batches_,
                           part_of(v, shards, size_).count(), Minibatches::Place{v, blocks});
   step_.shards = columns_;
+  step_.sizes = sizes_;
 }
 
 ConstSpan<Index> Strata::rows(Index epoch, Index number) {
   step_.all = 0;
   for (Index v = 0; v < shards_; ++v)
-    step_.all += replacement_ ? part_of(v, shards_, size_).count()
-                              : part_of(number, batches_, part_of(v, shards_, examples_).count()).count();
+    step_.all += sizes_[static_cast<std::size_t>(v)] =
+        replacement_ ? part_of(v, shards_, size_).count()
+                     : part_of(number, batches_, part_of(v, shards_, examples_).count()).count();
   rows_.clear();
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Index offset = part_of(own_.first + static_cast<Index>(k), shards_, examples_).first;
@@ -64,7 +67,8 @@ CallerStrata::CallerStrata(Index rows, Index shards, const ShardRange& own)
     const ShardRange part = part_of(own.first + static_cast<Index>(k), shards, rows);
     columns_[k] = {part.first - first_, part.end - first_};
   }
-  step_ = {rows, columns_};
+  for (Index v = 0; v < shards; ++v) sizes_.push_back(part_of(v, shards, rows).count());
+  step_ = {rows, columns_, sizes_};
 }
 
 }  // namespace bdl

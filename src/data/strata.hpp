@@ -11,6 +11,7 @@ namespace bdl {
 struct StepExamples {
   Index all = 0;
   ConstSpan<ShardRange> shards{};  ///< columns of each shard that is here
+  ConstSpan<Index> sizes{};        ///< examples of each shard, those of other ranks too
   Index here() const { return shards.back().end; }
   Index largest() const;
 };
@@ -40,7 +41,7 @@ class Strata {
   ShardRange own_;
   bool replacement_;
   std::vector<Minibatches> members_;
-  std::vector<Index> rows_;
+  std::vector<Index> rows_, sizes_;
   std::vector<ShardRange> columns_;
   StepExamples step_;
 };
@@ -56,6 +57,7 @@ class CallerStrata {
  private:
   Index first_;
   std::vector<ShardRange> columns_;
+  std::vector<Index> sizes_;
   StepExamples step_;
 };
 

@@ -288,6 +288,32 @@ RowsCost EvidenceEstimator<T>::cost(const Options& options, Index examples) cons
   return rows_->cost(batch_size(options, examples));
 }
 
+template <class T>
+Index EvidenceEstimator<T>::shared_numbers(const Options& options, Index examples) const {
+  return rows_->shared_numbers(batch_size(options, examples));
+}
+
+template <class T>
+void EvidenceEstimator<T>::reserve_joined(const Posterior<T>& q, const Options& options, Index examples,
+                                          const RowsUse& use, PosteriorScratch<T>& scratch) {
+  reserve_own(q, options, examples, scratch);
+  rows_->reserve_joined(batch_size(options, examples), use);
+}
+
+/// The samples, and what layers with statistics have made of them, are those of the last evidence.
+template <class T>
+Evidence<T> EvidenceEstimator<T>::join(const Posterior<T>& q, const Options& options, ConstMatrixView<T> y,
+                                       double weight, ConstSpan<Index> sizes, ConstSpan<const T*> numbers) {
+  groups_.are_last = false;
+  center_ = q.mean();
+  estimate_ = rows_->join(batch_size(options, y.cols), sizes, numbers);
+  outputs_ = rows_->outputs();
+  y_ = y;
+  weight_ = weight;
+  has_gradient_ = false;
+  return {{}, {estimate_.rows, estimate_.w, {}, {}}, 0};
+}
+
 template class EvidenceEstimator<float>;
 template class EvidenceEstimator<double>;
 

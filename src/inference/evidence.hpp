@@ -114,6 +114,15 @@ class EvidenceEstimator {
   void reserve_guard(const Posterior<T>& metric, const Options& options, Index examples);
   RowsCost cost(const Options& options, Index examples) const;
 
+  /// Numbers by which the evidence of so many examples and that of others become one; those of the last
+  /// evidence; and that of all of them, but for its log likelihood (Estimator).
+  Index shared_numbers(const Options& options, Index examples) const;
+  void write_shared(std::span<T> out) const { rows_->write_shared(out); }
+  void reserve_joined(const Posterior<T>& q, const Options& options, Index examples, const RowsUse& use,
+                      PosteriorScratch<T>& scratch);
+  Evidence<T> join(const Posterior<T>& q, const Options& options, ConstMatrixView<T> y, double weight,
+                   ConstSpan<Index> sizes, ConstSpan<const T*> numbers);
+
  private:
   void reserve_own(const Posterior<T>& q, const Options& options, Index examples,
                    PosteriorScratch<T>& scratch);

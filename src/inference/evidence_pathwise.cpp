@@ -64,8 +64,9 @@ Evidence<T> EvidenceEstimator<T>::noisy(const Posterior<T>& q, ConstMatrixView<T
   has_gradient_ = false;
   statistics_size_ = std::ssize(q.statistics());
   std::ranges::copy(q.statistics(), statistics_.data());
-  const NoisyEstimate<T> estimate = noisy_->estimate(q, x, y, options, weight, place.step,
-                                                     {q.statistics(), statistics_.first(statistics_size_)});
+  const NoisyEstimate<T> estimate =
+      noisy_->estimate(q, x, y, options, weight, place.step,
+                       {q.statistics(), statistics_.first(statistics_size_)}, place.shard);
   outputs_ = noisy_->outputs();
   noise_gradient_ = estimate.gradient;
   return {noise_gradient_.mean, {}, estimate.expected_log_likelihood, &noise_gradient_};

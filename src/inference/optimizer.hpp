@@ -13,6 +13,7 @@
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
+#include "inference/batch/row_exchange.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/batch/snapshots.hpp"
 #include "inference/evidence.hpp"
@@ -224,9 +225,12 @@ class Optimizer {
     std::unique_ptr<Posterior<T>> next, good;  // the step's result until it is committed; the last good state
     UpdateWorkspace<T> update;
     PosteriorScratch<T> scratch;
-    DenseRows<T> rows;            // the caller's
-    TreeSums<T> sums;             // of shards
-    TreeSums<double> noise_sums;  // of their targets
+    DenseRows<T> rows;                // the caller's
+    TreeSums<T> sums;                 // of shards
+    TreeSums<double> noise_sums;      // of their targets
+    RowExchange<T> exchange;          // of what their rows are made of
+    NoiseGradient<T> noise_gradient;  // of all shards
+    Buffer<T> all_y;                  // likewise
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
@@ -288,16 +292,27 @@ class Optimizer {
   void commit_averages();
   void prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed);
 
-  // optimizer_shards.cpp
   bool is_sharded() const { return state.shards > 1; }
-  bool has_curvature_sums() const { return rule() == Rule::bbb || is_newton(); }
+  bool exchanges_rows() const;
+  bool has_curvature_sums() const {
+    return (rule() == Rule::bbb && !exchanges_rows() && !is_noisy()) || is_newton();
+  }
+  Options seen_options() const;
+  double log_likelihood_of_shards() const;
+
+  // optimizer_rows.cpp
+  void reserve_exchange(const StepExamples& examples);
+  void write_rows(Index shard, ConstMatrixView<T> y);
+  Evidence<T> exchange_rows(const StepExamples& examples, double weight);
+
+  // optimizer_shards.cpp
   Index sum_count() const;
   Index number_count() const;
   double variance_of_shards(DataSet& data);
   void add_shard(const StepExamples& examples, Index shard, double weight, Index epoch_steps,
                  const Summand<T>& out);
   void sum_shards(const StepExamples& examples, double weight, Index epoch_steps);
-  Evidence<T> evidence_of_shards() const;
+  Evidence<T> evidence_of_shards();
   Misfits misfits_of_shards(Index examples) const;
   void take_scale_sums_of_shards();
   ConstSpan<double> statistics_of_shards() const;
@@ -306,7 +321,7 @@ class Optimizer {
   using PriorScratch = typename Prior<T>::Scratch;
   /// Examples of a step, and those that are seen together.
   struct StepSizes {
-    Index examples = 0, together = 0;
+    Index examples = 0, together = 0, all = 0;
     bool operator==(const StepSizes&) const = default;
   };
   void reserve(Use use, const StepSizes& sizes);

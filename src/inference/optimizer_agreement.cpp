@@ -132,6 +132,7 @@ Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, I
   if (whole) {
     add_posterior(belief, q);
     add_moments(belief, work_.first_order.moments());
+    if (state.momentum_steps > 0) belief.add(momentum());
   }
   return {call,
           static_cast<std::uint8_t>(sizeof(T)),

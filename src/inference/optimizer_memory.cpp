@@ -22,7 +22,8 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
   Workspace work(model_.get());
   PriorScratch of_prior;
   const Use use = model_ ? intended_use(combination(options_)) : Use::rows;
-  reserve(use, use == Use::fit ? sizes_of(examples) : StepSizes{examples, examples}, work, of_prior);
+  reserve(use, use == Use::fit ? sizes_of(examples) : StepSizes{examples, examples, examples}, work,
+          of_prior);
   return plan.bytes();
 }
 
@@ -30,7 +31,7 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
 template <class T>
 typename Optimizer<T>::StepSizes Optimizer<T>::sizes_of(Index examples) const {
   const Index shards = planned_shards(), ranks = team_.size(), largest = (examples + shards - 1) / shards;
-  return {shards == 1 ? examples : largest * ((shards + ranks - 1) / ranks), largest};
+  return {shards == 1 ? examples : largest * ((shards + ranks - 1) / ranks), largest, examples};
 }
 
 /// Before each step; one like the last has it done already.
@@ -68,7 +69,8 @@ void Optimizer<T>::reserve_rows(Index count, Workspace& work, PriorScratch& of_p
 template <class T>
 void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const {
   const Posterior<T>& q = *posterior_;
-  const Index examples = sizes.together;
+  const bool joins = planned_shards() > 1 && exchanges_rows();
+  const Index examples = joins ? sizes.all : sizes.together;
   RowsUse use;
   work.zeros.reserve(model_->outputs());
   if (is_first_order())
@@ -82,6 +84,7 @@ void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorS
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
   if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
+  if (joins) work.evidence->reserve_joined(q, options_, sizes.all, use, work.scratch);
   if (const Index shards = planned_shards(); shards > 1) reserve_sums(shards, work);
   reserve_copy(q, work.good);
 }

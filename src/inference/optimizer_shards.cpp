@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "inference/noise/beliefs.hpp"
 #include "inference/optimizer.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 
@@ -54,6 +55,11 @@ void Optimizer<T>::check_shards() const {
 template <class T>
 Index Optimizer<T>::sum_count() const {
   const Index dimension = posterior_->dimension();
+  if (exchanges_rows()) return 0;
+  if (is_noisy()) {
+    const bool learns_s = options_.diagonal_part != DiagonalPart::fixed;
+    return dimension * (1 + moment_rank(*posterior_) + (learns_s ? 1 : 0));
+  }
   if (!has_curvature_sums()) return dimension;
   return 2 * dimension + (is_newton() ? posterior_->points().parameters() : 0);
 }
@@ -101,6 +107,7 @@ double Optimizer<T>::variance_of_shards(DataSet& data) {
 
 template <class T>
 void Optimizer<T>::sum_shards(const StepExamples& examples, double weight, Index epoch_steps) {
+  if (exchanges_rows()) reserve_exchange(examples);
   work_.sums.add_own(
       [&](Index shard, const Summand<T>& out) { add_shard(examples, shard, weight, epoch_steps, out); });
 }
@@ -118,8 +125,16 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   const DrawPlace place{state.step, shared ? 0 : shard * options_.sample_groups, shard};
   evidence.keep_samples(shared && shard > first && options_.sample_groups == 1);
   Evidence<T> seen = assess(x, y, weight, place);
-  if (seen.gradient.empty()) seen.gradient = evidence.gradient();
-  std::ranges::copy(seen.gradient, out.values.begin());
+  if (exchanges_rows()) {
+    write_rows(shard, y);
+  } else {
+    if (seen.gradient.empty()) seen.gradient = evidence.gradient();
+    std::ranges::copy(seen.gradient, out.values.begin());
+  }
+  if (seen.noise) {
+    auto* const to = std::ranges::copy(seen.noise->w, out.values.data() + dimension).out;
+    std::ranges::copy(seen.noise->log_sigma, to);
+  }
   if (has_curvature_sums())
     curvature_diagonal(seen.curvature, out.values.subspan(at(dimension), at(dimension)));
   if (is_newton() && !posterior_->points().ranges.empty())
@@ -142,16 +157,29 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   if (learns_noise()) std::ranges::copy(scales_.squared_errors, out.numbers.begin() + first_vector);
   if (learns_degrees(epoch_steps)) out.numbers[noise_slope] = degrees_slope_;
   if (learns_prior())
-    prior_.mean_squares(evidence.thetas(), part(out.numbers, first_vector + y.rows, groups));
+    prior_.mean_squares(is_noisy() ? moments() : evidence.thetas(),
+                        part(out.numbers, first_vector + y.rows, groups));
 }
 
 template <class T>
-Evidence<T> Optimizer<T>::evidence_of_shards() const {
+Evidence<T> Optimizer<T>::evidence_of_shards() {
   const auto dimension = static_cast<std::size_t>(posterior_->dimension());
-  const ConstSpan<T> sums = work_.sums.values();
+  const std::span<T> sums = work_.sums.values();
   Evidence<T> evidence{sums.first(dimension), {}, work_.sums.numbers()[log_likelihood]};
+  if (is_noisy()) {
+    const std::size_t of_w = dimension * static_cast<std::size_t>(moment_rank(*posterior_));
+    work_.noise_gradient = {sums.first(dimension), sums.subspan(dimension, of_w),
+                            sums.subspan(dimension + of_w)};
+    evidence.noise = &work_.noise_gradient;
+    return evidence;
+  }
   if (has_curvature_sums()) evidence.curvature = {nullptr, {}, {}, sums.subspan(dimension, dimension)};
   return evidence;
+}
+
+template <class T>
+double Optimizer<T>::log_likelihood_of_shards() const {
+  return work_.sums.numbers()[log_likelihood];
 }
 
 template <class T>
@@ -187,7 +215,8 @@ ConstSpan<double> Optimizer<T>::statistics_of_shards() const {
   template void Optimizer<T>::reserve_sums(Index);                                      \
   template double Optimizer<T>::variance_of_shards(DataSet&);                           \
   template void Optimizer<T>::sum_shards(const StepExamples&, double, Index);           \
-  template Evidence<T> Optimizer<T>::evidence_of_shards() const;                        \
+  template Evidence<T> Optimizer<T>::evidence_of_shards();                              \
+  template double Optimizer<T>::log_likelihood_of_shards() const;                       \
   template typename Optimizer<T>::Misfits Optimizer<T>::misfits_of_shards(Index) const; \
   template void Optimizer<T>::take_scale_sums_of_shards();                              \
   template ConstSpan<double> Optimizer<T>::statistics_of_shards() const;

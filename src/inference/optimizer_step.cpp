@@ -91,7 +91,7 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   });
   if (is_sharded()) {
     work_.sums.finish(team_);
-    evidence = evidence_of_shards();
+    evidence = exchanges_rows() ? exchange_rows(examples, 1 / part) : evidence_of_shards();
     misfit = misfits_of_shards(examples.all);
   }
   team_.attempt([&] {
@@ -135,7 +135,7 @@ void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps,
   if (posterior_->is_blank()) initialize();
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(model_->likelihood.targets()));
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
-  reserve(Use::step, {examples.here(), examples.largest()});
+  reserve(Use::step, {examples.here(), examples.largest(), examples.all});
   start_tied();
   start_newton();
   if (caller_draws_ && is_noisy())
@@ -144,16 +144,21 @@ void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps,
   if (!good_.is_known) remember_good_state();
 }
 
+/// Of the next step, which at first may have no curvature yet to draw by.
+template <class T>
+Options Optimizer<T>::seen_options() const {
+  Options options = options_;
+  if ((is_newton() || is_kronecker()) && state.is_fresh && options_.initial_curvature == 0 &&
+      options_.initial_precision == 0)
+    options.curvature = EstimateKind::lin_ef;
+  return options;
+}
+
 template <class T>
 Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight, DrawPlace place) {
   EvidenceEstimator<T>& evidence = *work_.evidence;
-  const bool is_unknown = (is_newton() || is_kronecker()) && state.is_fresh &&
-                          options_.initial_curvature == 0 && options_.initial_precision == 0;
-  if (!is_unknown && options_.sample_groups == 1)
-    return evidence.prepare(*posterior_, x, y, options_, weight, draws(), place, work_.scratch);
-  Options options = options_;
-  if (is_unknown) options.curvature = EstimateKind::lin_ef;  // there is no curvature yet to draw by
-  if (is_kronecker())
+  const Options options = seen_options();
+  if (is_kronecker() || (options.curvature == options_.curvature && options_.sample_groups == 1))
     return evidence.prepare(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
   return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
 }
@@ -164,7 +169,7 @@ void Optimizer<T>::step_rows() {
   const ThreadLimit threads(options_.threads);
   if (posterior_->is_blank()) initialize();
   const Index count = work_.rows.count(), dimension = posterior_->dimension();
-  reserve(Use::rows, {count, count});
+  reserve(Use::rows, {count, count, count});
   const auto c = work_.c.first(count);
   std::ranges::fill(c, static_cast<T>(static_cast<double>(data_size_) / static_cast<double>(count)));
   scales_.prior.clear();
@@ -265,7 +270,7 @@ ConstSpan<T> Optimizer<T>::prior_pull(const Evidence<T>& evidence) {
 template <class T>
 ConstSpan<T> Optimizer<T>::point_squares() {
   const auto squares = work_.point_squares.first(posterior_->points().parameters());
-  if (is_sharded())
+  if (is_sharded() && !exchanges_rows())
     std::ranges::copy(work_.sums.values().last(squares.size()), squares.begin());
   else if (!squares.empty())
     work_.evidence->point_squares(squares);

@@ -16,7 +16,7 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores, double larg
   FreedLogPrecision freed(model_->likelihood);
   freed.free();
   const ConstMatrixView<T> x = x_to_fill(examples), y = y_to_fill(examples);
-  reserve(Use::stream, {examples, examples});
+  reserve(Use::stream, {examples, examples, examples});
   Interruptible work;
   Posterior<T>& prior = work_.filter.predict(*posterior_, state.is_ahead ? 0 : 1, options_);
   const PrequentialSums sums = work_.prequential->score(prior, x, y, options_.score, scores);

@@ -34,6 +34,7 @@ class TreeSums {
   /// With the other ranks: fails on all of them if one has failed.
   void finish(Team& team);
   ConstSpan<T> values() const { return values_.first(size_); }
+  std::span<T> values() { return values_.first(size_); }
   ConstSpan<double> numbers() const { return results_.first(count_); }
 
  private:

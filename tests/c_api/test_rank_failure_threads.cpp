@@ -260,11 +260,7 @@ void methods_that_do_not_shard_say_why(void**) {
   const struct {
     const char *method, *word;
     bool full;
-  } cases[] = {{"slang", "rows of a whole minibatch", false},
-               {"slang-ggn", "rows of a whole minibatch", false},
-               {"bong", "stream", false},
-               {"von", "rows of a whole minibatch", false},
-               {"laplace", "Laplace", false}};
+  } cases[] = {{"bong", "stream", false}, {"von", "exact Hessians", false}, {"laplace", "Laplace", false}};
   for (const auto& [method, word, full] : cases) {
     const auto results = on_ranks(
         2, [&, name = method](int) { return learner("", BDL_F64, name); },
@@ -273,8 +269,8 @@ void methods_that_do_not_shard_say_why(void**) {
     assert_words(results[0], word);
   }
   // Nor do they by one rank, where there are more shards than one.
-  Learner slang = learner("", BDL_F64, "slang");
-  assert_int_equal(bdl_optimizer_set_int(slang.optimizer.get(), "shards", 4), BDL_ERROR_UNSUPPORTED);
+  Learner von = learner("", BDL_F64, "von");
+  assert_int_equal(bdl_optimizer_set_int(von.optimizer.get(), "shards", 4), BDL_ERROR_UNSUPPORTED);
   // What is done alone says how.
   const auto alone = on_ranks(
       2, [](int) { return learner(); },

@@ -21,7 +21,17 @@ Posterior posterior_for(const Case& c, const Model& model) {
     bdl_posterior_create_dropout(model.get(), 0.1, 0.2, &posterior);
     return Posterior(posterior);
   }
-  bdl_posterior_create_low_rank(c.dtype, bdl_model_parameters(model.get()), 0, &posterior);
+  const std::string method = c.method;
+  const auto dimension = bdl_model_parameters(model.get());
+  if (method.ends_with("kfac"))
+    bdl_posterior_create_kronecker(model.get(), &posterior);
+  else if (method.starts_with("elrg") || method == "mf-vi" || method == "k-tied" || method == "low-rank-vi")
+    bdl_posterior_create_layerwise_low_rank_moment(model.get(), method[0] == 'e' || method[0] == 'l' ? 2 : 0,
+                                                   &posterior);
+  else if (method == "vogn-full")
+    bdl_posterior_create_full(c.dtype, dimension, &posterior);
+  else
+    bdl_posterior_create_low_rank(c.dtype, dimension, method.starts_with("slang") ? 3 : 0, &posterior);
   return Posterior(posterior);
 }
 
@@ -54,6 +64,26 @@ const Case cases[] = {
     {"ogn", BDL_GAUSSIAN, BDL_F64, "learn_prior=1 learn_noise=1"},
     {"ivon", BDL_CATEGORICAL, BDL_F32, ""},
     {"ivon", BDL_GAUSSIAN, BDL_F64, "learn_noise=1"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, ""},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "eigen_method=randomized guard=0"},
+    {"slang", BDL_GAUSSIAN, BDL_F64, "learn_noise=1 learn_prior=1 sample_sharing=shard"},
+    {"slang", BDL_GAUSSIAN, BDL_F32, "rule=bbb learning_rate=0.001"},
+    {"slang-ggn", BDL_CATEGORICAL, BDL_F64, ""},
+    {"slang-ggn", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 threads=2"},
+    {"slang-lin-hess", BDL_CATEGORICAL, BDL_F64, ""},
+    {"slang-lin-ef", BDL_GAUSSIAN, BDL_F32, ""},
+    {"slang-online-eig", BDL_CATEGORICAL, BDL_F64, ""},
+    {"vogn-full", BDL_CATEGORICAL, BDL_F64, ""},
+    {"vogn-full", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
+    {"kfac", BDL_CATEGORICAL, BDL_F64, ""},
+    {"kfac", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
+    {"noisy-kfac", BDL_CATEGORICAL, BDL_F32, "fisher=sampled"},
+    {"noisy-kfac", BDL_GAUSSIAN, BDL_F64, "fisher=empirical"},
+    {"elrg", BDL_CATEGORICAL, BDL_F64, ""},
+    {"elrg-d", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 learn_prior=1"},
+    {"mf-vi", BDL_CATEGORICAL, BDL_F32, ""},
+    {"k-tied", BDL_GAUSSIAN, BDL_F64, ""},
+    {"low-rank-vi", BDL_CATEGORICAL, BDL_F64, ""},
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
@@ -132,7 +162,7 @@ int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
 
 /// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c : {cases[4], cases[7], cases[10]}) {
+  for (Case c : {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29]}) {
     const std::string options = std::string(c.options) + " progress_every=1";
     c.options = options.c_str();
     Learner alone = learner_of(c);
@@ -175,7 +205,7 @@ void an_interrupted_course_keeps_its_shards(void**) {
 
 /// The same for steps on the caller's minibatches.
 void steps_have_the_same_bits(void**) {
-  for (const Case& c : {cases[3], cases[5], cases[8]}) {
+  for (const Case& c : {cases[3], cases[5], cases[8], cases[13], cases[24]}) {
     const auto steps = [&](Learner& l) {
       for (int k = 0; k < 3; ++k)
         if (const bdl_status status =
@@ -193,6 +223,41 @@ void steps_have_the_same_bits(void**) {
       assert_same_bytes(results, bytes_of(alone), c.method);
     }
   }
+}
+
+/// The rows of examples that were seen apart are those of the minibatch seen at once: with the same draws,
+/// the step is the same but for rounding. Packets of 16 images are cut at shards of 13 or 14.
+void joined_rows_are_those_of_the_minibatch(void**) {
+  const char* const networks[] = {"input 4\ndense 6\ntanh\ndense 3\n",
+                                  "input 1 2 2\nconv 3 3 pad 1\nrelu\nconv 4 2\nrelu\nflatten\ndense 3\n"};
+  const struct {
+    const char *method, *options;
+  } methods[] = {{"slang", ""},
+                 {"slang", "guard=0.01"},
+                 {"slang-ggn", ""},
+                 {"slang-lin-hess", ""},
+                 {"vogn-full", ""},
+                 {"kfac", ""},
+                 {"noisy-kfac", "fisher=empirical"}};
+  for (const char* network : networks)
+    for (const auto& [method, options] : methods) {
+      const Case c{method, BDL_CATEGORICAL, BDL_F64, options};
+      const auto stepped = [&, name = method, with = options](int64_t shards) {
+        bdl_model* model = nullptr;
+        OK(bdl_model_create_network(c.dtype, network, c.likelihood, &model));
+        Model m(model);
+        Posterior q = posterior_for(c, m);
+        Optimizer o = make_optimizer(m, q, RankData::rows, name);
+        OK(bdl_optimizer_set_text(o.get(), with));
+        OK(bdl_optimizer_set_int(o.get(), "shards", shards));
+        for (int k = 0; k < 2; ++k)
+          OK(bdl_optimizer_step(o.get(), data.inputs_matrix(), data.targets_of(c.likelihood)));
+        return moments_of(q);
+      };
+      const Vector whole = stepped(1), joined = stepped(7);
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        assert_close(joined[i], whole[i], 1e-8 * (1 + std::fabs(whole[i])), method);
+    }
 }
 
 /// Batch norm normalises by shard; running statistics are averages over the shards. Masks of dropout layers
@@ -255,6 +320,38 @@ void bytes_are_those_of_the_formula(void**) {
   }
 }
 
+/// What rows are made of comes from each other rank once: of an example, its inputs and targets, and at each
+/// sample the hidden layers' outputs, the sensitivities of all layers, the network's outputs, c and w.
+void bytes_of_rows_are_those_of_the_formula(void**) {
+  const Case c{"slang", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
+  for (const int count : {2, 4}) {
+    RankThreads threads(count);
+    std::vector<int64_t> received(static_cast<std::size_t>(count));
+    threads.run([&](RankThreads::Rank& rank) {
+      Learner l(make_mlp(c.dtype, {RankData::inputs, 8, 3}, c.likelihood, false), c.dtype, 3, RankData::rows,
+                c.method);
+      l.set("shards", 8);
+      l.set("learn_prior", 0);
+      l.set("samples", 5);
+      const Ranks ranks = communicator_of(rank);
+      bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
+      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+      int64_t before = 0, after = 0;
+      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
+      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
+      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
+      received[static_cast<std::size_t>(rank.number)] = after - before;
+    });
+    const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2, inputs = RankData::inputs, targets = 1,
+                  samples = 5, of_sample = 8 + (8 + 3) + 3 + 2;
+    const int64_t rows = RankData::rows / count * others * 4 * (inputs + targets + samples * of_sample);
+    const int64_t agreement = 64 * others, votes = 2 * 16 * others,
+                  numbers = others * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
+    for (const int64_t bytes : received)
+      assert_int_equal(bytes, rows + agreement + votes + numbers + 16 * (exchanges + 2 * others));
+  }
+}
+
 }  // namespace
 
 int test_rank_training_threads() {
@@ -266,8 +363,10 @@ int test_rank_training_threads() {
       cmocka_unit_test(training_goes_on_with_other_ranks),
       cmocka_unit_test(an_interrupted_course_keeps_its_shards),
       cmocka_unit_test(steps_have_the_same_bits),
+      cmocka_unit_test(joined_rows_are_those_of_the_minibatch),
       cmocka_unit_test(networks_that_normalise_and_mask),
       cmocka_unit_test(bytes_are_those_of_the_formula),
+      cmocka_unit_test(bytes_of_rows_are_those_of_the_formula),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

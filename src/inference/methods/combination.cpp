@@ -338,11 +338,12 @@ void check_sums(const Combination& c) {
   if (options.laplace) refuse("Laplace's approximation at its end sees all data");
   if (options.swag) refuse("SWAG at its end sees all data");
   if (options.rule == Rule::map || descends_newton(c)) return;
-  if (descends_kronecker(c)) refuse("Kronecker factors are made of a minibatch's rows");
-  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family))
-    refuse("each example has noise of its own, whose gradients are not summed up yet");
-  if (options.rule != Rule::bbb || !c.is_diagonal())
-    refuse("its steps take the curvature rows of a whole minibatch");
+  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family)) return;
+  if (options.rule == Rule::bbb && c.is_diagonal()) return;
+  if (options.curvature == EstimateKind::mc_hess) refuse("exact Hessians are not summed up yet");
+  if (options.curvature == EstimateKind::exact_hess) refuse("exact expectations are not summed up yet");
+  if (options.curvature == EstimateKind::mc_reparam)
+    refuse("gradients by standard deviations are summed up for rule \"bbb\" and descent \"ivon\" alone");
 }
 
 void check_together(Use use) {

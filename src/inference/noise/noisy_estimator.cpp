@@ -14,6 +14,9 @@ Index gradient_size(const Posterior<T>& q, const Options& options) {
   return q.dimension() * (moment_rank(q) + (options.diagonal_part == DiagonalPart::fixed ? 1 : 2));
 }
 
+/// Steps of a stream are below 2^56: 2^40 of each of 2^15 shards.
+constexpr int steps_bits = 40;
+
 BatchSize noisy_size(const Options& options, Index examples) {
   return {examples, options.samples, CurvatureKind::empirical_fisher, true};
 }
@@ -38,11 +41,15 @@ void NoisyEstimator<T>::reserve(const Posterior<T>& q, const Options& options, I
 template <class T>
 NoisyEstimate<T> NoisyEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x,
                                              ConstMatrixView<T> y, const Options& options, double weight,
-                                             Index step, const Statistics& statistics) {
+                                             Index step, const Statistics& statistics, Index shard) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
-  const StreamNoise<T> source(seed, Stream::weight_noise, step, network_.layout(block_count(q)),
+  const bool is_shared =
+      options.noise_estimator == NoiseEstimator::shared && options.sample_sharing == SampleSharing::all;
+  const Index place = step + (is_shared ? 0 : shard << steps_bits);
+  const StreamNoise<T> source(seed, Stream::weight_noise, place, network_.layout(block_count(q)),
                               options.antithetic != 0);
-  const StreamKey layer_noise{seed, Stream::layer_noise, static_cast<std::uint64_t>(step), 0};
+  const StreamKey layer_noise{seed, Stream::layer_noise, static_cast<std::uint64_t>(step),
+                              static_cast<std::uint32_t>(shard * options.samples)};
   return estimate(q, x, y, options, weight, source, layer_noise, statistics);
 }
 

@@ -21,9 +21,11 @@ class NoisyEstimator {
   /// Of a network, which must outlive it.
   explicit NoisyEstimator(const Model<T>& model);
   void reserve(const Posterior<T>& q, const Options& options, Index examples);
-  /// Of examples x and y (columns), each counting `weight` times; views live until the next call.
+  /// Of examples x and y (columns), each counting `weight` times; views live until the next call. Noise of a
+  /// shard's own, but for the one draw that all examples share.
   NoisyEstimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                            const Options& options, double weight, Index step, const Statistics& statistics);
+                            const Options& options, double weight, Index step, const Statistics& statistics,
+                            Index shard = 0);
   /// The same with somebody's own noise.
   NoisyEstimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                             const Options& options, double weight, const NoiseSource<T>& source,

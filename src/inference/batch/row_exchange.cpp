@@ -1,0 +1,61 @@
+#include "inference/batch/row_exchange.hpp"
+
+namespace bdl {
+namespace {
+
+template <class T>
+constexpr auto bytes_of = static_cast<Index>(sizeof(T));
+
+std::size_t place(Index v) {
+  return static_cast<std::size_t>(v);
+}
+
+}  // namespace
+
+template <class T>
+void RowExchange<T>::reserve(Index rank, Index ranks, ConstSpan<Index> numbers) {
+  rank_ = rank;
+  ranks_ = ranks;
+  numbers_.assign(numbers.begin(), numbers.end());
+  shards_.resize(numbers.size());
+  sizes_.reserve(ranks);
+  Index all = 0;
+  for (Index r = 0; r < ranks; ++r) {
+    const ShardRange shards = shards_of(r, ranks, std::ssize(numbers));
+    Index size = prefix_bytes;
+    for (Index v = shards.first; v < shards.end; ++v) size += numbers_[place(v)] * bytes_of<T>;
+    all += sizes_.data()[r] = size;
+  }
+  send_.reserve(sizes_.data()[rank]);
+  if (ranks > 1) receive_.reserve(all);
+}
+
+template <class T>
+std::span<T> RowExchange<T>::own(Index shard) {
+  Index offset = 0;
+  for (Index v = shards_of(rank_, ranks_, std::ssize(numbers_)).first; v < shard; ++v)
+    offset += numbers_[place(v)];
+  return {reinterpret_cast<T*>(send_.data() + prefix_bytes) + offset, place(numbers_[place(shard)])};
+}
+
+template <class T>
+void RowExchange<T>::gather(Team& team) {
+  const std::byte* from = send_.data();
+  if (ranks_ > 1) {
+    Index all = 0;
+    for (Index r = 0; r < ranks_; ++r) all += sizes_.data()[r];
+    team.gather(send_.first(sizes_.data()[rank_]), receive_.first(all), std::as_const(sizes_).first(ranks_));
+    from = receive_.data();
+  }
+  for (Index r = 0; r < ranks_; ++r) {
+    const ShardRange shards = shards_of(r, ranks_, std::ssize(numbers_));
+    const auto* numbers = reinterpret_cast<const T*>(from + prefix_bytes);
+    for (Index v = shards.first; v < shards.end; numbers += numbers_[place(v++)]) shards_[place(v)] = numbers;
+    from += sizes_.data()[r];
+  }
+}
+
+template class RowExchange<float>;
+template class RowExchange<double>;
+
+}  // namespace bdl

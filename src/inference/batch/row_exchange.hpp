@@ -1,0 +1,32 @@
+// What the curvature rows of a minibatch are made of goes from each rank to all: then every rank has all
+// rows, whose step it takes by itself, with the same bits.
+#pragma once
+
+#include <vector>
+
+#include "parallel/shards.hpp"
+#include "parallel/team.hpp"
+
+namespace bdl {
+
+template <class T>
+class RowExchange {
+ public:
+  /// Memory for shards of so many numbers. All ranks must know that all have it before they gather().
+  void reserve(Index rank, Index ranks, ConstSpan<Index> numbers);
+  /// Where an own shard's numbers are to stand.
+  std::span<T> own(Index shard);
+  /// With the other ranks: fails on all of them if one has failed.
+  void gather(Team& team);
+  /// After it, of each shard.
+  ConstSpan<const T*> shards() const { return shards_; }
+
+ private:
+  Index rank_ = 0, ranks_ = 1;
+  std::vector<Index> numbers_;
+  std::vector<const T*> shards_;
+  Buffer<std::byte> send_, receive_;
+  Buffer<std::int64_t> sizes_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,66 @@
+// Steps of methods whose update takes the curvature rows of the whole minibatch: each rank sees its shards'
+// examples, and what rows are made of goes to all ranks.
+#include <algorithm>
+
+#include "inference/optimizer.hpp"
+
+namespace bdl {
+
+/// Of all steps that are more than sums over examples.
+template <class T>
+bool Optimizer<T>::exchanges_rows() const {
+  if (rule() == Rule::map || is_newton() || is_noisy()) return false;
+  return !(rule() == Rule::bbb && posterior_->is_diagonal());
+}
+
+/// A shard's message: the evidence's numbers, and the examples' targets.
+template <class T>
+void Optimizer<T>::reserve_exchange(const StepExamples& examples) {
+  const Options options = seen_options();
+  std::vector<Index> numbers;
+  for (const Index size : examples.sizes)
+    numbers.push_back(work_.evidence->shared_numbers(options, size) + size * model_->likelihood.targets());
+  work_.exchange.reserve(team_.rank(), team_.size(), numbers);
+  work_.all_y.reserve(examples.all * model_->likelihood.targets());
+}
+
+/// Of the last evidence, of targets y.
+template <class T>
+void Optimizer<T>::write_rows(Index shard, ConstMatrixView<T> y) {
+  const std::span<T> out = work_.exchange.own(shard);
+  T* to = out.data();
+  for (Index i = 0; i < y.cols; ++i) to = std::ranges::copy(y.column(i), to).out;
+  work_.evidence->write_shared(out.subspan(static_cast<std::size_t>(to - out.data())));
+}
+
+template <class T>
+Evidence<T> Optimizer<T>::exchange_rows(const StepExamples& examples, double weight) {
+  work_.exchange.gather(team_);
+  Evidence<T> evidence;
+  team_.attempt([&] {
+    const Index targets = model_->likelihood.targets();
+    std::vector<const T*> numbers(work_.exchange.shards().begin(), work_.exchange.shards().end());
+    T* y = work_.all_y.data();
+    for (std::size_t v = 0; v < numbers.size(); ++v) {
+      const Index count = examples.sizes[v] * targets;
+      y = std::copy_n(numbers[v], count, y);
+      numbers[v] += count;
+    }
+    evidence = work_.evidence->join(*posterior_, seen_options(), work_.all_y.matrix(targets, examples.all),
+                                    weight, examples.sizes, numbers);
+    if (!is_guarded()) evidence.gradient = work_.evidence->gradient();
+  });
+  evidence.expected_log_likelihood = log_likelihood_of_shards();
+  return evidence;
+}
+
+#define BDL_INSTANTIATE(T)                                           \
+  template bool Optimizer<T>::exchanges_rows() const;                \
+  template void Optimizer<T>::reserve_exchange(const StepExamples&); \
+  template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>); \
+  template Evidence<T> Optimizer<T>::exchange_rows(const StepExamples&, double);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
