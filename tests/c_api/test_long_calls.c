@@ -141,8 +141,6 @@ static const large_case large_cases[] = {
     {"lo-fi", 0, 10, 200, 30, 100, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 50, 10, 60, BDL_CATEGORICAL},
     {"noisy-kfac", 7, 0, 300, 60, 500, BDL_CATEGORICAL}, /* larger: docs/reliability.md */
-    {"slang-ggn", 1, 0, 170, 10, 300, BDL_CATEGORICAL},
-    {"slang-ggn", 2, 0, 170, 10, 300, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 170, 10, 3, BDL_CATEGORICAL},
     {"bong", 2, 0, 170, 10, 3, BDL_CATEGORICAL},
     {"elrg", 6, 5, 784, 40, 1000, BDL_CATEGORICAL},
