@@ -236,7 +236,7 @@ bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** n
 
 bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
                                 bdl_matrix_out parameters) {
-  return guard("bdl_model_initialize", [&] {
+  return interruptible_guard("bdl_model_initialize", [&] {
     check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_XAVIER_NORMAL, "scheme");
     with(model, "model", [&](const auto& m) {
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;

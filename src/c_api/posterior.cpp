@@ -204,7 +204,7 @@ bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension, 
 }
 
 bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy) {
-  return guard("bdl_posterior_copy", [&] {
+  return interruptible_guard("bdl_posterior_copy", [&] {
     not_null(copy, "copy");
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -246,13 +246,15 @@ bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean,
 }
 
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
-  return guard("bdl_posterior_set_full",
-               [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
+  return interruptible_guard("bdl_posterior_set_full", [&] {
+    with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); });
+  });
 }
 
 bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {
-  return guard("bdl_posterior_set_full_moment",
-               [&] { with(posterior, "posterior", [&](auto& q) { set_full_moment(q, mean, covariance); }); });
+  return interruptible_guard("bdl_posterior_set_full_moment", [&] {
+    with(posterior, "posterior", [&](auto& q) { set_full_moment(q, mean, covariance); });
+  });
 }
 
 bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
@@ -327,7 +329,7 @@ bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior*
 }
 
 bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full) {
-  return guard("bdl_posterior_as_full", [&] {
+  return interruptible_guard("bdl_posterior_as_full", [&] {
     not_null(full, "full");
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
@@ -338,7 +340,7 @@ bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior**
 }
 
 bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal) {
-  return guard("bdl_posterior_as_diagonal", [&] {
+  return interruptible_guard("bdl_posterior_as_diagonal", [&] {
     not_null(diagonal, "diagonal");
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;

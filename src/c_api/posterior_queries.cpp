@@ -157,7 +157,7 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
 }
 
 bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix_out solution) {
-  return guard("bdl_posterior_solve", [&] {
+  return interruptible_guard("bdl_posterior_solve", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       check_shape(vectors, -1, q.dimension(), "vectors");
@@ -170,7 +170,7 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
 
 bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                 bdl_matrix_out samples) {
-  return guard("bdl_posterior_sample", [&] {
+  return interruptible_guard("bdl_posterior_sample", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       check_output(samples, -1, q.dimension(), "samples");
       check_range(first, 0, INT64_C(0xffffffff), "first");
@@ -248,7 +248,7 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
 
 bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, double scale, double learning_rate,
                                 double curvature_rate, bdl_matrix prior_precision) {
-  return guard("bdl_posterior_update", [&] {
+  return interruptible_guard("bdl_posterior_update", [&] {
     if (!(scale > 0 && scale < HUGE_VAL))
       fail(Status::ERROR_INVALID_ARGUMENT, "scale is %g, expected a positive finite number", scale);
     if (!(learning_rate >= 0 && learning_rate < HUGE_VAL))

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/interrupt.hpp"
 #include "base/profile.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/methods/suggestion.hpp"
@@ -254,6 +255,7 @@ void Optimizer<T>::start_tied() {
 
 template <class T>
 void Optimizer<T>::initialize() {
+  Interruptible work;
   Buffer<T> start(posterior_->dimension());
   const auto mean = start.first(posterior_->dimension());
   std::ranges::fill(mean, T(0));
@@ -265,7 +267,7 @@ void Optimizer<T>::initialize() {
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
   Start next{posterior_->clone(), Buffer<T>(posterior_->dimension()), {}};
   start_precision(prior ? *prior : prior_, mean, next);
-  // From here on nothing can fail.
+  work.end();  // from here on nothing can fail
   posterior_->swap(*next.belief);
   std::ranges::copy(next.precision.first(posterior_->dimension()), initial_precision_.data());
   if (next.tied.has_values()) work_.first_order.tied() = std::move(next.tied);

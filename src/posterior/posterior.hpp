@@ -296,6 +296,12 @@ void reserve_copy(const Posterior<T>& q, std::unique_ptr<Posterior<T>>& copy) {
 /// other parametrisation would about leave at that point.
 inline constexpr double least_kept = 1e-8, shortened_to = 0.5;
 
+/// A plain gradient's steps of a variance are as long however small it is, so that shortened ones may halve
+/// it for ever: below this, far above what overflows in its inverse, it stays, and the mean takes whole
+/// steps.
+template <class T>
+inline constexpr double least_variance = sizeof(T) == sizeof(float) ? 1e-30 : 1e-100;
+
 /// For a parameter or direction of which the whole step leaves the part `kept` (perhaps negative): the part
 /// of the step to be taken. Fails with ERROR_DIVERGED unless it may be shortened.
 double shortened(double kept, bool may_shorten);

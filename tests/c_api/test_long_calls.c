@@ -141,6 +141,8 @@ static const large_case large_cases[] = {
     {"lo-fi", 0, 10, 200, 30, 100, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 50, 10, 60, BDL_CATEGORICAL},
     {"noisy-kfac", 7, 0, 300, 60, 500, BDL_CATEGORICAL}, /* larger: docs/reliability.md */
+    {"cm-ekf", 1, 0, 170, 10, 3, BDL_CATEGORICAL},
+    {"bong", 2, 0, 170, 10, 3, BDL_CATEGORICAL},
     {"elrg", 6, 5, 784, 40, 1000, BDL_CATEGORICAL},
     {"bbb", 9, 0, 784, 100, 1000, BDL_CATEGORICAL},
     {"laplace", 0, 8, 100, 20, 1000, BDL_CATEGORICAL},
@@ -175,6 +177,99 @@ static void large_steps_ask(void** state) {
     learner_free(&l);
   }
   large_free(&data);
+  assert_true(h.longest <= longest_gap);
+}
+
+enum { WIDE = 1800, DRAWS = 300 };
+
+typedef struct questions {
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  int64_t rows, d;
+  double *from, *to;
+} questions;
+
+static bdl_status start(const questions* q) {
+  return bdl_optimizer_initialize(q->optimizer);
+}
+static bdl_status update(const questions* q) {
+  const double precision = 1;
+  return bdl_posterior_update(q->posterior, bdl_f64(q->from, 100, q->d), 1e-5, 0.01, 0.1,
+                              bdl_f64(&precision, 1, 1));
+}
+static bdl_status draw_many(const questions* q) {
+  return bdl_posterior_sample(q->posterior, 1, 0, bdl_f64_out(q->to, q->rows, q->d));
+}
+static bdl_status solve_many(const questions* q) {
+  return bdl_posterior_solve(q->posterior, bdl_f64(q->from, q->rows, q->d),
+                             bdl_f64_out(q->to, q->rows, q->d));
+}
+static bdl_status read_precision(const questions* q) {
+  return bdl_posterior_precision_diagonal(q->posterior, bdl_f64_out(q->to, 1, q->d));
+}
+static bdl_status read_spread(const questions* q) {
+  return bdl_posterior_marginal_variance(q->posterior, bdl_f64_out(q->to, 1, q->d));
+}
+static bdl_status divergence(const questions* q) {
+  double kl;
+  return bdl_posterior_kl(q->posterior, q->posterior, &kl);
+}
+static bdl_status copy_one(const questions* q) {
+  bdl_posterior* copy = NULL;
+  const bdl_status status = bdl_posterior_copy(q->posterior, &copy);
+  bdl_posterior_free(copy);
+  return status;
+}
+
+static const struct {
+  const char* name;
+  bdl_status (*call)(const questions*);
+} question_calls[] = {{"initialize", start},
+                      {"update", update},
+                      {"draws", draw_many},
+                      {"solutions", solve_many},
+                      {"precision", read_precision},
+                      {"variances", read_spread},
+                      {"KL", divergence},
+                      {"copy", copy_one}};
+
+typedef struct question {
+  const questions* of;
+  bdl_status (*call)(const questions*);
+} question;
+
+static bdl_status put(void* argument) {
+  const question* const q = argument;
+  return q->call(q->of);
+}
+
+/* What is asked of single beliefs, full covariances of many parameters among them. */
+static void wide_posteriors_ask(void** state) {
+  host h = {0};
+  (void)state;
+  for (int family = 0; family < 3; ++family) {
+    bdl_model* model = NULL;
+    questions q = {NULL, NULL, DRAWS, family == 0 ? 20 * WIDE : WIDE, NULL, NULL};
+    q.from = malloc(sizeof(double) * (size_t)(q.d * DRAWS));
+    q.to = malloc(sizeof(double) * (size_t)(q.d * DRAWS));
+    for (int64_t i = 0; i < q.d * DRAWS; ++i) q.from[i] = sin(0.37 * (double)i);
+    const int64_t sizes[] = {q.d - 1, 1};
+    OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+    OK(family_create(model, BDL_F64, family, 10, &q.posterior));
+    OK(bdl_optimizer_create(NULL, q.posterior, family == 2 ? "slang-ggn" : "slang", 1000, &q.optimizer));
+    for (size_t c = 0; c < sizeof question_calls / sizeof *question_calls; ++c) {
+      question asked = {&q, question_calls[c].call};
+      const bdl_status status = timed(&h, question_calls[c].name, put, &asked);
+      if (status != BDL_OK) print_error("%s %d: %s\n", question_calls[c].name, family, bdl_last_error());
+      assert_int_equal(status, BDL_OK);
+    }
+    bdl_optimizer_free(q.optimizer);
+    bdl_posterior_free(q.posterior);
+    bdl_model_free(model);
+    free(q.from);
+    free(q.to);
+  }
+  print_message("longest: %.0f ms\n", 1e3 * h.longest);
   assert_true(h.longest <= longest_gap);
 }
 
@@ -233,6 +328,7 @@ static void wide_beliefs_end(void** state) {
 
 int test_long_calls(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems_ask), cmocka_unit_test(large_steps_ask),
-                                     cmocka_unit_test(steps_are_cut), cmocka_unit_test(wide_beliefs_end)};
+                                     cmocka_unit_test(steps_are_cut), cmocka_unit_test(wide_posteriors_ask),
+                                     cmocka_unit_test(wide_beliefs_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// Long runs: bdl_soak OBSERVATIONS CYCLES
+// Long runs: bdl_soak OBSERVATIONS CYCLES [METHOD [FAMILY]]
 //   every family by every rule of streams observes so many rows: mean, variances and scores stay finite,
 //   variances positive, and memory is what it was after the first hundredth: as many blocks, and the same
 //   bytes but for what malloc keeps to itself; so many cycles of train, save, load, free: memory likewise.
@@ -207,14 +207,18 @@ void cycle_often(std::int64_t cycles) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) return std::fprintf(stderr, "usage: bdl_soak OBSERVATIONS CYCLES\n"), 2;
+  if (count < 3 || count > 5)
+    return std::fprintf(stderr, "usage: bdl_soak OBSERVATIONS CYCLES [METHOD [FAMILY]]\n"), 2;
+  const std::string only_method = count > 3 ? arguments[3] : "", only_family = count > 4 ? arguments[4] : "";
   const std::int64_t observations = std::atoll(arguments[1]), cycles = std::atoll(arguments[2]);
   for (std::int64_t i = 0; observations > 0 && i < bdl_method_count(); ++i) {
     const char* method = bdl_method_name(i);
     std::int32_t is_stream = 0;
     bdl_method_describe(method, nullptr, &is_stream, nullptr, nullptr, nullptr, nullptr);
     for (const Family& family : families)
-      if (is_stream) observe(method, family, observations);
+      if (is_stream && (only_method.empty() || only_method == method) &&
+          (only_family.empty() || only_family == family.name))
+        observe(method, family, observations);
   }
   if (cycles > 0) cycle_often(cycles);
   std::printf("%d failures\n", failures);

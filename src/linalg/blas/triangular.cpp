@@ -2,13 +2,14 @@
 // whose threads a fork of the host would end under a call (docs/architecture.md).
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 #include "linalg/blas/blas.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr Index leaf = 8, together = 8;
+constexpr Index leaf = 8, together = 8, asking_size = 4096;
 
 /// A leaf's matrix without its diagonal, whose inverse is apart: unknown j leaves rows[j][i] of itself in
 /// equation i.
@@ -91,6 +92,7 @@ Index half(Index size) {
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   if (b.rows == 0 || b.cols == 0) return;
   if (b.rows <= leaf) return solve_leaf_left(op, lower, b);
+  if (b.rows * b.cols >= asking_size) check_loop();
   const Index n = half(b.rows), rest = b.rows - n;
   const auto first = b.block(0, 0, n, b.cols), second = b.block(n, 0, rest, b.cols);
   const auto beside = lower.block(n, 0, rest, n);
@@ -108,6 +110,7 @@ void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b
 void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   if (b.rows == 0 || b.cols == 0) return;
   if (b.cols <= leaf) return solve_leaf_right(op, lower, b);
+  if (b.rows * b.cols >= asking_size) check_loop();
   const Index n = half(b.cols), rest = b.cols - n;
   const auto first = b.columns(0, n), second = b.columns(n, rest);
   const auto beside = lower.block(n, 0, rest, n);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "linalg/blas/blas.hpp"
 
 namespace bdl {
 
 namespace {
+
+constexpr Index columns_between_questions = 64;
 
 /// Column by column; what is above the diagonal is not touched.
 bool factorize_small(MatrixView<double> a) {
@@ -38,6 +41,7 @@ bool is_zero(ConstMatrixView<double> a) {
 bool factorize(MatrixView<double> a) {
   constexpr Index small = 16;
   if (a.rows <= small) return factorize_small(a);
+  check_loop();
   const Index n = (a.rows / 2 + small - 1) / small * small, rest = a.rows - n;
   const auto first = a.block(0, 0, n, n), beside = a.block(n, 0, rest, n), last = a.block(n, n, rest, rest);
   if (!factorize(first)) return false;
@@ -53,6 +57,7 @@ bool factorize(MatrixView<double> a) {
 bool cholesky(MatrixView<double> a) {
   if (!factorize(a)) return false;
   for (Index j = 0; j < a.cols; ++j) {
+    if (j % columns_between_questions == 0) check_loop();
     std::fill_n(a.column_data(j), j, 0.0);
     if (!std::isfinite(a(j, j))) return false;
   }
@@ -72,6 +77,7 @@ void cholesky_solve(ConstMatrixView<double> lower, MatrixView<double> x) {
 
 void cholesky_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse) {
   for (Index j = 0; j < inverse.cols; ++j) {
+    if (j % columns_between_questions == 0) check_loop();
     std::fill_n(inverse.column_data(j), inverse.rows, 0.0);
     inverse(j, j) = 1;
   }

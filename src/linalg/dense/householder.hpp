@@ -90,12 +90,14 @@ BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
   t.diagonal[n - 1] = t.s[(n - 1) * ld + n - 1];
 }
 
-/// Z = Q Z for lane_count vectors side by side: element i of vector l is z[i * lane_count + l].
+/// Z = H_first ... H_(last - 1) Z for lane_count vectors side by side: element i of vector l is z[i *
+/// lane_count
+/// + l]. All make Q.
 template <int W>
-BDL_ALWAYS_INLINE void apply_reflectors(const Tridiagonal& t, double* z) {
+BDL_ALWAYS_INLINE void apply_reflectors(const Tridiagonal& t, Index begin, Index end, double* z) {
   using Vector = typename Lanes<W>::Vector;
   constexpr int parts = lane_count / W, chains = W == 8 ? 4 : 1;
-  for (Index k = t.size - 2; k >= 0; --k) {
+  for (Index k = end - 1; k >= begin; --k) {
     if (t.tau[k] == 0) continue;
     const double* v = t.s + k * t.ld;
     Vector sum[chains][parts] = {};

@@ -28,6 +28,19 @@ bool PositiveMatrix::accept_factor() {
   return std::isfinite(log_det_);
 }
 
+void PositiveMatrix::follow_factor() {
+  constexpr double most = 1e-11;
+  bool agrees = true;
+  for (Index i = 0; i < size_ && agrees; ++i) {
+    double sum = 0;
+    for (Index k = 0; k <= i; ++k) sum += lower()(i, k) * lower()(i, k);
+    agrees = std::abs(sum - matrix()(i, i)) <= most * sum;
+  }
+  if (agrees) return;
+  syrk(Op::none, 1.0, lower(), 0.0, matrix());
+  mirror_lower(matrix());
+}
+
 bool PositiveMatrix::accept_kept_factor() {
   const auto a = matrix(), c = lower();
   for (Index j = 0; j < size_; ++j) std::fill_n(c.column_data(j), j, 0.0);

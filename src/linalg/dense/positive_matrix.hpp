@@ -27,6 +27,10 @@ class PositiveMatrix {
   /// From the lower triangle of A and a C that belongs to it.
   [[nodiscard]] bool accept_factor();
 
+  /// A = C C^T again where A's diagonal is not the lengths of C's rows any more: in a covariance that grows
+  /// between subtractions, as forgetting makes it, errors of A that C does not share grow without end.
+  void follow_factor();
+
   /// From lower triangles of A and C that somebody has kept. False unless C belongs to A, as far as its rows'
   /// lengths tell.
   [[nodiscard]] bool accept_kept_factor();

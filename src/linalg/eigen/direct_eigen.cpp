@@ -3,6 +3,7 @@
 #include <lapacke.h>
 
 #include "base/interrupt.hpp"
+#include "linalg/blas/blas.hpp"
 #include "linalg/blas/vector_kernels.hpp"
 #include "linalg/eigen/large_reduction.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
@@ -44,9 +45,10 @@ double copy_symmetric(ConstMatrixView<double> a, double* s, Index ld) {
   for (Index i = 0; i < a.rows; ++i) top = std::max(top, std::abs(a(i, i)));
   const double scale = inverse_scale(top);
   for (Index j = 0; j < a.cols; ++j) {
-    for (Index i = j; i < a.rows; ++i) s[j + i * ld] = s[i + j * ld] = scale * a(i, j);
+    for (Index i = j; i < a.rows; ++i) s[i + j * ld] = scale * a(i, j);
     for (Index i = a.rows; i < ld; ++i) s[i + j * ld] = 0;
   }
+  mirror_lower(MatrixView<double>{s, a.rows, a.cols, ld});
   return scale;
 }
 

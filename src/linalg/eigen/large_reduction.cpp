@@ -68,10 +68,11 @@ struct CombineProducts {
 
 struct ApplyGroup {
   const Tridiagonal& t;
+  Index begin, end;
   double* group;
   template <int W>
   BDL_ALWAYS_INLINE void run() const {
-    apply_reflectors<W>(t, group);
+    apply_reflectors<W>(t, begin, end, group);
   }
 };
 
@@ -108,11 +109,18 @@ void reduce_large_to_tridiagonal(const Tridiagonal& t, double* scratch, Simd sim
 }
 
 void apply_reflectors_to_groups(const Tridiagonal& t, double* groups, Index count, Simd simd) {
-  auto apply = [&](Index group) noexcept {
-    run_in_lanes(simd, ApplyGroup{t, groups + group * lane_count * t.size});
-  };
-  if (t.size >= least_large) return parallel_for(count, apply);
-  for (Index group = 0; group < count; ++group) apply(group);
+  constexpr Index together = 256;  // between questions
+  const Index all = t.size - 1, step = t.size < least_large ? std::max<Index>(all, 1) : together;
+  for (Index end = all; end > 0; end -= step) {
+    const Index begin = std::max<Index>(0, end - step);
+    auto apply = [&](Index group) noexcept {
+      run_in_lanes(simd, ApplyGroup{t, begin, end, groups + group * lane_count * t.size});
+    };
+    if (t.size >= least_large)
+      parallel_for(count, apply);
+    else
+      for (Index group = 0; group < count; ++group) apply(group);
+  }
 }
 
 }  // namespace bdl

@@ -62,7 +62,11 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
       Parameter to = moved<kind, descent, improved>(old, slope, step.mean_rate, step.curvature_rate);
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
         const double part = (1 - shortened_to) / (1 - kept);
-        to = moved<kind, descent, improved>(old, slope, part * step.mean_rate, part * step.curvature_rate);
+        const bool stays =
+            kind == DiagonalParameter::variance && descent == Descent::plain && old.value < least_variance<T>;
+        to = stays ? Parameter{old.mean - step.mean_rate * slope.m, old.value}
+                   : moved<kind, descent, improved>(old, slope, part * step.mean_rate,
+                                                    part * step.curvature_rate);
         if (!(kept >= least) && !std::isnan(least)) least = kept;
       }
       mean[k] = static_cast<T>(to.mean);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "linalg/dense/cholesky_update.hpp"
@@ -56,12 +57,14 @@ double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten,
   const Index size = next.size();
   reserve_settle(size, scratch);
   const auto square = scratch.square.matrix(size, size);
+  check_loop();
   std::copy_n(next.matrix().data, size * size, square.data);
   const double kept = smallest_relative_eigenvalue(old.lower(), square, scratch);
   const double part = part_of(kept, positive, may_shorten);
   if (part == 1) return 1;
   double* to = next.matrix().data;
   const double* from = old.matrix().data;
+  check_loop();
   for (Index i = 0; i < size * size; ++i) to[i] = from[i] + part * (to[i] - from[i]);
   if (!next.factorize()) fail_not_positive();
   return part;
@@ -100,8 +103,10 @@ double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatr
   const auto copy = scratch.moved.matrix(z.rows, z.cols);
   for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
   if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
-      smallest_pivot(next.lower(), old.lower()) > safe_pivot)
+      smallest_pivot(next.lower(), old.lower()) > safe_pivot) {
+    if (added < z.cols) next.follow_factor();
     return 1;
+  }
   return settle(next, old, may_shorten, scratch);
 }
 

@@ -19,6 +19,16 @@ void add_inverse(const PositiveMatrix& a, double factor, MatrixView<double> squa
     for (Index i = j; i < out.rows; ++i) out(i, j) += factor * square(i, j);
 }
 
+/// In some direction nothing is left that could be halved again, or rounding would be more.
+bool is_exhausted(const PositiveMatrix& covariance) {
+  constexpr double rounding = 1e-12;
+  for (Index i = 0; i < covariance.size(); ++i) {
+    const double all = covariance.matrix()(i, i), pivot = covariance.lower()(i, i);
+    if (all < least_variance<double> || pivot * pivot < rounding * all) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 template <class T>
@@ -63,12 +73,14 @@ double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspac
     std::ranges::copy(step.from.mean(), this->mean().begin());
     return part;
   }
+  const bool stays = step.descent == Descent::plain && part < 1 && is_exhausted(old);
+  if (stays) covariance_.copy(old);
   double* direction = in_double(step.m, workspace);
   if (step.descent == Descent::natural) {
     old.multiply(direction, workspace.dense.vector.data());
     direction = workspace.dense.vector.data();
   }
-  move_mean(step.from.mean(), part * step.mean_rate, direction, this->mean());
+  move_mean(step.from.mean(), (stays ? 1 : part) * step.mean_rate, direction, this->mean());
   return part;
 }
 
