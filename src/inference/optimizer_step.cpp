@@ -149,10 +149,14 @@ Evidence<T> Optimizer<T>::assess(ConstMatrixView<T> x, ConstMatrixView<T> y, dou
   EvidenceEstimator<T>& evidence = *work_.evidence;
   const bool is_unknown = (is_newton() || is_kronecker()) && state.is_fresh &&
                           options_.initial_curvature == 0 && options_.initial_precision == 0;
-  if (!is_unknown && options_.sample_groups == 1)
+  // Labels of the model's own are for the factors, and for the squares of points; else the gradient is all.
+  const bool needs_labels =
+      is_kronecker() && (work_.kronecker.renews_factors(options_) || posterior_->points().parameters() > 0);
+  if (!is_unknown && options_.sample_groups == 1 && (!is_kronecker() || needs_labels))
     return evidence.prepare(*posterior_, x, y, options_, weight, draws(), place, work_.scratch);
   Options options = options_;
   if (is_unknown) options.curvature = EstimateKind::lin_ef;  // there is no curvature yet to draw by
+  if (is_kronecker() && !needs_labels) options.fisher = FisherLabels::empirical;
   if (is_kronecker())
     return evidence.prepare(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
   return evidence.prepare_groups(*posterior_, x, y, options, weight, draws(), place, work_.scratch);
