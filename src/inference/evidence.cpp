@@ -233,9 +233,9 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
                                            const Options& options, double weight, DrawPlace place) {
   const EstimateKind kind = options.curvature;
   if (!is_exact(kind)) {
-    const StreamKey noise{static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
-                          static_cast<std::uint64_t>(place.step),
-                          static_cast<std::uint32_t>(place.iteration + place.shard * shard_draws(options))};
+    const StreamKey noise{
+        static_cast<std::uint64_t>(options.seed), Stream::layer_noise, static_cast<std::uint64_t>(place.step),
+        static_cast<std::uint32_t>(place.iteration * options.samples + place.shard * shard_draws(options))};
     const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
     const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);

@@ -144,13 +144,16 @@ void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps,
   if (!good_.is_known) remember_good_state();
 }
 
-/// Of the next step, which at first may have no curvature yet to draw by.
+/// Of the next step, which at first may have no curvature yet to draw by. Labels of the model's own are for
+/// Kronecker factors that it renews, and for the squares of points: without either, the gradient is all.
 template <class T>
 Options Optimizer<T>::seen_options() const {
   Options options = options_;
   if ((is_newton() || is_kronecker()) && state.is_fresh && options_.initial_curvature == 0 &&
       options_.initial_precision == 0)
     options.curvature = EstimateKind::lin_ef;
+  if (is_kronecker() && posterior_->points().parameters() == 0 && !work_.kronecker.renews_factors(options_))
+    options.fisher = FisherLabels::empirical;
   return options;
 }
 

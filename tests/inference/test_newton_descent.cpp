@@ -169,6 +169,29 @@ void groups_draw_for_themselves(void**) {
               train("sample_groups=20 threads=1"));
 }
 
+/// Copies of one example, at draws that are all the mean: outputs differ by the layers' noise alone, and no
+/// draw of a group may have that of another draw.
+void groups_have_layer_noise_of_their_own(void**) {
+  Learner learner("vogn", "input 3; dense 16; dropout 0.5; dense 1", BDL_GAUSSIAN,
+                  "samples=3 sample_groups=2");
+  learner.q->set_isotropic(1e30);
+  Random random(8);
+  const Dense mean = random.normal(learner.q->dimension(), 1), one = random.normal(inputs, 1);
+  std::ranges::copy(mean.values, learner.q->mean().begin());
+  Dense x(inputs, 4), y(1, 4);
+  for (Index i = 0; i < x.cols; ++i) std::ranges::copy(one.values, x.values.begin() + i * inputs);
+  EvidenceEstimator<double> evidence(*learner.model);
+  StreamDraws<double> draws;
+  PosteriorScratch<double> scratch;
+  const Options& options = learner.optimizer.options();
+  evidence.reserve_groups(*learner.q, options, x.cols);
+  evidence.prepare_groups(*learner.q, ConstMatrixView<double>(x.values.data(), inputs, 4),
+                          ConstMatrixView<double>(y.values.data(), 1, 4), options, 1, draws, {0, 0}, scratch);
+  std::vector<double> outputs(evidence.outputs().data, evidence.outputs().data + 12);
+  std::ranges::sort(outputs);
+  for (std::size_t i = 1; i < outputs.size(); ++i) assert_true(outputs[i] - outputs[i - 1] > 1e-9);
+}
+
 void what_does_not_go_together_is_refused(void**) {
   const auto refused = [](const char* method, const char* options, const char* word) {
     expect_error(Status::ERROR_UNSUPPORTED, word,
@@ -193,6 +216,7 @@ int test_newton_descent() {
       cmocka_unit_test(a_start_can_be_given),
       cmocka_unit_test(no_curvature_makes_ivon_indefinite),
       cmocka_unit_test(groups_draw_for_themselves),
+      cmocka_unit_test(groups_have_layer_noise_of_their_own),
       cmocka_unit_test(what_does_not_go_together_is_refused),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -9,8 +9,6 @@ const std::string published_vogn =
     "momentum_form=heavy_ball damping=1e-3 curvature_rate=0.05 start_share=0 initial_curvature=0 "
     "kl_start=0.1 "
     "kl_weight=1 kl_warmup=0.15 ";
-const std::string published_ivon =
-    "momentum_form=corrected initial_curvature=0.1 kl_weight=1 samples=1 learning_rate=";
 
 std::array<Trial, trials_each> decays(const std::string& options) {
   return {{{options, 1e-4}, {options, 1e-3}, {options, 1e-2}}};
@@ -52,13 +50,7 @@ const Method methods[] = {
      BDL_MONTE_CARLO,
      "",
      {{{""}, {published_vogn + "learning_rate=1e-3", 2e-3}, {published_vogn + "learning_rate=3e-3", 1e-4}}}},
-    {"ivon",
-     "ivon",
-     Family::diagonal,
-     0,
-     BDL_MONTE_CARLO,
-     "",
-     {{{"learning_rate=0.02"}, {published_ivon + "0.1", 2e-4}, {published_ivon + "0.3", 2e-4}}}},
+    {"ivon", "ivon", Family::diagonal, 0, BDL_MONTE_CARLO, "", rates("0.005", "0.01", "0.02")},
     {"kfac-laplace", "laplace", Family::kronecker, 0, BDL_LINEARIZED, "", decays("learning_rate=1e-3")},
     {"noisy-kfac", "noisy-kfac", Family::kronecker, 0, BDL_MONTE_CARLO,
      "samples=1 fisher=sampled factor_interval=5 eigen_interval=20", rates("0.003", "0.01", "0.03")},

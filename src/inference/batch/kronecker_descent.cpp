@@ -126,7 +126,7 @@ void KroneckerDescent<T>::move_mean(const DescentStep<T>& step, double factor, d
 template <class T>
 void KroneckerDescent<T>::average_factors(const DescentStep<T>& step, const KroneckerStep<T>& more,
                                           const Options& options) {
-  const bool is_first = now_.steps == 0, is_due = is_first || now_.steps % options.factor_interval == 0;
+  const bool is_first = now_.steps == 0, is_due = renews_factors(options);
   const double rate = is_first ? 1 : is_due ? options.curvature_rate : 0;
   double* const values = next_.factors.values().data();
   const double* const before = now_.factors.values().data();

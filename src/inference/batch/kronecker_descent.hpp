@@ -41,6 +41,10 @@ class KroneckerDescent {
             Posterior<T>& to);
   /// Memory for steps of posteriors like q.
   void reserve(const Posterior<T>& q, const BlockedRows<T>& rows);
+  /// Does the next step look at the rows' curvature?
+  bool renews_factors(const Options& options) const {
+    return now_.steps == 0 || now_.steps % options.factor_interval == 0;
+  }
   /// The averages become those of the last step.
   void commit() noexcept { std::swap(now_, next_); }
   /// The next step begins new averages.

@@ -112,8 +112,8 @@ void one_sample(Options& options, const MethodContext& context) {
   options.momentum = 0;
 }
 
-/// As batch(), but for momentum that sums up and a curvature that starts as it is per example. Networks are
-/// tempered: mean-field posteriors of all their weights say too little (docs/training.md).
+/// As batch(), but for momentum that sums up and a curvature that starts as it is per example. Classifiers by
+/// VOGN are tempered (docs/training.md); regressions are not: their intervals would be too narrow.
 template <DescentOption descent, EstimateKind kind>
 void newton(Options& options, const MethodContext& context) {
   constexpr bool is_vogn = descent == DescentOption::vogn;
@@ -134,7 +134,6 @@ void newton(Options& options, const MethodContext& context) {
   options.curvature_rate = 0.005;
   options.damping = 0.01;
   options.damping_in = DampingIn::step;
-  options.kl_weight = 0.3;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
   options.learn_prior = 0;
