@@ -90,9 +90,8 @@ BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
   t.diagonal[n - 1] = t.s[(n - 1) * ld + n - 1];
 }
 
-/// Z = H_first ... H_(last - 1) Z for lane_count vectors side by side: element i of vector l is z[i *
-/// lane_count
-/// + l]. All make Q.
+/// Z = H_begin ... H_(end - 1) Z for lane_count vectors side by side: element i of vector l is
+/// z[i * lane_count + l]. All reflectors make Q.
 template <int W>
 BDL_ALWAYS_INLINE void apply_reflectors(const Tridiagonal& t, Index begin, Index end, double* z) {
   using Vector = typename Lanes<W>::Vector;

@@ -1,6 +1,7 @@
 #include "linalg/dense/positive_matrix.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -28,15 +29,23 @@ bool PositiveMatrix::accept_factor() {
   return std::isfinite(log_det_);
 }
 
-void PositiveMatrix::follow_factor() {
+bool PositiveMatrix::has_lengths_of_factor() const {
+  constexpr Index together = 64;  // rows, column by column
   constexpr double most = 1e-11;
-  bool agrees = true;
-  for (Index i = 0; i < size_ && agrees; ++i) {
-    double sum = 0;
-    for (Index k = 0; k <= i; ++k) sum += lower()(i, k) * lower()(i, k);
-    agrees = std::abs(sum - matrix()(i, i)) <= most * sum;
+  for (Index first = 0; first < size_; first += together) {
+    check_loop();
+    const Index last = std::min(first + together, size_);
+    std::array<double, together> sums{};
+    for (Index k = 0; k < last; ++k)
+      for (Index i = std::max(first, k); i < last; ++i) sums[i - first] += lower()(i, k) * lower()(i, k);
+    for (Index i = first; i < last; ++i)
+      if (!(std::abs(sums[i - first] - matrix()(i, i)) <= most * sums[i - first])) return false;
   }
-  if (agrees) return;
+  return true;
+}
+
+void PositiveMatrix::follow_factor() {
+  if (has_lengths_of_factor()) return;
   syrk(Op::none, 1.0, lower(), 0.0, matrix());
   mirror_lower(matrix());
 }

@@ -58,6 +58,8 @@ class PositiveMatrix {
 
  private:
   static constexpr Index columns_together = 32;
+  bool has_lengths_of_factor() const;
+
   Index size_;
   Buffer<double> matrix_, lower_;
   double log_det_ = 0;
