@@ -141,7 +141,11 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
  * As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
  * change the order. Before the first step the targets of likelihoods with a noise precision are read once,
  * for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
- * the data several times at the end, and the methods "exact-*" hold all of it in memory. Since 0.2.
+ * the data several times at the end, and the methods "exact-*" hold all of it in memory.
+ *
+ * With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
+ * rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
+ * and the others BDL_ERROR_PEER. Blocks need one shard. Since 0.2.
  * @param optimizer an optimizer with a model
  * @param dataset   of the model's inputs and targets
  * @param epochs    as for bdl_optimizer_fit(); 0 finishes an interrupted fit
@@ -149,7 +153,8 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
  * @param user_data handed to progress
  * @return as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
  *         or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
- *         go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
+ *         go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement" or
+ *         several shards
  */
 BDL_API bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset, int64_t epochs,
                                              bdl_progress_fn progress, void* user_data);

@@ -8,16 +8,13 @@
 namespace bdl {
 namespace {
 
-/// visit(optimizer, data), which are checked when they are read.
+/// visit(optimizer, data).
 template <class Visit>
 void with_data(bdl_optimizer* optimizer, bdl_dataset* dataset, Visit&& visit) {
   with(optimizer, "optimizer", [&](auto& o) {
     if (!o.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
-    if (!o.team().is_alone())
-      fail(Status::ERROR_UNSUPPORTED, "the optimizer has a communicator: its ranks train on arrays");
     not_null(dataset, "dataset");
-    CheckedData data(*o.model(), *dataset->rows);
-    visit(o, data);
+    visit(o, *dataset->rows);
   });
 }
 

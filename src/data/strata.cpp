@@ -34,7 +34,9 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
   check_room(size_, shards, "a minibatch");
   if (shards > 1 && blocks.given())
     fail(Status::ERROR_UNSUPPORTED,
-         "a data set in blocks is one shard, but there are %lld (option \"shards\")",
+         "the data set is in blocks (bdl_dataset_set_block), which one shard reads, but there are %lld "
+         "(option "
+         "\"shards\", or one for each rank): 0 rows in a block take all rows in random order",
          static_cast<long long>(shards));
   batches_ = std::min((examples + size_ - 1) / size_, examples / shards);  // the smallest shard gives to each
   for (Index v = own.first; v < own.end; ++v)

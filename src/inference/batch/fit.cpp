@@ -175,6 +175,23 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   return Status::OK;
 }
 
+template <class T>
+void check_is_alone(const Optimizer<T>& optimizer) {
+  if (!optimizer.team().is_alone())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the optimizer has a communicator, but Laplace's approximation is made alone: "
+         "bdl_optimizer_set_communicator(optimizer, NULL) first");
+}
+
+template <class T>
+void approximate(Optimizer<T>& optimizer, DataSet& data) {
+  check_laplace(optimizer, data.rows());
+  if (optimizer.posterior()->is_blank())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the posterior is blank: there is no mean yet to approximate the posterior around");
+  take_laplace(optimizer, data);
+}
+
 }  // namespace
 
 template <class T>
@@ -191,8 +208,11 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 
 template <class T>
 Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
+  std::optional<CheckedData> checked;
   optimizer.team().begin();
-  return train(optimizer, data, epochs, progress);
+  optimizer.team().attempt([&] { checked.emplace(*optimizer.model(), data); });
+  DataSet& all = checked ? *checked : data;  // of a rank that has failed, the size only
+  return train(optimizer, all, epochs, progress);
 }
 
 template <class T>
@@ -228,21 +248,16 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  if (!optimizer.team().is_alone())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the optimizer has a communicator, but Laplace's approximation is made alone: "
-         "bdl_optimizer_set_communicator(optimizer, NULL) first");
+  check_is_alone(optimizer);
   ArrayData data = checked_data(*optimizer.model(), x, y);
-  laplace(optimizer, data);
+  approximate(optimizer, data);
 }
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, DataSet& data) {
-  check_laplace(optimizer, data.rows());
-  if (optimizer.posterior()->is_blank())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the posterior is blank: there is no mean yet to approximate the posterior around");
-  take_laplace(optimizer, data);
+  check_is_alone(optimizer);
+  CheckedData checked(*optimizer.model(), data);
+  approximate(optimizer, checked);
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// Steps and the training loop on data; with arrays, on those, checked.
+// Steps and the training loop on the caller's data, checked.
 #pragma once
 
 #include "inference/batch/course.hpp"
@@ -6,7 +6,8 @@
 
 namespace bdl {
 
-/// Trains; OK or STOPPED. epochs = 0 finishes an interrupted fit.
+/// Trains; OK or STOPPED. epochs = 0 finishes an interrupted fit. Rows of data sets are checked when they are
+/// read.
 template <class T>
 Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress);
 template <class T>
