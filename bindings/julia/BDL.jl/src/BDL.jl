@@ -38,14 +38,15 @@ export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curv
 export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
 export Dataset, set_block!, read_rows
+export Communicator, set_communicator!, traffic
 export save, load
 export networks, network_description
 export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
-using .LibBDL: LibBDL, Handle, MatrixView, bdl_dataset, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer, bdl_posterior,
-    bdl_predictor, bdl_search
+using .LibBDL: LibBDL, Handle, MatrixView, bdl_communicator, bdl_dataset, bdl_matrix, bdl_matrix_out, bdl_model, bdl_optimizer,
+    bdl_posterior, bdl_predictor, bdl_search
 include("library.jl")
 include("names.jl")
 include("views.jl")
@@ -63,6 +64,7 @@ include("optimizer.jl")
 include("training.jl")
 include("streams.jl")
 include("dataset.jl")
+include("communicator.jl")
 include("predict.jl")
 include("metrics.jl")
 include("detection.jl")

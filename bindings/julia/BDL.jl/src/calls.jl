@@ -17,6 +17,9 @@ const ERRORS = Dict{Cint,Type}(
     LibBDL.BDL_ERROR_COMMUNICATION => CommunicationError,
 )
 
+"What the library says where a callback has failed."
+const CALLED_BACK = (LibBDL.BDL_ERROR_CALLBACK, LibBDL.BDL_ERROR_COMMUNICATION)
+
 "Raises what a short call, which asks nothing back, has failed with."
 function check(status::Cint)
     status == LibBDL.BDL_OK && return nothing
@@ -36,7 +39,7 @@ function guarded(body, reads::Tuple, changes::Tuple = (); progress = nothing)
     call = Call(progress, nothing)
     status = disable_sigint(() -> run_as(call, body, reads, changes))
     call.error isa InterruptException && throw(call.error)
-    status == LibBDL.BDL_ERROR_CALLBACK && call.error !== nothing && throw(call.error)
+    status in CALLED_BACK && call.error !== nothing && throw(call.error)
     return status
 end
 
@@ -52,7 +55,7 @@ function run_as(call::Call, body, reads::Tuple, changes::Tuple)
         LibBDL.bdl_set_interrupt(LibBDL.@bdl_interrupt_fn(on_interrupt), C_NULL)
         status = body()::Cint
         raised_later = call.error isa InterruptException ||
-            (status == LibBDL.BDL_ERROR_CALLBACK && call.error !== nothing)
+            (status in CALLED_BACK && call.error !== nothing)
         raised_later || status == LibBDL.BDL_STOPPED || check(status)
         return status
     finally

@@ -1,4 +1,4 @@
-# What Model, Posterior, Optimizer, Predictor, Search and Dataset have in common: each holds one handle.
+# What Model, Posterior, Optimizer, Predictor, Search, Dataset and Communicator have in common: each holds one handle.
 
 abstract type Owner end
 
@@ -40,9 +40,9 @@ end
 """
     close(handle)
 
-Frees a [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref), [`Search`](@ref) or [`Dataset`](@ref) now instead of
-when it is garbage collected. Using it later raises [`InvalidArgumentError`](@ref); closing it again is fine. An optimizer keeps what it
-needs of its closed model and posterior.
+Frees a [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref), [`Search`](@ref), [`Dataset`](@ref) or
+[`Communicator`](@ref) now instead of when it is garbage collected. Using it later raises [`InvalidArgumentError`](@ref); closing it again is
+fine. An optimizer keeps what it needs of its closed model, posterior and communicator.
 
 # Examples
 ```julia
@@ -65,6 +65,7 @@ free(h::bdl_optimizer) = LibBDL.bdl_optimizer_free(h)
 free(h::bdl_predictor) = LibBDL.bdl_predictor_free(h)
 free(h::bdl_search) = LibBDL.bdl_search_free(h)
 free(h::bdl_dataset) = LibBDL.bdl_dataset_free(h)
+free(h::bdl_communicator) = LibBDL.bdl_communicator_free(h)
 
 # A handle's address means nothing in a copy or in a file: copying and serialising go through the owners.
 Base.deepcopy_internal(h::Handle, ::IdDict) =

@@ -32,10 +32,24 @@ end
 Optimizer(model::Union{Model,Nothing}, q::Posterior, n::Integer; options...) =
     Optimizer(model, q, "slang-ggn", n; options...)
 
-"The handles that a call which trains needs for itself: the optimizer's own and those that it changes."
-trained(optimizer::Optimizer) = optimizer.model === nothing ?
-                                (handle(optimizer), handle(optimizer.posterior)) :
-                                (handle(optimizer), handle(optimizer.posterior), handle(optimizer.model))
+"The handles that a call which trains needs for itself: the optimizer's own, those that it changes, its ranks'."
+function trained(optimizer::Optimizer)
+    own = (handle(optimizer), handle(optimizer.posterior))
+    model = optimizer.model === nothing ? () : (handle(optimizer.model),)
+    ranks = called_by(optimizer).ranks
+    return ranks === nothing ? (own..., model...) : (own..., model..., ranks)
+end
+
+"What the library calls back for an optimizer: a source of draws and a communicator, or nothing."
+function called_by(optimizer::Optimizer)
+    keep = handle(optimizer).keep
+    return keep isa Tuple && length(keep) == 4 ? (draws = keep[3], ranks = keep[4]) : (draws = nothing, ranks = nothing)
+end
+
+function keep_called!(optimizer::Optimizer; draws = called_by(optimizer).draws, ranks = called_by(optimizer).ranks)
+    handle(optimizer).keep = (handle(optimizer.model), handle(optimizer.posterior), draws, ranks)
+    return optimizer
+end
 
 """
     training_methods()
@@ -271,9 +285,9 @@ describe(io::IO, optimizer::Optimizer) = print(io, "Optimizer(\"$(method(optimiz
 
 "The caller's arrays for a call: copies of vectors, if functions of the user's run in it."
 function looks(optimizer::Optimizer, arrays...; progress = nothing)
-    model, keep = optimizer.model, optimizer.handle.keep
-    draws = keep isa Tuple && length(keep) == 3 && keep[3] !== nothing
+    model = optimizer.model
     own = model !== nothing && model.handle.keep !== nothing
-    return map(progress !== nothing || draws || own ? look_steadily : look, arrays)
+    runs = progress !== nothing || own || any(!isnothing, called_by(optimizer))
+    return map(runs ? look_steadily : look, arrays)
 end
 looks(model::Model, arrays...) = map(model.handle.keep === nothing ? look : look_steadily, arrays)

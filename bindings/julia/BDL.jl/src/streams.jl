@@ -150,7 +150,6 @@ function set_draws!(optimizer::Optimizer, source)
     draws = source === nothing ? nothing : Draws(source, dtype(optimizer.posterior))
     callback = draws === nothing ? C_NULL : LibBDL.@bdl_draws_fn(on_draws)
     check(LibBDL.bdl_optimizer_set_draws(h, callback, draws === nothing ? C_NULL : pointer_from_objref(draws), C_NULL))
-    held = draws === nothing ? nothing : Held(draws, source)
-    h.keep = (handle(optimizer.model), handle(optimizer.posterior), held)
+    keep_called!(optimizer; draws = draws === nothing ? nothing : Held(draws, source))
     return optimizer
 end

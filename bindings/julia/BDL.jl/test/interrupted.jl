@@ -1,4 +1,4 @@
-# Sends itself SIGINT during long calls; prints how many seconds later each has raised InterruptException.
+# Sends itself SIGINT during long calls; prints how many seconds later each has raised InterruptException. Then threads: predictions, ranks.
 using BDL, Statistics
 
 Base.exit_on_sigint(false)
@@ -50,3 +50,34 @@ Threads.@threads for k in 1:4
     same[k] &= mean(mine.posterior) != mean(q)
 end
 println("threads ", all(same))
+
+# Two ranks, each on a thread, have the bits of one; where one cannot read, the other names it.
+function learner()
+    network = Model((20, 5, 1))
+    return Optimizer(network, Posterior(network; rank = 0), "vogn", 200; minibatch = 40, shards = 2)
+end
+function two_ranks(work)
+    posts, results = [Channel{Vector{UInt8}}(9) for _ in 1:2], Any[nothing, nothing]
+    Timer(_ -> foreach(close, posts), 60)  # rather than wait for a rank that is lost
+    swap(r, message) = (put!(posts[3-r], message); take!(posts[r]))
+    Threads.@threads for r in 1:2
+        results[r] = try
+            gather(mine) = (other = swap(r, mine); r == 1 ? (mine, other) : (other, mine))
+            ranks = Communicator(gather, (peer, mine) -> swap(r, mine); rank = r - 1, size = 2)
+            work(set_communicator!(learner(), ranks), ranks)
+        catch e
+            e
+        end
+    end
+    return results
+end
+const alone = fit!(learner(), X[1:200, :], y[1:200]; epochs = 2)
+const means = two_ranks() do optimizer, ranks
+    fit!(optimizer, Dataset(X[1:200, :], y[1:200]); epochs = 2)
+    traffic(ranks).received > 0 ? mean(optimizer.posterior) : nothing
+end
+const lost = two_ranks() do optimizer, ranks
+    fit!(optimizer, Dataset(rows -> maximum(rows) > 100 ? throw(KeyError(:disk)) : (X[rows, :], y[rows]), 200; inputs = 20))
+end
+println("ranks ", all(==(mean(alone.posterior)), means))
+println("lost ", lost[1] isa PeerError && occursin("rank 1 of 2 has failed", lost[1].message) && lost[2] isa KeyError)

@@ -13,7 +13,7 @@ include("data.jl")
 disable_logging(Logging.Warn)  # most fits here are short, and say so
 
 @testset "BDL" begin
-    for file in ("library", "views", "bad_calls", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "metrics", "checkpoints",
+    for file in ("library", "views", "bad_calls", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "communicators", "metrics", "checkpoints",
         "estimators", "images", "interrupts")
         @testset "$file" begin
             include("test_$file.jl")
