@@ -71,9 +71,7 @@
 %include "bdl/predict.h"
 %include "bdl/metrics.h"
 %include "bdl/search.h"
-#if defined(SWIGPYTHON)  /* ranks that another language starts have no callbacks yet */
 %include "bdl/communicator.h"
-#endif
 
 #ifndef BDL_TREE
 /* Parts of a file are read where they are asked for: WANTED takes a truth value and gives a handle or nothing. */

@@ -5,6 +5,7 @@
 #define R_registerRoutines(dll, ...) (R_registerRoutines(dll, __VA_ARGS__), R_useDynamicSymbols(dll, FALSE))
 #define BDLR_TAKES_NULL(function, argument) \
   (!strncmp(function, "bdl_save", 8) || !strcmp(argument, "user_model") || \
+   (!strcmp(function, "bdl_optimizer_set_communicator") && !strcmp(argument, "communicator")) || \
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
 %}
 
@@ -181,6 +182,7 @@ BDLR_HANDLE(bdl_optimizer, BDLR_OPTIMIZER)
 BDLR_HANDLE(bdl_predictor, BDLR_PREDICTOR)
 BDLR_HANDLE(bdl_search, BDLR_SEARCH)
 BDLR_HANDLE(bdl_dataset, BDLR_DATASET)
+BDLR_HANDLE(bdl_communicator, BDLR_COMMUNICATOR)
 
 /* Members of an ensemble: a list of lists (model, posterior). */
 %typemap(in) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) (SEXP given) {
@@ -231,6 +233,18 @@ BDLR_HANDLE(bdl_dataset, BDLR_DATASET)
 %typemap(freearg) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) {
   bdlr_keep_functions(r_ans, (SEXP)$2);
 }
+%typemap(in) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) {
+  PROTECT($3 = bdlr_moves($input, size, "$symname", "$1_name"));
+  ++r_nprotect;
+  $1 = bdlr_on_all_gather;
+  $2 = bdlr_on_exchange;
+  $4 = NULL;
+}
+%typemap(freearg) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) {
+  bdlr_keep_functions(r_ans, (SEXP)$3);
+}
+/* The optimizer calls them as long as it has the communicator, which may be closed before. */
+%typemap(freearg) bdl_communicator *communicator { bdlr_keep_communicator(optimizer, given$argnum); }
 
 /* Handles can be closed before R's collector frees them. */
 BDLR_PLAIN(SEXP)

@@ -194,32 +194,54 @@ static long size_of(PyObject* ranks) {
   return number;
 }
 
+/* An exception that is raised when the call has ended, while a message tells the other ranks of it. */
+typedef struct Pending {
+  PyObject *type, *value, *traceback;
+} Pending;
+
+static Pending set_aside(void) {
+  Pending pending;
+  PyErr_Fetch(&pending.type, &pending.value, &pending.traceback);
+  return pending;
+}
+
+/* The first exception is the one to raise. */
+static void set_back(Pending pending) {
+  if (pending.type) PyErr_Restore(pending.type, pending.value, pending.traceback);
+}
+
+static int32_t gather_by(PyObject* object, const void* send, int64_t send_bytes, void* receive, const int64_t* receive_bytes) {
+  PyObject* const result = PyObject_CallMethod(object, "all_gather", "N",
+                                               PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes));
+  PyObject* const all = result ? PySequence_Fast(result, "all_gather has returned no sequence of messages") : NULL;
+  const long expected = all ? size_of(object) : -1;
+  int32_t answer = 1;
+  Py_XDECREF(result);
+  if (all && expected >= 0 && PySequence_Fast_GET_SIZE(all) != expected)
+    PyErr_Format(PyExc_ValueError, "all_gather has returned %zd messages, expected %ld", PySequence_Fast_GET_SIZE(all),
+                 expected);
+  if (all && !PyErr_Occurred()) {
+    char* to = (char*)receive;
+    Py_ssize_t rank;
+    answer = 0;
+    for (rank = 0; rank < PySequence_Fast_GET_SIZE(all) && answer == 0; to += receive_bytes[rank++])
+      answer = take_bytes(Py_NewRef(PySequence_Fast_GET_ITEM(all, rank)), "all_gather", to, receive_bytes[rank]);
+  }
+  Py_XDECREF(all);
+  return answer;
+}
+
 /* user_data: an object with `size` and the methods all_gather(message), which returns a sequence of as many messages,
    and exchange(peer, message), which returns the peer's. */
 static int32_t call_all_gather(void* user_data, const void* send, int64_t send_bytes, void* receive,
                                const int64_t* receive_bytes) {
   PyGILState_STATE state;
-  int32_t answer = 1;
-  if (!enter(&state)) return answer;
-  if (!PyErr_Occurred()) {
-    PyObject* const result =
-        PyObject_CallMethod((PyObject*)user_data, "all_gather", "N",
-                            PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes));
-    PyObject* const all = result ? PySequence_Fast(result, "all_gather has returned no sequence of messages") : NULL;
-    const long expected = all ? size_of((PyObject*)user_data) : -1;
-    Py_XDECREF(result);
-    if (all && expected >= 0 && PySequence_Fast_GET_SIZE(all) != expected)
-      PyErr_Format(PyExc_ValueError, "all_gather has returned %zd messages, expected %ld", PySequence_Fast_GET_SIZE(all),
-                   expected);
-    if (all && !PyErr_Occurred()) {
-      char* to = (char*)receive;
-      Py_ssize_t rank;
-      answer = 0;
-      for (rank = 0; rank < PySequence_Fast_GET_SIZE(all) && answer == 0; to += receive_bytes[rank++])
-        answer = take_bytes(Py_NewRef(PySequence_Fast_GET_ITEM(all, rank)), "all_gather", to, receive_bytes[rank]);
-    }
-    Py_XDECREF(all);
-  }
+  Pending pending;
+  int32_t answer;
+  if (!enter(&state)) return 1;
+  pending = set_aside();
+  answer = gather_by((PyObject*)user_data, send, send_bytes, receive, receive_bytes);
+  set_back(pending);
   PyGILState_Release(state);
   return answer;
 }
@@ -227,12 +249,14 @@ static int32_t call_all_gather(void* user_data, const void* send, int64_t send_b
 static int32_t call_exchange(void* user_data, int32_t peer, const void* send, int64_t send_bytes, void* receive,
                              int64_t receive_bytes) {
   PyGILState_STATE state;
-  int32_t answer = 1;
-  if (!enter(&state)) return answer;
-  if (!PyErr_Occurred())
-    answer = take_bytes(PyObject_CallMethod((PyObject*)user_data, "exchange", "iN", (int)peer,
-                                            PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes)),
-                        "exchange", receive, receive_bytes);
+  Pending pending;
+  int32_t answer;
+  if (!enter(&state)) return 1;
+  pending = set_aside();
+  answer = take_bytes(PyObject_CallMethod((PyObject*)user_data, "exchange", "iN", (int)peer,
+                                          PyBytes_FromStringAndSize((const char*)send, (Py_ssize_t)send_bytes)),
+                      "exchange", receive, receive_bytes);
+  set_back(pending);
   PyGILState_Release(state);
   return answer;
 }

@@ -87,6 +87,54 @@ def test_other_ranks_name_the_failure():
     assert isinstance(second, bdl.NotFiniteError)
 
 
+def test_ranks_on_data_sets_have_the_bits_of_one():
+    alone, x, y = learner()
+    alone.fit(x, y, epochs=3)
+    asked = [set(), set()]
+
+    def work(rank):
+        def read(rows):
+            asked[rank.rank].update(rows)
+            return x[rows], y[rows]
+
+        optimizer, _, _ = learner()
+        optimizer.set_communicator(bdl.Communicator(rank))
+        optimizer.fit(bdl.Dataset.from_callable(read, 60), epochs=3)
+        return optimizer.posterior.mean
+
+    for mean in on_ranks(2, work):
+        np.testing.assert_array_equal(mean, alone.posterior.mean)
+    assert asked == [set(range(30)), {0} | set(range(30, 60))]  # row 0 when the data set is made
+
+
+@pytest.mark.parametrize("where", ["read", "progress"])
+def test_exceptions_of_other_functions_reach_all_ranks(where):
+    class Gone(Exception):
+        pass
+
+    def work(rank):
+        def read(rows):
+            if where == "read" and rows[-1] >= 30:
+                raise Gone("no disk")
+            return x[rows], y[rows]
+
+        def progress(optimizer):
+            if where == "progress":
+                raise Gone("no screen")
+
+        optimizer, x, y = learner()
+        optimizer.set_communicator(bdl.Communicator(rank))
+        try:
+            optimizer.fit(bdl.Dataset.from_callable(read, 60), epochs=1, progress=progress)
+        finally:
+            optimizer.fit(x, y, epochs=1)  # the ranks have not lost each other
+
+    results = on_ranks(2, work)
+    failing = 1 if where == "read" else 0
+    assert isinstance(results[failing], Gone)
+    assert isinstance(results[1 - failing], bdl.PeerError) and f"rank {failing} of 2 has failed" in str(results[1 - failing])
+
+
 def test_exceptions_of_methods_come_out_as_they_were():
     class Lost(Exception):
         pass
@@ -119,6 +167,6 @@ def test_methods_that_return_something_else(messages):
 
 def test_methods_that_do_not_shard_say_so():
     model = bdl.Model.mlp([3, 5, 1])
-    optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, rank=2), "slang", 60)
+    optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, rank=0), "von", 60)
     with pytest.raises(bdl.UnsupportedError, match="does not work on shards"):
         optimizer.set_communicator(bdl.Communicator(Rank(Threads(2), 0, 2)))

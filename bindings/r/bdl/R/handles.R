@@ -54,4 +54,9 @@ describe.bdl_dataset <- function(handle) {
           bdl_dataset_targets(handle))
 }
 
+describe.bdl_communicator <- function(handle) {
+  place <- bdl_communicator_size(handle)
+  sprintf("<bdl_communicator> rank %d of %d", place$rank, place$size)
+}
+
 describe.bdl_search <- function(handle) sprintf("<bdl_search> %.0f trials", bdl_search_trial_count(handle))

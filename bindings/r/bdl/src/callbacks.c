@@ -30,8 +30,7 @@ typedef struct request {
   int stop;
 } request;
 
-/* A call by names, values[0] being the function: errors show outputs(parameters, inputs), not the numbers. */
-static SEXP call_by_names(const char* const* names, const SEXP* values, int count) {
+SEXP bdlr_call_by_names(const char* const* names, const SEXP* values, int count) {
   SEXP space = PROTECT(R_NewEnv(R_GlobalEnv, FALSE, 0)), arguments = PROTECT(Rf_allocList(count - 1));
   SEXP at = arguments;
   for (int i = 0; i < count; ++i) Rf_defineVar(Rf_install(names[i]), values[i], space);
@@ -45,7 +44,7 @@ static SEXP call_progress(void* data) {
   request* r = data;
   const char* const names[] = {"progress", r->handle_name};
   const SEXP values[] = {r->function, r->handle};
-  SEXP answer = PROTECT(call_by_names(names, values, 2));
+  SEXP answer = PROTECT(bdlr_call_by_names(names, values, 2));
   r->stop = TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == TRUE;
   UNPROTECT(1);
   return R_NilValue;
@@ -78,7 +77,8 @@ static SEXP call_outputs(void* data) {
   request* r = data;
   SEXP parameters = PROTECT(plain_row(r->parameters)), inputs = PROTECT(bdlr_from_view(r->inputs));
   const SEXP values[] = {r->function, parameters, inputs};
-  bdlr_to_view(PROTECT(call_by_names(names, values, 3)), r->result, "the outputs function of a user's model");
+  bdlr_to_view(PROTECT(bdlr_call_by_names(names, values, 3)), r->result,
+               "the outputs function of a user's model");
   UNPROTECT(3);
   return R_NilValue;
 }
@@ -97,7 +97,7 @@ static SEXP call_gradients(void* data) {
   SEXP parameters = PROTECT(plain_row(r->parameters)), inputs = PROTECT(bdlr_from_view(r->inputs));
   SEXP seeds = PROTECT(bdlr_from_view(r->output_gradients));
   const SEXP values[] = {r->function, parameters, inputs, seeds};
-  bdlr_to_view(PROTECT(call_by_names(names, values, 4)), r->result,
+  bdlr_to_view(PROTECT(bdlr_call_by_names(names, values, 4)), r->result,
                "the gradients function of a user's model");
   UNPROTECT(4);
   return R_NilValue;
@@ -122,7 +122,7 @@ static SEXP call_draws(void* data) {
   r->view = PROTECT(bdlr_view_posterior(r->q));
   SEXP count = PROTECT(Rf_ScalarReal((double)r->result.rows));
   const SEXP values[] = {r->function, kind, step, iteration, r->view, count};
-  bdlr_to_view(PROTECT(call_by_names(names, values, 6)), r->result, "the draws function");
+  bdlr_to_view(PROTECT(bdlr_call_by_names(names, values, 6)), r->result, "the draws function");
   UNPROTECT(6);
   return R_NilValue;
 }
@@ -144,7 +144,7 @@ static SEXP call_read(void* data) {
   SEXP rows = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)r->count));
   for (int64_t i = 0; i < r->count; ++i) REAL(rows)[i] = (double)r->rows[i] + 1;
   const SEXP values[] = {r->function, rows};
-  SEXP pair = PROTECT(call_by_names(names, values, 2));
+  SEXP pair = PROTECT(bdlr_call_by_names(names, values, 2));
   if (TYPEOF(pair) != VECSXP || XLENGTH(pair) != 2)
     bdlr_raise(BDL_ERROR_CALLBACK, "the read function of a data set must return list(x, y)");
   if (r->x.data) bdlr_to_view(VECTOR_ELT(pair, 0), r->x, "the read function of a data set, for x,");
@@ -153,7 +153,8 @@ static SEXP call_read(void* data) {
   return R_NilValue;
 }
 
-int32_t bdlr_on_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
+int32_t bdlr_on_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x,
+                     bdl_matrix_out y) {
   request r = {.function = user_data, .rows = rows, .count = count, .x = x, .y = y};
   return bdlr_protected(call_read, &r);
 }

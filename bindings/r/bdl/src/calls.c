@@ -40,6 +40,14 @@ int bdlr_protected(SEXP (*body)(void*), void* data) {
   return 0;
 }
 
+int bdlr_protected_always(SEXP (*body)(void*), void* data, SEXP token) {
+  if (!current || !current->jumped) return bdlr_protected(body, data);
+  bdlr_call last = {.token = token};
+  if (setjmp(last.back)) return 1;
+  R_UnwindProtect(body, data, after, &last, token);
+  return 0;
+}
+
 static SEXP check_interrupt(void* unused) {
   (void)unused;
   R_CheckUserInterrupt();

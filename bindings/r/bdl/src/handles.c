@@ -3,8 +3,8 @@
 
 #include "support.h"
 
-static const char* const names[] = {"bdl_model", "bdl_posterior", "bdl_optimizer", "bdl_predictor",
-                                    "bdl_search", "bdl_dataset"};
+static const char* const names[] = {"bdl_model",  "bdl_posterior", "bdl_optimizer",   "bdl_predictor",
+                                    "bdl_search", "bdl_dataset",   "bdl_communicator"};
 
 static void free_handle(SEXP handle) {
   void* address = R_ExternalPtrAddr(handle);
@@ -17,12 +17,13 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_PREDICTOR])) bdl_predictor_free(address);
   if (tag == Rf_install(names[BDLR_SEARCH])) bdl_search_free(address);
   if (tag == Rf_install(names[BDLR_DATASET])) bdl_dataset_free(address);
+  if (tag == Rf_install(names[BDLR_COMMUNICATOR])) bdl_communicator_free(address);
 }
 
 /* What is protected with the pointer: the number of the call whose callback made the handle, and R functions
    and arrays that the library may use. It is not R_PreserveObject()'s list that keeps those: a function whose
    environment holds the handle would never be collected. */
-enum { MADE_IN, FUNCTIONS, DRAWS, X, Y, KEPT };
+enum { MADE_IN, FUNCTIONS, DRAWS, RANKS, X, Y, KEPT };
 
 static SEXP make(bdlr_kind kind, void* address, double made_in) {
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, KEPT)), class = PROTECT(Rf_allocVector(STRSXP, 2));
@@ -48,7 +49,7 @@ SEXP bdlr_view_posterior(const bdl_posterior* q) {
 
 static int is_handle(SEXP value) {
   if (TYPEOF(value) != EXTPTRSXP) return 0;
-  for (int kind = BDLR_MODEL; kind <= BDLR_DATASET; ++kind)
+  for (int kind = BDLR_MODEL; kind <= BDLR_COMMUNICATOR; ++kind)
     if (R_ExternalPtrTag(value) == Rf_install(names[kind])) return 1;
   return 0;
 }
@@ -62,6 +63,10 @@ void bdlr_keep_functions(SEXP handle, SEXP functions) {
 }
 void bdlr_keep_draws(SEXP handle, SEXP draws) {
   keep(handle, DRAWS, draws);
+}
+
+void bdlr_keep_communicator(SEXP handle, SEXP communicator) {
+  keep(handle, RANKS, communicator);
 }
 
 void bdlr_keep_array(SEXP handle, int which, SEXP array) {

@@ -28,18 +28,31 @@ void bdlr_call_end(bdlr_call* call);
 double bdlr_current_call(void); /* 0: none */
 /* Runs body; 0 if it returned, 1 if it jumped (now or earlier in this call): make the library return. */
 int bdlr_protected(SEXP (*body)(void*), void* data);
+/* The same for what other processes wait for: also while a jump waits, which goes on later. Then the body's
+   own jump, for which there is this other token, is dropped. */
+int bdlr_protected_always(SEXP (*body)(void*), void* data, SEXP token);
 
 /* Handles (handles.c). */
-typedef enum bdlr_kind { BDLR_MODEL, BDLR_POSTERIOR, BDLR_OPTIMIZER, BDLR_PREDICTOR, BDLR_SEARCH, BDLR_DATASET } bdlr_kind;
+typedef enum bdlr_kind {
+  BDLR_MODEL,
+  BDLR_POSTERIOR,
+  BDLR_OPTIMIZER,
+  BDLR_PREDICTOR,
+  BDLR_SEARCH,
+  BDLR_DATASET,
+  BDLR_COMMUNICATOR
+} bdlr_kind;
 SEXP bdlr_new_handle(bdlr_kind kind);             /* empty, unprotected; freed by R's collector */
 SEXP bdlr_view_posterior(const bdl_posterior* q); /* not freed: for the time of a callback */
 void* bdlr_handle(SEXP value, bdlr_kind kind, int changes, const char* function, const char* argument);
 /* R functions live as long as the handles whose objects call them. */
 void bdlr_keep_functions(SEXP handle, SEXP functions);
 void bdlr_keep_draws(SEXP handle, SEXP draws);
+void bdlr_keep_communicator(SEXP handle, SEXP communicator);
 void bdlr_keep_array(SEXP handle, int which, SEXP array); /* 0: x, 1: y; not to be collected or written to */
 void bdlr_inherit(SEXP made, SEXP from); /* made: a handle, a list with handles, or anything else */
-/* Of a list of lists (model, posterior), in memory of R_alloc(); what is made of them keeps their functions. */
+/* Of a list of lists (model, posterior), in memory of R_alloc(); what is made of them keeps their functions.
+ */
 const bdl_model** bdlr_members(SEXP value, const bdl_posterior*** posteriors, int64_t* count,
                                const char* function, const char* argument);
 void bdlr_inherit_members(SEXP made, SEXP members);
@@ -72,9 +85,11 @@ SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value);
 SEXP bdlr_from_report(const bdl_ood_report* report); /* a named list of numbers */
 
 /* Trampolines (callbacks.c). Their user data is an R function, of progress a pair of function and handle, of
-   user models a list of two functions, of data sets a function. */
+   user models a list of two functions, of data sets a function, of communicators bdlr_moves(): two functions
+   and the number of ranks. */
 SEXP bdlr_function(SEXP value, const char* function, const char* argument);
 SEXP bdlr_functions(SEXP value, const char* function, const char* argument);
+SEXP bdlr_moves(SEXP value, SEXP size, const char* function, const char* argument);
 int32_t bdlr_on_interrupt(void* unused);
 int32_t bdlr_on_progress(void* user_data, const bdl_optimizer* optimizer);
 int32_t bdlr_on_search_progress(void* user_data, const bdl_search* search);
@@ -84,5 +99,11 @@ int32_t bdlr_on_gradients(void* user_data, bdl_matrix parameters, bdl_matrix inp
 int32_t bdlr_on_read(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y);
 int32_t bdlr_on_draws(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                       const bdl_posterior* q, bdl_matrix_out draws);
+int32_t bdlr_on_all_gather(void* user_data, const void* send, int64_t send_bytes, void* receive,
+                           const int64_t* receive_bytes);
+int32_t bdlr_on_exchange(void* user_data, int32_t peer, const void* send, int64_t send_bytes, void* receive,
+                         int64_t receive_bytes);
+/* A call by names, values[0] being the function: errors show outputs(parameters, inputs), not the numbers. */
+SEXP bdlr_call_by_names(const char* const* names, const SEXP* values, int count);
 
 #endif

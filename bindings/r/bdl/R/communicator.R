@@ -1,0 +1,13 @@
+# Ranks that train together: whatever has the functions that move bytes.
+
+bdl_communicator <- function(moves) {
+  if (!is.list(moves) && !is.environment(moves)) refuse("moves must be a list or an environment")
+  missing <- Filter(function(name) is.null(moves[[name]]), c("rank", "size", "all_gather", "exchange"))
+  if (length(missing) > 0) refuse("moves has no ", paste(missing, collapse = ", "))
+  bdl_communicator_create(moves$rank, moves$size, list(moves$all_gather, moves$exchange))
+}
+
+bdl_set_communicator <- function(optimizer, communicator) {
+  bdl_optimizer_set_communicator(optimizer, communicator)
+  invisible(optimizer)
+}
