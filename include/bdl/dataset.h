@@ -145,7 +145,7 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
  *
  * With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
  * rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
- * and the others BDL_ERROR_PEER. Blocks need one shard. Since 0.2.
+ * and the others BDL_ERROR_PEER. Each shard has blocks of its own. Since 0.2.
  * @param optimizer an optimizer with a model
  * @param dataset   of the model's inputs and targets
  * @param epochs    as for bdl_optimizer_fit(); 0 finishes an interrupted fit
@@ -153,8 +153,7 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
  * @param user_data handed to progress
  * @return as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
  *         or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
- *         go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement" or
- *         several shards
+ *         go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
  */
 BDL_API bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset, int64_t epochs,
                                              bdl_progress_fn progress, void* user_data);

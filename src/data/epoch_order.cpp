@@ -9,6 +9,9 @@ namespace {
 /// one for them and one for each window.
 enum : std::uint32_t { of_blocks = 1, of_windows = 2 };
 
+/// Where the shard stands in the step of a stream of blocks: above all epochs.
+constexpr int shard_bit = 32;
+
 }  // namespace
 
 EpochOrder::EpochOrder(std::uint64_t seed, Index rows, const RowBlocks& blocks, std::uint32_t shard)
@@ -27,15 +30,20 @@ void EpochOrder::fill(Index epoch, Index first, std::span<Index> out) {
   }
 }
 
+/// Of an epoch's blocks or windows.
+StreamKey EpochOrder::key(Index epoch, std::uint32_t sample) const {
+  return {seed_, Stream::shuffle,
+          static_cast<std::uint64_t>(epoch) | static_cast<std::uint64_t>(shard_) << shard_bit, sample};
+}
+
 void EpochOrder::begin(Index epoch) {
-  const auto step = static_cast<std::uint64_t>(epoch);
   epoch_ = -1;  // if there is no memory
   window_ = -1;
   if (blocks_.given()) {
-    order_.reset({seed_, Stream::shuffle, step, of_blocks}, block_count_);
+    order_.reset(key(epoch, of_blocks), block_count_);
     short_place_ = order_.place_of(block_count_ - 1);
   } else {
-    order_.reset({seed_, Stream::shuffle, step, shard_}, rows_);
+    order_.reset({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch), shard_}, rows_);
   }
   epoch_ = epoch;
 }
@@ -55,9 +63,7 @@ void EpochOrder::open(Index window) {
     tell_window(window_, &DataSet::forget);
   tell_window(window + 1, &DataSet::expect);
   window_ = -1;
-  within_.reset({seed_, Stream::shuffle, static_cast<std::uint64_t>(epoch_),
-                 of_windows + static_cast<std::uint32_t>(window)},
-                start_of(window + 1) - start);
+  within_.reset(key(epoch_, of_windows + static_cast<std::uint32_t>(window)), start_of(window + 1) - start);
   start_ = start;
   short_ = short_place_ - window * blocks_.window;
   window_ = window;
@@ -68,7 +74,7 @@ void EpochOrder::tell_window(Index window, void (DataSet::*hint)(Index first, In
   const Index first = window * blocks_.window, end = std::min(first + blocks_.window, block_count_);
   for (Index place = first; place < end; ++place) {
     const Index row = order_[place] * blocks_.rows;
-    (told_->*hint)(row, std::min(blocks_.rows, rows_ - row));
+    (told_->*hint)(first_row_ + row, std::min(blocks_.rows, rows_ - row));
   }
 }
 

@@ -15,7 +15,7 @@ Index minibatch_size(const Options& options, Index examples);
 class Minibatches {
  public:
   Minibatches(const Options& options, Index examples, const RowBlocks& blocks = {});
-  /// Which order it is: that of a shard, or of data in blocks.
+  /// Which order it is: that of a shard, perhaps in blocks.
   struct Place {
     Index shard = 0;
     RowBlocks blocks{};
@@ -23,7 +23,7 @@ class Minibatches {
   /// Of a shard, which has an order of its own: so many batches, of so many examples with replacement.
   Minibatches(const Options& options, Index examples, Index batches, Index size, const Place& place);
   /// See EpochOrder.
-  void tell(DataSet& data) { order_.tell(data); }
+  void tell(DataSet& data, Index first_row) { order_.tell(data, first_row); }
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.

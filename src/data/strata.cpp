@@ -32,18 +32,17 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
       sizes_(static_cast<std::size_t>(shards)),
       columns_(static_cast<std::size_t>(own.count())) {
   check_room(size_, shards, "a minibatch");
-  if (shards > 1 && blocks.given())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the data set is in blocks (bdl_dataset_set_block), which one shard reads, but there are %lld "
-         "(option "
-         "\"shards\", or one for each rank): 0 rows in a block take all rows in random order",
-         static_cast<long long>(shards));
   batches_ = std::min((examples + size_ - 1) / size_, examples / shards);  // the smallest shard gives to each
   for (Index v = own.first; v < own.end; ++v)
     members_.emplace_back(options, part_of(v, shards, examples).count(), batches_,
                           part_of(v, shards, size_).count(), Minibatches::Place{v, blocks});
   step_.shards = columns_;
   step_.sizes = sizes_;
+}
+
+void Strata::tell(DataSet& data) {
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    members_[k].tell(data, part_of(own_.first + static_cast<Index>(k), shards_, examples_).first);
 }
 
 ConstSpan<Index> Strata::rows(Index epoch, Index number) {

@@ -19,14 +19,11 @@ struct StepExamples {
 class Strata {
  public:
   /// Of `examples` in all, the shards of `own` among `shards`. Fails unless each minibatch has room for an
-  /// example of each shard.
-  /// Data in blocks are one shard.
+  /// example of each shard. Each shard has blocks of its own.
   Strata(const Options& options, Index examples, Index shards, const ShardRange& own,
          const RowBlocks& blocks = {});
   /// See EpochOrder; for data in blocks only.
-  void tell(DataSet& data) {
-    if (shards_ == 1) whole().tell(data);
-  }
+  void tell(DataSet& data);
   Index batches() const { return batches_; }
   Index size() const { return size_; }
   /// Rows of a minibatch that are of own shards, one shard after the other. They live until the next call.

@@ -135,7 +135,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   check(&Agreement::call, "the function that it has called");
   check(&Agreement::dtype, "dtype: one computes in f32, the other in f64");
   check(&Agreement::shapes,
-        "method, family, N, or a size of data, model or posterior, or the number of epochs");
+        "method, family, N, or a size of data, of their blocks, model or posterior, or the number of epochs");
   for (Index r = 1; r < size(); ++r)
     if (said(r).options != first.options) name_option(option_hashes, option);
   check(&Agreement::shards, "the number of shards that training has begun with");

@@ -199,42 +199,56 @@ void data_sets_that_differ(void**) {
   expect_peer(shapes, 2, BDL_ERROR_SHAPE, "3 columns of x, expected 4");
 }
 
-/// Blocks are of one shard, and so of one rank; Laplace's approximation is made alone.
-void what_ranks_do_not_do_with_data_sets(void**) {
-  const auto in_blocks = [](Learner& l, int) {
-    const Dataset rows = of_arrays(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN));
-    bdl_dataset_set_block(rows.get(), 12, 2);
+/// Each shard has blocks of its own, the last of them short.
+void blocks_have_the_same_bits(void**) {
+  const auto create = [](int) { return learner(); };
+  const auto fit_in_blocks = [](Learner& l, Source& source, int64_t window) {
+    const Dataset rows = read_by(source);
+    bdl_dataset_set_block(rows.get(), 7, window);
     return fit(l, rows);
   };
-  const auto refused = on_ranks(
-      2, [](int) { return learner(); }, in_blocks);
-  assert_all(refused, BDL_ERROR_UNSUPPORTED);
-  assert_words(refused[0], "the data set is in blocks (bdl_dataset_set_block)");
-  const auto of_one_shard = [](int) { return learner(BDL_GAUSSIAN, "vogn", "shards=1"); };
-  Learner alone = of_one_shard(0);
-  OK(in_blocks(alone, 0));
-  const auto one = on_ranks(1, of_one_shard, in_blocks);
-  assert_all(one, BDL_OK);
-  assert_same_bytes(one, bytes_of(alone), "blocks");
-  const auto laplace = on_ranks(
+  Source all = source_of(BDL_GAUSSIAN);
+  Learner alone = create(0), shuffled = create(0);
+  OK(fit_in_blocks(alone, all, 2));
+  assert_int_equal(std::ssize(all.asked), RankData::rows);
+  shuffled.fit(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN), 2);
+  assert_true(bytes_of(alone) != bytes_of(shuffled));
+  for (const int ranks : {1, 2, 4}) {
+    std::vector<Source> sources(static_cast<std::size_t>(ranks), source_of(BDL_GAUSSIAN));
+    const auto results = on_ranks(ranks, create, [&](Learner& l, int rank) {
+      return fit_in_blocks(l, sources[static_cast<std::size_t>(rank)], 2);
+    });
+    assert_all(results, BDL_OK);
+    assert_same_bytes(results, bytes_of(alone), "blocks");
+    assert_own_rows(sources);
+  }
+  std::vector<Source> sources(3, source_of(BDL_GAUSSIAN));
+  const auto odd = on_ranks(3, create, [&](Learner& l, int rank) {
+    return fit_in_blocks(l, sources[static_cast<std::size_t>(rank)], rank == 1 ? 3 : 2);
+  });
+  assert_all(odd, BDL_ERROR_INVALID_ARGUMENT);
+  assert_words(odd[0], "rank 1 of 3");
+  assert_words(odd[0], "blocks");
+}
+
+void laplace_is_made_alone(void**) {
+  const auto results = on_ranks(
       2, [](int) { return learner(); },
       [](Learner& l, int) {
         return bdl_optimizer_laplace_dataset(
             l.optimizer.get(), of_arrays(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN)).get());
       });
-  assert_all(laplace, BDL_ERROR_UNSUPPORTED);
-  assert_words(laplace[0], "bdl_optimizer_set_communicator(optimizer, NULL)");
+  assert_all(results, BDL_ERROR_UNSUPPORTED);
+  assert_words(results[0], "bdl_optimizer_set_communicator(optimizer, NULL)");
 }
 
 }  // namespace
 
 int test_rank_dataset_threads() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(bits_are_those_of_arrays),
-      cmocka_unit_test(one_rank_cannot_read),
-      cmocka_unit_test(one_rank_has_a_bad_row),
-      cmocka_unit_test(data_sets_that_differ),
-      cmocka_unit_test(what_ranks_do_not_do_with_data_sets),
+      cmocka_unit_test(bits_are_those_of_arrays),  cmocka_unit_test(one_rank_cannot_read),
+      cmocka_unit_test(one_rank_has_a_bad_row),    cmocka_unit_test(data_sets_that_differ),
+      cmocka_unit_test(blocks_have_the_same_bits), cmocka_unit_test(laplace_is_made_alone),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

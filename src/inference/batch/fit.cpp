@@ -73,9 +73,17 @@ class MinibatchData {
 /// Which function ranks call together.
 enum class Call : std::uint8_t { fit = 1, step, epoch };
 
+/// The hash of sizes where rows come in blocks.
+std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
+  for (const Index number : {blocks.rows, blocks.window})
+    shapes = (shapes ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+  return shapes;
+}
+
 /// The ranks agree on what they are about to do with so many rows.
 template <class T>
-void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards) {
+void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards,
+           const RowBlocks& blocks = {}) {
   Team& team = optimizer.team();
   if (team.is_alone()) return;
   std::vector<std::uint32_t> hashes;
@@ -84,6 +92,7 @@ void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index s
     hashes.resize(option_table().size());
     mine = optimizer.agreement(static_cast<std::uint8_t>(call), rows, epochs, shards, call != Call::step,
                                hashes);
+    if (blocks.given()) mine.shapes = with_blocks(mine.shapes, blocks);
   });
   team.agree(mine, hashes, [](Index i) { return option_table()[static_cast<std::size_t>(i)].name; });
 }
@@ -155,7 +164,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
     seen.emplace(optimizer, data);
     optimizer.reserve_sums(shards);
   });
-  agree(optimizer, Call::fit, data.rows(), epochs, shards);
+  agree(optimizer, Call::fit, data.rows(), epochs, shards, data.blocks);
   if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
   Undo undo(optimizer);
   team.attempt([&] {
