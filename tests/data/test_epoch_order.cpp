@@ -102,6 +102,23 @@ void sources_are_told_what_comes(void**) {
   }
 }
 
+/// Shards have orders of their own, and tell the data of their own rows: here 40 to 99.
+void shards_have_blocks_of_their_own(void**) {
+  const RowBlocks blocks{7, 3};
+  Told told;
+  EpochOrder order(3, 60, blocks, 1), other(3, 60, blocks, 2);
+  order.tell(told, 40);
+  std::vector<Index> all;
+  for (Index place = 0; place < 60; ++place) {
+    all.push_back(epoch_of(order, 2, place, 1)[0]);
+    assert_int_equal(told.state[static_cast<std::size_t>(40 + all.back())], 1);
+  }
+  assert_int_equal(std::count(told.state.begin(), told.state.begin() + 40, 0), 40);
+  assert_false(epoch_of(other, 2, 0, 60) == all);
+  std::ranges::sort(all);
+  for (Index i = 0; i < 60; ++i) assert_int_equal(all[static_cast<std::size_t>(i)], i);
+}
+
 /// The first row of 20,000 epochs: within 6 standard deviations (false alarms below 2e-8 each).
 void blocks_come_in_any_order(void**) {
   constexpr Index rows = 40, epochs = 20000;
@@ -134,9 +151,12 @@ void all_rows_are_shuffled_without_blocks(void**) {
 }  // namespace
 
 int test_epoch_order() {
-  const CMUnitTest tests[] = {
-      cmocka_unit_test(every_row_comes_once),     cmocka_unit_test(rows_of_a_window_come_together),
-      cmocka_unit_test(any_place_can_come_first), cmocka_unit_test(sources_are_told_what_comes),
-      cmocka_unit_test(blocks_come_in_any_order), cmocka_unit_test(all_rows_are_shuffled_without_blocks)};
+  const CMUnitTest tests[] = {cmocka_unit_test(every_row_comes_once),
+                              cmocka_unit_test(rows_of_a_window_come_together),
+                              cmocka_unit_test(any_place_can_come_first),
+                              cmocka_unit_test(sources_are_told_what_comes),
+                              cmocka_unit_test(shards_have_blocks_of_their_own),
+                              cmocka_unit_test(blocks_come_in_any_order),
+                              cmocka_unit_test(all_rows_are_shuffled_without_blocks)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
