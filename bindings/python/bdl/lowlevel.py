@@ -1804,7 +1804,11 @@ def bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress):
     As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
     change the order. Before the first step the targets of likelihoods with a noise precision are read once,
     for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
-    the data several times at the end, and the methods "exact-*" hold all of it in memory. Since 0.2.
+    the data several times at the end, and the methods "exact-*" hold all of it in memory.
+
+    With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
+    rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
+    and the others BDL_ERROR_PEER. Each shard has blocks of its own. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type dataset: bdl_dataset
@@ -2525,18 +2529,18 @@ def bdl_communicator_statistics(communicator):
 
 def bdl_optimizer_set_communicator(optimizer, communicator):
     r"""
-    From now on bdl_optimizer_fit() and bdl_optimizer_step() are collective calls: all ranks make them, with the
-    same arguments, on optimizers that are the same in everything but options "threads" (and for
-    bdl_optimizer_fit() progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and
-    y: shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
-    difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
-    others have BDL_ERROR_PEER with its number and message; where training ran away (BDL_ERROR_DIVERGED) or one
-    rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same belief, and any of
-    them may predict or save it. Since 0.2.
+    From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset() and bdl_optimizer_step() are collective calls:
+    all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
+    optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
+    reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
+    (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
+    or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number
+    and message; where training ran away (BDL_ERROR_DIVERGED) or one rank was asked to stop (BDL_STOPPED), all
+    have that. Afterwards all ranks hold the same belief, and any of them may predict or save it. Since 0.2.
 
-    More than one rank works for methods whose steps need no more of a minibatch than sums over its examples:
-    "map", "sgd", "mc-dropout", "bbb", "vogn", "ogn" and "ivon", or options to the same effect. Other methods are
-    refused here, with the reason: BDL_ERROR_UNSUPPORTED.
+    More than one rank works for methods whose minibatches come as sums over examples, or as rows that the ranks
+    swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
+    BDL_ERROR_UNSUPPORTED.
     :type optimizer: bdl_optimizer
     :param optimizer:    an optimizer with a model
     :type communicator: bdl_communicator

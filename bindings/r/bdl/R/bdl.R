@@ -950,6 +950,26 @@ bdl_search_folds <- function(search, fold)
   .Call('R_swig_bdl_search_folds', search, fold, FALSE, PACKAGE='bdl')
 }
 
+bdl_communicator_create <- function(rank, size, all_gather)
+{
+  .Call('R_swig_bdl_communicator_create', rank, size, all_gather, FALSE, PACKAGE='bdl')
+}
+
+bdl_communicator_size <- function(communicator)
+{
+  .Call('R_swig_bdl_communicator_size', communicator, FALSE, PACKAGE='bdl')
+}
+
+bdl_communicator_statistics <- function(communicator)
+{
+  .Call('R_swig_bdl_communicator_statistics', communicator, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_set_communicator <- function(optimizer, communicator)
+{
+  .Call('R_swig_bdl_optimizer_set_communicator', optimizer, communicator, FALSE, PACKAGE='bdl')
+}
+
 bdl_save <- function(path, model, posterior, optimizer)
 {
   .Call('R_swig_bdl_save', path, model, posterior, optimizer, FALSE, PACKAGE='bdl')

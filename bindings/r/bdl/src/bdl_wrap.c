@@ -1167,45 +1167,49 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_bdl_activation swig_types[0]
-#define SWIGTYPE_p_bdl_dataset swig_types[1]
-#define SWIGTYPE_p_bdl_draw_kind swig_types[2]
-#define SWIGTYPE_p_bdl_dtype swig_types[3]
-#define SWIGTYPE_p_bdl_family swig_types[4]
-#define SWIGTYPE_p_bdl_initialization swig_types[5]
-#define SWIGTYPE_p_bdl_likelihood swig_types[6]
-#define SWIGTYPE_p_bdl_matrix swig_types[7]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[8]
-#define SWIGTYPE_p_bdl_model swig_types[9]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[10]
-#define SWIGTYPE_p_bdl_ood_report swig_types[11]
-#define SWIGTYPE_p_bdl_optimizer swig_types[12]
-#define SWIGTYPE_p_bdl_option_type swig_types[13]
-#define SWIGTYPE_p_bdl_posterior swig_types[14]
-#define SWIGTYPE_p_bdl_predict_method swig_types[15]
-#define SWIGTYPE_p_bdl_predictor swig_types[16]
-#define SWIGTYPE_p_bdl_scale swig_types[17]
-#define SWIGTYPE_p_bdl_score swig_types[18]
-#define SWIGTYPE_p_bdl_search swig_types[19]
-#define SWIGTYPE_p_bdl_status swig_types[20]
-#define SWIGTYPE_p_char swig_types[21]
-#define SWIGTYPE_p_f_p_void__void swig_types[22]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[23]
-#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[24]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[25]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[26]
-#define SWIGTYPE_p_int32_t swig_types[27]
-#define SWIGTYPE_p_int64_t swig_types[28]
-#define SWIGTYPE_p_p_bdl_dataset swig_types[29]
-#define SWIGTYPE_p_p_bdl_model swig_types[30]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[31]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[32]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[33]
-#define SWIGTYPE_p_p_bdl_search swig_types[34]
-#define SWIGTYPE_p_p_char swig_types[35]
-#define SWIGTYPE_p_uint64_t swig_types[36]
-#define SWIGTYPE_p_void swig_types[37]
-static swig_type_info *swig_types[39];
-static swig_module_info swig_module = {swig_types, 38, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_communicator swig_types[1]
+#define SWIGTYPE_p_bdl_dataset swig_types[2]
+#define SWIGTYPE_p_bdl_draw_kind swig_types[3]
+#define SWIGTYPE_p_bdl_dtype swig_types[4]
+#define SWIGTYPE_p_bdl_family swig_types[5]
+#define SWIGTYPE_p_bdl_initialization swig_types[6]
+#define SWIGTYPE_p_bdl_likelihood swig_types[7]
+#define SWIGTYPE_p_bdl_matrix swig_types[8]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[9]
+#define SWIGTYPE_p_bdl_model swig_types[10]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[11]
+#define SWIGTYPE_p_bdl_ood_report swig_types[12]
+#define SWIGTYPE_p_bdl_optimizer swig_types[13]
+#define SWIGTYPE_p_bdl_option_type swig_types[14]
+#define SWIGTYPE_p_bdl_posterior swig_types[15]
+#define SWIGTYPE_p_bdl_predict_method swig_types[16]
+#define SWIGTYPE_p_bdl_predictor swig_types[17]
+#define SWIGTYPE_p_bdl_scale swig_types[18]
+#define SWIGTYPE_p_bdl_score swig_types[19]
+#define SWIGTYPE_p_bdl_search swig_types[20]
+#define SWIGTYPE_p_bdl_status swig_types[21]
+#define SWIGTYPE_p_char swig_types[22]
+#define SWIGTYPE_p_f_p_void__void swig_types[23]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[24]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[25]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[26]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[27]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[29]
+#define SWIGTYPE_p_int32_t swig_types[30]
+#define SWIGTYPE_p_int64_t swig_types[31]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[32]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[33]
+#define SWIGTYPE_p_p_bdl_model swig_types[34]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[35]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[36]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[37]
+#define SWIGTYPE_p_p_bdl_search swig_types[38]
+#define SWIGTYPE_p_p_char swig_types[39]
+#define SWIGTYPE_p_uint64_t swig_types[40]
+#define SWIGTYPE_p_void swig_types[41]
+static swig_type_info *swig_types[43];
+static swig_module_info swig_module = {swig_types, 42, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -1346,6 +1350,7 @@ static swig_module_info swig_module = {swig_types, 38, 0, 0, 0, 0};
 #define R_registerRoutines(dll, ...) (R_registerRoutines(dll, __VA_ARGS__), R_useDynamicSymbols(dll, FALSE))
 #define BDLR_TAKES_NULL(function, argument) \
   (!strncmp(function, "bdl_save", 8) || !strcmp(argument, "user_model") || \
+   (!strcmp(function, "bdl_optimizer_set_communicator") && !strcmp(argument, "communicator")) || \
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
 
 
@@ -12165,6 +12170,274 @@ R_swig_bdl_search_folds ( SEXP search, SEXP fold, SEXP s_swig_copy)
 }
 
 
+
+
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_communicator_create ( SEXP rank, SEXP size, SEXP all_gather, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int32_t arg1 ;
+  int32_t arg2 ;
+  bdl_all_gather_fn arg3 = (bdl_all_gather_fn) 0 ;
+  bdl_exchange_fn arg4 = (bdl_exchange_fn) 0 ;
+  void *arg5 = (void *) 0 ;
+  void (*arg6)(void *) = (void (*)(void *)) 0 ;
+  bdl_communicator **arg7 = (bdl_communicator **) 0 ;
+  bdl_communicator *address7 ;
+  SEXP handle7 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address7 = NULL;
+    PROTECT(handle7 = bdlr_new_handle(BDLR_COMMUNICATOR));
+    ++r_nprotect;
+    arg7 = &address7;
+  }
+  {
+    arg1 = (int32_t)bdlr_int32(rank, "bdl_communicator_create", "rank");
+  }
+  {
+    arg2 = (int32_t)bdlr_int32(size, "bdl_communicator_create", "size");
+  }
+  {
+    PROTECT(arg5 = bdlr_moves(all_gather, size, "bdl_communicator_create", "all_gather"));
+    ++r_nprotect;
+    arg3 = bdlr_on_all_gather;
+    arg4 = bdlr_on_exchange;
+    arg6 = NULL;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_communicator_create(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle7, address7);
+    r_ans = bdlr_output(r_ans, 1, "communicator", handle7);
+  }
+  {
+    bdlr_keep_functions(r_ans, (SEXP)arg5);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_keep_functions(r_ans, (SEXP)arg5);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_communicator_size ( SEXP communicator, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_communicator *arg1 = (bdl_communicator *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  int32_t *arg3 = (int32_t *) 0 ;
+  SEXP given1 ;
+  int32_t output2 ;
+  int32_t output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    arg3 = &output3;
+  }
+  {
+    given1 = communicator;
+    arg1 = communicator == R_NilValue && BDLR_TAKES_NULL("bdl_communicator_size", "communicator")
+    ? NULL : (bdl_communicator *)bdlr_handle(communicator, BDLR_COMMUNICATOR, 0, "bdl_communicator_size", "communicator");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_communicator_size((struct bdl_communicator const *)arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "rank", Rf_ScalarInteger(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "size", Rf_ScalarInteger(*arg3));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_communicator_statistics ( SEXP communicator, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_communicator *arg1 = (bdl_communicator *) 0 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  int64_t *arg3 = (int64_t *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  double *arg5 = (double *) 0 ;
+  SEXP given1 ;
+  int64_t output2 ;
+  int64_t output3 ;
+  int64_t output4 ;
+  double output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    given1 = communicator;
+    arg1 = communicator == R_NilValue && BDLR_TAKES_NULL("bdl_communicator_statistics", "communicator")
+    ? NULL : (bdl_communicator *)bdlr_handle(communicator, BDLR_COMMUNICATOR, 0, "bdl_communicator_statistics", "communicator");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_communicator_statistics((struct bdl_communicator const *)arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "calls", Rf_ScalarReal(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "sent", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "received", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "seconds", Rf_ScalarReal(*arg5));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_set_communicator ( SEXP optimizer, SEXP communicator, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_communicator *arg2 = (bdl_communicator *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_communicator", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_communicator", "_request_stop"), "bdl_optimizer_set_communicator", "optimizer");
+  }
+  {
+    given2 = communicator;
+    arg2 = communicator == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_communicator", "communicator")
+    ? NULL : (bdl_communicator *)bdlr_handle(communicator, BDLR_COMMUNICATOR, !strstr("bdl_optimizer_set_communicator", "_request_stop"), "bdl_optimizer_set_communicator", "communicator");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_set_communicator(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_communicator(optimizer, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_communicator(optimizer, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
 SWIGEXPORT SEXP
 R_swig_bdl_save ( SEXP path, SEXP model, SEXP posterior, SEXP optimizer, SEXP s_swig_copy)
 {
@@ -12675,6 +12948,7 @@ R_swig_bdl_build_info ( )
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_bdl_activation = {"_p_bdl_activation", "bdl_activation *|enum bdl_activation *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_communicator = {"_p_bdl_communicator", "bdl_communicator *|struct bdl_communicator *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dataset = {"_p_bdl_dataset", "bdl_dataset *|struct bdl_dataset *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_draw_kind = {"_p_bdl_draw_kind", "bdl_draw_kind *|enum bdl_draw_kind *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dtype = {"_p_bdl_dtype", "bdl_dtype *|enum bdl_dtype *", 0, 0, (void*)0, 0};
@@ -12698,11 +12972,14 @@ static swig_type_info _swigt__p_bdl_status = {"_p_bdl_status", "bdl_status *|enu
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void__void = {"_p_f_p_void__void", "void (*)(void *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t", "bdl_draws_fn|int32_t (*)(void *,enum bdl_draw_kind,int64_t,int64_t,struct bdl_posterior const *,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t = {"_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t", "bdl_exchange_fn|int32_t (*)(void *,int32_t,void const *,int64_t,void *,int64_t)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t = {"_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t", "bdl_read_fn|int32_t (*)(void *,int64_t const *,int64_t,struct bdl_matrix_out,struct bdl_matrix_out)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t", "bdl_progress_fn|int32_t (*)(void *,struct bdl_optimizer const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t = {"_p_f_p_void_p_q_const__struct_bdl_search__int32_t", "bdl_search_progress_fn|int32_t (*)(void *,struct bdl_search const *)", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t = {"_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t", "bdl_all_gather_fn|int32_t (*)(void *,void const *,int64_t,void *,int64_t const *)", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int32_t = {"_p_int32_t", "int32_t *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int64_t = {"_p_int64_t", "int64_t *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_p_bdl_communicator = {"_p_p_bdl_communicator", "bdl_communicator **|struct bdl_communicator **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_dataset = {"_p_p_bdl_dataset", "bdl_dataset **|struct bdl_dataset **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_model = {"_p_p_bdl_model", "bdl_model **|struct bdl_model **", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_p_bdl_optimizer = {"_p_p_bdl_optimizer", "bdl_optimizer **|struct bdl_optimizer **", 0, 0, (void*)0, 0};
@@ -12715,6 +12992,7 @@ static swig_type_info _swigt__p_void = {"_p_void", "void *", 0, 0, (void*)0, 0};
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_activation,
+  &_swigt__p_bdl_communicator,
   &_swigt__p_bdl_dataset,
   &_swigt__p_bdl_draw_kind,
   &_swigt__p_bdl_dtype,
@@ -12738,11 +13016,14 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_char,
   &_swigt__p_f_p_void__void,
   &_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  &_swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t,
   &_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   &_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  &_swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t,
   &_swigt__p_int32_t,
   &_swigt__p_int64_t,
+  &_swigt__p_p_bdl_communicator,
   &_swigt__p_p_bdl_dataset,
   &_swigt__p_p_bdl_model,
   &_swigt__p_p_bdl_optimizer,
@@ -12755,6 +13036,7 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_bdl_activation[] = {  {&_swigt__p_bdl_activation, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_communicator[] = {  {&_swigt__p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dataset[] = {  {&_swigt__p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_draw_kind[] = {  {&_swigt__p_bdl_draw_kind, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dtype[] = {  {&_swigt__p_bdl_dtype, 0, 0, 0},{0, 0, 0, 0}};
@@ -12778,11 +13060,14 @@ static swig_cast_info _swigc__p_bdl_status[] = {  {&_swigt__p_bdl_status, 0, 0, 
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void__void[] = {  {&_swigt__p_f_p_void__void, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t[] = {  {&_swigt__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__struct_bdl_search__int32_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t[] = {  {&_swigt__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int32_t[] = {  {&_swigt__p_int32_t, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int64_t[] = {  {&_swigt__p_int64_t, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_p_bdl_communicator[] = {  {&_swigt__p_p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_dataset[] = {  {&_swigt__p_p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_model[] = {  {&_swigt__p_p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_p_bdl_optimizer[] = {  {&_swigt__p_p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
@@ -12795,6 +13080,7 @@ static swig_cast_info _swigc__p_void[] = {  {&_swigt__p_void, 0, 0, 0},{0, 0, 0,
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_activation,
+  _swigc__p_bdl_communicator,
   _swigc__p_bdl_dataset,
   _swigc__p_bdl_draw_kind,
   _swigc__p_bdl_dtype,
@@ -12818,11 +13104,14 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_char,
   _swigc__p_f_p_void__void,
   _swigc__p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t,
+  _swigc__p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t,
   _swigc__p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t,
   _swigc__p_f_p_void_p_q_const__struct_bdl_search__int32_t,
+  _swigc__p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t,
   _swigc__p_int32_t,
   _swigc__p_int64_t,
+  _swigc__p_p_bdl_communicator,
   _swigc__p_p_bdl_dataset,
   _swigc__p_p_bdl_model,
   _swigc__p_p_bdl_optimizer,
@@ -13091,6 +13380,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
    {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
+   {"R_swig_bdl_communicator_statistics", (DL_FUNC) &R_swig_bdl_communicator_statistics, 2},
    {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
    {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
@@ -13116,6 +13406,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
    {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
+   {"R_swig_bdl_communicator_size", (DL_FUNC) &R_swig_bdl_communicator_size, 2},
    {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
    {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
    {"R_swig_bdl_model_set_noise_covariance", (DL_FUNC) &R_swig_bdl_model_set_noise_covariance, 3},
@@ -13159,6 +13450,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_load_bytes", (DL_FUNC) &R_swig_bdl_load_bytes, 6},
    {"R_swig_bdl_dataset_set_block", (DL_FUNC) &R_swig_bdl_dataset_set_block, 4},
    {"R_swig_bdl_optimizer_get_choice", (DL_FUNC) &R_swig_bdl_optimizer_get_choice, 3},
+   {"R_swig_bdl_communicator_create", (DL_FUNC) &R_swig_bdl_communicator_create, 4},
    {"R_swig_bdl_preset_describe", (DL_FUNC) &R_swig_bdl_preset_describe, 2},
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
    {"R_swig_bdl_model_create_user", (DL_FUNC) &R_swig_bdl_model_create_user, 7},
@@ -13179,6 +13471,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
+   {"R_swig_bdl_optimizer_set_communicator", (DL_FUNC) &R_swig_bdl_optimizer_set_communicator, 3},
    {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
    {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
    {"R_swig_bdl_preset_count", (DL_FUNC) &R_swig_bdl_preset_count, 1},
