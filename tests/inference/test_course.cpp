@@ -206,7 +206,7 @@ void diagnosis_knows_every_descent(void**) {
       options.initial_precision = 1e4;
       options.start_share = 0;
       options.learning_rate = 1e-3;
-      options.kl_weight = 0.3;  // a rising temperature lowers the precision of a curvature that is held
+      options.kl_start = 1;  // a rising temperature lowers the precision of a curvature that is held
     }
     optimizer.set_options(options);
     fit(optimizer, data.inputs(), data.targets(), 120, silent);

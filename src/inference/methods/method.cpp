@@ -130,9 +130,9 @@ void newton(Options& options, const MethodContext& context) {
     options.kl_weight = 0.5;
     return;
   }
-  if (!is_vogn) options.learning_rate = 0.002;
+  if (!is_vogn) options.learning_rate = 0.003;
   options.curvature_rate = 0.005;
-  options.damping = 0.01;
+  options.damping = is_vogn ? 0.01 : 0.1;  // curvatures by IVON are noisy: less, and some courses run off
   options.damping_in = DampingIn::step;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
