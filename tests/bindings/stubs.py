@@ -59,8 +59,6 @@ wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl", "bdl_
 lists = {"bdl_predictor_create_ensemble": "models method samples seed"}
 # A communicator's callbacks are one object.
 lists |= {"bdl_communicator_create": "rank size all_gather"}
-# R has no communicators.
-python_only = {f"bdl_communicator_{what}" for what in ("create", "size", "statistics")} | {"bdl_optimizer_set_communicator"}
 # Arguments that belong to the one before them.
 companions = {"size_count", "row_count", "col_count", "count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
@@ -134,12 +132,10 @@ def check_hosts(functions):
             assert function.name not in python_stubs and function.name not in r_stubs, f"{function.name} is not hidden"
             continue
         expected = host_arguments(function)
-        hosts = (("Python", python_stubs),) if function.name in python_only else (("Python", python_stubs), ("R", r_stubs))
-        assert len(hosts) == 2 or function.name not in r_stubs, f"{function.name} is not Python's only"
-        for language, stubs in hosts:
+        for language, stubs in (("Python", python_stubs), ("R", r_stubs)):
             assert stubs.get(function.name) == expected, f"{language}: {function.name}({stubs.get(function.name)}), not {expected}"
         types = {number: p.type for number, p in enumerate(function.parameters, 1)}
-        for (language, _), wrapped in zip(hosts, in_c):
+        for language, wrapped in zip(("Python", "R"), in_c):
             assert wrapped[function.name] == types, f"{language}: {function.name} has {wrapped[function.name]}, not {types}"
 
 
