@@ -356,7 +356,7 @@ BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, cons
 
 /**
  * Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
- * BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.
+ * BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
  */
 BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors,
                                        bdl_matrix_out solution);
@@ -367,7 +367,7 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matri
  * @param posterior a posterior
  * @param seed      key of the random stream
  * @param first     number of the first draw, 0 .. 2^32 - 1
- * @param samples   receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there
+ * @param samples   receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
  */
 BDL_API bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                         bdl_matrix_out samples);

@@ -17,10 +17,11 @@ bool Optimizer<T>::exchanges_rows() const {
 template <class T>
 void Optimizer<T>::reserve_exchange(const StepExamples& examples) {
   const Options options = seen_options();
-  std::vector<Index> numbers;
-  for (const Index size : examples.sizes)
-    numbers.push_back(work_.evidence->shared_numbers(options, size) + size * model_->likelihood.targets());
-  work_.exchange.reserve(team_.rank(), team_.size(), numbers);
+  std::ranges::transform(
+      examples.sizes, work_.exchange.numbers(std::ssize(examples.sizes)).begin(), [&](Index size) {
+        return work_.evidence->shared_numbers(options, size) + size * model_->likelihood.targets();
+      });
+  work_.exchange.reserve(team_.rank(), team_.size());
   work_.all_y.reserve(examples.all * model_->likelihood.targets());
 }
 
@@ -39,7 +40,7 @@ Evidence<T> Optimizer<T>::exchange_rows(const StepExamples& examples, double wei
   Evidence<T> evidence;
   team_.attempt([&] {
     const Index targets = model_->likelihood.targets();
-    std::vector<const T*> numbers(work_.exchange.shards().begin(), work_.exchange.shards().end());
+    const std::span<const T*> numbers = work_.exchange.shards();
     T* y = work_.all_y.data();
     for (std::size_t v = 0; v < numbers.size(); ++v) {
       const Index count = examples.sizes[v] * targets;

@@ -46,6 +46,17 @@ inline Learner loaded(const std::string& bytes) {
   return {Model(model), Posterior(posterior), Optimizer(optimizer)};
 }
 
+inline int64_t steps_of(const Learner& l) {
+  int64_t step = -1;
+  bdl_optimizer_progress(l.optimizer.get(), &step, nullptr, nullptr);
+  return step;
+}
+
+inline void assert_words(const RankResult& result, const char* word) {
+  if (result.words.find(word) == std::string::npos)
+    fail_msg("\"%s\" does not say \"%s\"", result.words.c_str(), word);
+}
+
 /// call(learner, rank) for a learner of its own on each rank, and what came of it.
 template <class Create, class Call>
 std::vector<RankResult> on_ranks(RankThreads& threads, Create create, Call call) {

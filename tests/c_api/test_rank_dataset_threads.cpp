@@ -70,17 +70,6 @@ bdl_status fit(Learner& l, const Dataset& rows, int64_t epochs = 2) {
   return bdl_optimizer_fit_dataset(l.optimizer.get(), rows.get(), epochs, nullptr, nullptr);
 }
 
-int64_t steps_of(const Learner& l) {
-  int64_t step = -1;
-  bdl_optimizer_progress(l.optimizer.get(), &step, nullptr, nullptr);
-  return step;
-}
-
-void assert_words(const RankResult& result, const char* word) {
-  if (result.words.find(word) == std::string::npos)
-    fail_msg("\"%s\" does not say \"%s\"", result.words.c_str(), word);
-}
-
 /// `own` on the rank that fails, BDL_ERROR_PEER with its words on the others; the same belief on all.
 void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status own, const char* word) {
   for (int r = 0; r < static_cast<int>(results.size()); ++r) {

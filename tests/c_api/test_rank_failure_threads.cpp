@@ -20,17 +20,6 @@ bdl_status fit(Learner& l, int64_t epochs = 2, bdl_progress_fn progress = nullpt
                            progress, user_data);
 }
 
-int64_t steps_of(const Learner& l) {
-  int64_t step = -1;
-  bdl_optimizer_progress(l.optimizer.get(), &step, nullptr, nullptr);
-  return step;
-}
-
-void assert_words(const RankResult& result, const char* word) {
-  if (result.words.find(word) == std::string::npos)
-    fail_msg("\"%s\" does not say \"%s\"", result.words.c_str(), word);
-}
-
 /// All ranks refuse, say what differs, and have done nothing; alike, they train.
 template <class Create, class Call>
 void expect_difference(const char* word, Create create, Call call) {

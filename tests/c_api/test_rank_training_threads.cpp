@@ -285,6 +285,17 @@ void networks_that_normalise_and_mask(void**) {
   }
 }
 
+int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank, bdl_likelihood likelihood) {
+  const Ranks ranks = communicator_of(rank);
+  bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
+  int64_t before = 0, after = 0;
+  bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(likelihood));
+  bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
+  bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(likelihood));
+  bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
+  return after - before;
+}
+
 /// Gradient and squares are swapped once and gathered once, (R - 1) / R of 4 D numbers in all; beside them
 /// there is what every message has in front, and the few numbers in double.
 void bytes_are_those_of_the_formula(void**) {
@@ -298,14 +309,7 @@ void bytes_are_those_of_the_formula(void**) {
                 c.method);
       l.set("shards", 8);
       l.set("learn_prior", 0);
-      const Ranks ranks = communicator_of(rank);
-      bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
-      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
-      int64_t before = 0, after = 0;
-      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
-      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
-      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
-      received[static_cast<std::size_t>(rank.number)] = after - before;
+      received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
       if (rank.number == 0) dimension = bdl_posterior_dimension(l.posterior.get());
     });
     const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2;
@@ -333,14 +337,7 @@ void bytes_of_rows_are_those_of_the_formula(void**) {
       l.set("shards", 8);
       l.set("learn_prior", 0);
       l.set("samples", 5);
-      const Ranks ranks = communicator_of(rank);
-      bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
-      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
-      int64_t before = 0, after = 0;
-      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
-      bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood));
-      bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
-      received[static_cast<std::size_t>(rank.number)] = after - before;
+      received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
     });
     const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2, inputs = RankData::inputs, targets = 1,
                   samples = 5, of_sample = 8 + (8 + 3) + 3 + 2;

@@ -1092,7 +1092,7 @@ def bdl_posterior_covariance(posterior, rows, cols, covariance):
 def bdl_posterior_solve(posterior, vectors, solution):
     r"""
     Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
-    BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.
+    BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
     """
     return _lowlevel.bdl_posterior_solve(posterior, vectors, solution)
 
@@ -1107,7 +1107,7 @@ def bdl_posterior_sample(posterior, seed, first, samples):
     :type first: int64_t
     :param first:     number of the first draw, 0 .. 2^32 - 1
     :type samples: bdl_matrix_out
-    :param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there
+    :param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
     """
     return _lowlevel.bdl_posterior_sample(posterior, seed, first, samples)
 

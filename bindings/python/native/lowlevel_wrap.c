@@ -16592,7 +16592,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_solve", _wrap_bdl_posterior_solve, METH_VARARGS, "\n"
 		"Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after\n"
-		"BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.\n"
+		"BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.\n"
 		""},
 	 { "bdl_posterior_sample", _wrap_bdl_posterior_sample, METH_VARARGS, "\n"
 		"Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.\n"
@@ -16604,7 +16604,7 @@ static PyMethodDef SwigMethods[] = {
 		":type first: int64_t\n"
 		":param first:     number of the first draw, 0 .. 2^32 - 1\n"
 		":type samples: bdl_matrix_out\n"
-		":param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there\n"
+		":param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there\n"
 		""},
 	 { "bdl_posterior_log_density", _wrap_bdl_posterior_log_density, METH_VARARGS, " log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1."},
 	 { "bdl_posterior_log_det_covariance", _wrap_bdl_posterior_log_det_covariance, METH_O, " log det Sigma, in nats. Since 0.1."},

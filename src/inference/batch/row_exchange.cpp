@@ -13,15 +13,20 @@ std::size_t place(Index v) {
 }  // namespace
 
 template <class T>
-void RowExchange<T>::reserve(Index rank, Index ranks, ConstSpan<Index> numbers) {
+std::span<Index> RowExchange<T>::numbers(Index shards) {
+  numbers_.resize(place(shards));
+  return numbers_;
+}
+
+template <class T>
+void RowExchange<T>::reserve(Index rank, Index ranks) {
   rank_ = rank;
   ranks_ = ranks;
-  numbers_.assign(numbers.begin(), numbers.end());
-  shards_.resize(numbers.size());
+  shards_.resize(numbers_.size());
   sizes_.reserve(ranks);
   Index all = 0;
   for (Index r = 0; r < ranks; ++r) {
-    const ShardRange shards = shards_of(r, ranks, std::ssize(numbers));
+    const ShardRange shards = shards_of(r, ranks, std::ssize(numbers_));
     Index size = prefix_bytes;
     for (Index v = shards.first; v < shards.end; ++v) size += numbers_[place(v)] * bytes_of<T>;
     all += sizes_.data()[r] = size;

@@ -12,14 +12,16 @@ namespace bdl {
 template <class T>
 class RowExchange {
  public:
-  /// Memory for shards of so many numbers. All ranks must know that all have it before they gather().
-  void reserve(Index rank, Index ranks, ConstSpan<Index> numbers);
+  /// How many numbers each of so many shards has: to be filled before reserve().
+  std::span<Index> numbers(Index shards);
+  /// All ranks must know that all have the memory before they gather().
+  void reserve(Index rank, Index ranks);
   /// Where an own shard's numbers are to stand.
   std::span<T> own(Index shard);
   /// With the other ranks: fails on all of them if one has failed.
   void gather(Team& team);
   /// After it, of each shard.
-  ConstSpan<const T*> shards() const { return shards_; }
+  std::span<const T*> shards() { return shards_; }
 
  private:
   Index rank_ = 0, ranks_ = 1;

@@ -1442,7 +1442,7 @@ end
 
 """
 Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
-BDL_ERROR_DIVERGED: large ones are computed there. Since 0.1.
+BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
 """
 function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, vectors::Union{bdl_matrix,MatrixView}, solution::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_solve, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, vectors, solution)
@@ -1456,7 +1456,7 @@ Cost O(D L) per draw. Since 0.1.
 - `posterior`: a posterior
 - `seed`: key of the random stream
 - `first`: number of the first draw, 0 .. 2^32 - 1
-- `samples`: receives n x D; unspecified after BDL_ERROR_DIVERGED, as draws are made there
+- `samples`: receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
 """
 function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix_out,), posterior, seed, first, samples)
