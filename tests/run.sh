@@ -113,6 +113,7 @@ documents() {
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
   check 'a billion rows, small run' $release/examples/large_data callback 1000000000 3000
+  check 'exact regression on many rows, small run' $release/examples/large_data exact 200000 100
   for name in uncertainty digits_uncertainty; do
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done
