@@ -15,16 +15,22 @@ learned <- function(ranks, method = "vogn", hidden = 5) {
   mean(q)
 }
 
+rmpi <- "Rmpi" %in% arguments
+if (rmpi) {
+  Sys.setenv(OMPI_MPI_THREAD_LEVEL = 1)
+  library(Rmpi)
+}
 ranks <- bdl_mpi_world(timeout = 30)
 place <- bdl_communicator_size(ranks)
 stopifnot(place$size == as.integer(arguments[1]))
 stopifnot(identical(learned(ranks), learned(NULL)))
 stopifnot(identical(learned(ranks, "exact-full", NULL), learned(NULL, "exact-full", NULL)))
 stopifnot(bdl_communicator_statistics(ranks)$received > 0)
-if ("Rmpi" %in% arguments) {
-  library(Rmpi)
+cat(sprintf("rank %d: the same bits\n", place$rank))
+if (rmpi) {
   again <- bdl_mpi_of(mpi.comm.c2f(0), timeout = 30)
   stopifnot(identical(bdl_communicator_size(again), place), identical(learned(again), learned(NULL)))
   close(again)
+  close(ranks)
+  mpi.quit()
 }
-cat(sprintf("rank %d: the same bits\n", place$rank))
