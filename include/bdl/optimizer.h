@@ -270,7 +270,8 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
  * Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
  * which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
  * eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
- * every fit, and method "laplace" is "map" with that option. Since 0.1.
+ * every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
+ * which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
  * @param optimizer an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
  *                  blank; else BDL_ERROR_UNSUPPORTED
  * @param x         n x inputs, up to 2^28 rows times outputs: they count as N examples

@@ -70,6 +70,28 @@ class ArrayData final : public DataSet {
   Array x_, y_;
 };
 
+/// Consecutive examples of other data, which must outlive it.
+class RowRange final : public DataSet {
+ public:
+  RowRange(DataSet& all, Index first, Index count) : all_(all), first_(first), count_(count) {}
+  Index rows() const override { return count_; }
+  Index inputs() const override { return all_.inputs(); }
+  Index targets() const override { return all_.targets(); }
+  /// Of consecutive ones.
+  void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<float> x,
+             MatrixView<float> y) override {
+    all_.fetch({first_ + examples.first(), examples.count()}, units, x, y);
+  }
+  void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<double> x,
+             MatrixView<double> y) override {
+    all_.fetch({first_ + examples.first(), examples.count()}, units, x, y);
+  }
+
+ private:
+  DataSet& all_;
+  Index first_, count_;
+};
+
 /// Some examples of other data, in an order of their own. Data and list must outlive it.
 class Subset final : public DataSet {
  public:

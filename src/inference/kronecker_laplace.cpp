@@ -25,11 +25,13 @@ const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
 template <class T>
 class KroneckerLaplace {
  public:
-  KroneckerLaplace(Optimizer<T>& optimizer, Posterior<T>& q, DataSet& data, double weight)
+  KroneckerLaplace(Optimizer<T>& optimizer, Posterior<T>& q, DataSet& data, double weight, Index shards)
       : optimizer_(optimizer),
         q_(dynamic_cast<BlocksPosterior<T>&>(q)),
         shapes_(q.kind().matrices),
-        chunks_(*optimizer.model(), std::as_const(q).mean(), data, seeds(weight)) {}
+        data_(data),
+        weight_(weight),
+        shards_(shards) {}
 
   void run() {
     find_factors();
@@ -39,14 +41,29 @@ class KroneckerLaplace {
   }
 
  private:
-  SeedSpec seeds(double weight) const {
+  SeedSpec seeds(Index shard) const {
     const Options& options = optimizer_.options();
-    SeedSpec spec{seeds_of(options.fisher), weight};
+    SeedSpec spec{seeds_of(options.fisher), weight_};
     spec.apart = true;
     spec.statistics = {std::as_const(q_).statistics(), {}};
     spec.labels = {static_cast<std::uint64_t>(options.seed), Stream::labels,
-                   static_cast<std::uint64_t>(optimizer_.state.step), 0};
+                   static_cast<std::uint64_t>(optimizer_.state.step), static_cast<std::uint32_t>(shard)};
     return spec;
+  }
+  /// fill(chunks of the shard's rows, numbers) for each shard of this rank, and the sum over all of them.
+  template <class Fill>
+  ConstSpan<double> add_shards(Index numbers, Fill&& fill) {
+    const Team& team = optimizer_.team();
+    sums_.reserve(team.rank(), team.size(), shards_, numbers, 0);
+    add_up(optimizer_.team(), sums_, [&](Index shard, std::span<double> out) {
+      const ShardRange rows = part_of(shard, shards_, data_.rows());
+      std::ranges::fill(out, 0.0);
+      if (rows.count() == 0) return;
+      RowRange own(data_, rows.first, rows.count());
+      DataChunks<T> chunks(*optimizer_.model(), std::as_const(q_).mean(), own, seeds(shard));
+      fill(chunks, out);
+    });
+    return sums_.values();
   }
   template <class Visit>
   void for_matrices(Visit&& visit) {
@@ -58,13 +75,17 @@ class KroneckerLaplace {
   /// Omega as the mean over all examples, Gamma as the sum: their products are the curvature of all data.
   void find_factors() {
     const CurvatureKind kind = seeds_of(optimizer_.options().fisher);
-    const Index rows = chunks_.data().rows() * chunks_.estimator().cost({1, 1, kind, true}).count;
     factors_.reserve(shapes_);
-    std::ranges::fill(factors_.values(), 0.0);
-    chunks_.for_each([&](const Estimate<T>& estimate, Index) {
-      const double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
-      add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_);
+    const auto sums = add_shards(factors_.size(), [&](DataChunks<T>& chunks, std::span<double> out) {
+      const Index rows = data_.rows() * chunks.estimator().cost({1, 1, kind, true}).count;
+      std::ranges::fill(factors_.values(), 0.0);
+      chunks.for_each([&](const Estimate<T>& estimate, Index) {
+        const double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
+        add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_);
+      });
+      std::ranges::copy(factors_.values(), out.begin());
     });
+    std::ranges::copy(sums, factors_.values().begin());
   }
 
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
@@ -83,20 +104,20 @@ class KroneckerLaplace {
 
   /// The mean squares of the gradients themselves along the pairs of eigenvectors.
   void correct() {
-    std::vector<Buffer<double>> sums;
-    for (const MatrixShape& shape : shapes_) {
-      sums.emplace_back(shape.parameters());
-      std::fill_n(sums.back().data(), shape.parameters(), 0.0);
-    }
-    chunks_.for_each([&](const Estimate<T>& estimate, Index) {
-      for_each_matrix(blocks_of(estimate), shapes_, [&](const BlockRows<T>& rows, std::size_t k) {
-        const KroneckerPosterior<T>& at = as_kronecker(std::as_const(q_).member(static_cast<Index>(k)));
-        rows.add_rotated_squares(estimate.w, at.input_vectors(), at.output_vectors(),
-                                 sums[k].matrix(shapes_[k].columns(), shapes_[k].outputs), scratch_);
+    std::vector<Index> first{0};
+    for (const MatrixShape& shape : shapes_) first.push_back(first.back() + shape.parameters());
+    const auto sums = add_shards(first.back(), [&](DataChunks<T>& chunks, std::span<double> out) {
+      chunks.for_each([&](const Estimate<T>& estimate, Index) {
+        for_each_matrix(blocks_of(estimate), shapes_, [&](const BlockRows<T>& rows, std::size_t k) {
+          const KroneckerPosterior<T>& at = as_kronecker(std::as_const(q_).member(static_cast<Index>(k)));
+          rows.add_rotated_squares(estimate.w, at.input_vectors(), at.output_vectors(),
+                                   {out.data() + first[k], shapes_[k].columns(), shapes_[k].outputs},
+                                   scratch_);
+        });
       });
     });
     for_matrices([&](std::size_t k, KroneckerPosterior<T>& to) {
-      std::transform(sums[k].data(), sums[k].data() + to.dimension(), to.precision().data,
+      std::transform(sums.data() + first[k], sums.data() + first[k] + to.dimension(), to.precision().data,
                      [](double sum) { return static_cast<T>(sum); });
     });
   }
@@ -122,7 +143,10 @@ class KroneckerLaplace {
   Optimizer<T>& optimizer_;
   BlocksPosterior<T>& q_;
   std::vector<MatrixShape> shapes_;
-  DataChunks<T> chunks_;
+  DataSet& data_;
+  double weight_;
+  Index shards_;
+  TreeSums<double> sums_;
   KroneckerFactors factors_;
   FactorScratch<T> scratch_;
   PosteriorScratch<T> of_posterior_;
@@ -132,13 +156,14 @@ class KroneckerLaplace {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Posterior<T>> kronecker_laplace(Optimizer<T>& optimizer, DataSet& data, double weight) {
+std::unique_ptr<Posterior<T>> kronecker_laplace(Optimizer<T>& optimizer, DataSet& data, double weight,
+                                                Index shards) {
   auto q = optimizer.posterior()->clone();
-  KroneckerLaplace<T>(optimizer, *q, data, weight).run();
+  KroneckerLaplace<T>(optimizer, *q, data, weight, shards).run();
   return q;
 }
 
-template std::unique_ptr<Posterior<float>> kronecker_laplace(Optimizer<float>&, DataSet&, double);
-template std::unique_ptr<Posterior<double>> kronecker_laplace(Optimizer<double>&, DataSet&, double);
+template std::unique_ptr<Posterior<float>> kronecker_laplace(Optimizer<float>&, DataSet&, double, Index);
+template std::unique_ptr<Posterior<double>> kronecker_laplace(Optimizer<double>&, DataSet&, double, Index);
 
 }  // namespace bdl

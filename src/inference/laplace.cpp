@@ -4,9 +4,11 @@
 
 #include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
+#include "curvature/summed_rows.hpp"
 #include "inference/kronecker_laplace.hpp"
 #include "inference/methods/rule.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/blocks/blocks.hpp"
 
 namespace bdl {
 namespace {
@@ -29,12 +31,13 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
          static_cast<long long>(examples));
 }
 
+namespace {
+
 /// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
 template <class T>
-std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& data, double weight) {
+std::unique_ptr<Posterior<T>> step_from_prior(Optimizer<T>& optimizer, const Curvature<T>& curvature) {
   const Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
-  DataRows<T> rows(*optimizer.model(), q.mean(), data, weight, q.statistics());
   const auto prior = q.clone();
   auto next = q.clone();
   prior->set_diagonal(optimizer.prior().precision(), {});
@@ -43,7 +46,7 @@ std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& 
   PosteriorStep<T> step{*prior};
   step.m = zeros.first(q.dimension());
   step.mean_rate = 0;
-  step.curvature = {&rows, rows.weights(), {}, {}};
+  step.curvature = curvature;
   optimizer.prior().enter(step);
   step.projection = projection_options(options);
   step.projection.passes = std::max(step.projection.passes, cold_passes);
@@ -55,23 +58,94 @@ std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& 
 }
 
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data) {
+std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& data, double weight) {
+  const Posterior<T>& q = *optimizer.posterior();
+  DataRows<T> rows(*optimizer.model(), q.mean(), data, weight, q.statistics());
+  return step_from_prior<T>(optimizer, {&rows, rows.weights(), {}, {}});
+}
+
+/// Matrices of a family of dense ones; none: the diagonal.
+template <class T>
+std::vector<DiagonalBlock> blocks_of(const Posterior<T>& q) {
+  if (q.is_diagonal()) return {};
+  if (q.family() == Family::full) return {{0, q.dimension()}};
+  std::vector<DiagonalBlock> blocks;
+  const auto& all = as_blocks(q);
+  for (Index k = 0; k < all.block_count(); ++k) blocks.push_back({all.offset(k), all.member(k).dimension()});
+  return blocks;
+}
+
+template <class T>
+void write_curvature(DataRows<T>& rows, const std::vector<DiagonalBlock>& blocks, std::span<double> out) {
+  if (blocks.empty()) {
+    Buffer<T> diagonal(rows.dimension());
+    rows.sum_squares(rows.weights(), diagonal.first(rows.dimension()));
+    std::ranges::copy(std::as_const(diagonal).first(rows.dimension()), out.begin());
+    return;
+  }
+  double* to = out.data();
+  for (const auto& [offset, size] : blocks) {
+    Rows<T>& part = blocks.size() == 1 ? static_cast<Rows<T>&>(rows) : rows.part(offset, size);
+    part.add_outer(rows.weights(), {to, size, size});
+    to += size * size;
+  }
+}
+
+/// The same by the sums of shards, over ranks.
+template <class T>
+std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& data, double weight,
+                                              Index shards) {
+  Team& team = optimizer.team();
+  const Posterior<T>& q = *optimizer.posterior();
+  const std::vector<DiagonalBlock> blocks = blocks_of(q);
+  Index numbers = blocks.empty() ? q.dimension() : 0;
+  for (const DiagonalBlock& block : blocks) numbers += block.size * block.size;
+  TreeSums<double> sums;
+  sums.reserve(team.rank(), team.size(), shards, numbers, 0);
+  add_up(team, sums, [&](Index shard, std::span<double> out) {
+    const ShardRange rows = part_of(shard, shards, data.rows());
+    std::ranges::fill(out, 0.0);
+    if (rows.count() == 0) return;
+    RowRange own(data, rows.first, rows.count());
+    DataRows<T> curvature(*optimizer.model(), q.mean(), own, weight, q.statistics());
+    write_curvature(curvature, blocks, out);
+  });
+  SummedRows<T> summed(q.dimension(), blocks, sums.values());
+  return step_from_prior<T>(optimizer, {&summed, summed.weights(), {}, {}});
+}
+
+}  // namespace
+
+template <class T>
+bool laplace_has_sums(const Posterior<T>& q) {
+  return q.family() != Family::low_rank || q.rank() == 0;
+}
+
+template <class T>
+void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   check_laplace(optimizer, data.rows());
   Posterior<T>& q = *optimizer.posterior();
   const ThreadLimit threads(optimizer.options().threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
-  Interruptible work;
-  const auto next = q.family() == Family::kronecker ? kronecker_laplace(optimizer, data, weight)
-                                                    : laplace_by_rows(optimizer, data, weight);
-  work.end();
+  std::unique_ptr<Posterior<T>> next;
+  {
+    const Interruptible work;
+    next = q.family() == Family::kronecker ? kronecker_laplace(optimizer, data, weight, shards)
+           : shards > 1                    ? laplace_by_sums(optimizer, data, weight, shards)
+                                           : laplace_by_rows(optimizer, data, weight);
+  }
+  optimizer.team().vote();
   next->set_blank(false);
   q.swap(*next);
   optimizer.forget_good_state();
 }
 
-template void check_laplace(const Optimizer<float>&, Index);
-template void check_laplace(const Optimizer<double>&, Index);
-template void take_laplace(Optimizer<float>&, DataSet&);
-template void take_laplace(Optimizer<double>&, DataSet&);
+#define BDL_INSTANTIATE(T)                                 \
+  template void check_laplace(const Optimizer<T>&, Index); \
+  template bool laplace_has_sums(const Posterior<T>&);     \
+  template void take_laplace(Optimizer<T>&, DataSet&, Index);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

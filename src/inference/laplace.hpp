@@ -11,9 +11,14 @@ namespace bdl {
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
-/// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. x, y: the
-/// data, checked; they count as N examples. On failure nothing has changed.
+/// Can it be made of sums over shards?
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data);
+bool laplace_has_sums(const Posterior<T>& q);
+
+/// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. The data,
+/// checked, count as N examples, and are added up by so many shards: each rank reads the rows of its own. All
+/// ranks call it within Team::telling. On failure nothing has changed.
+template <class T>
+void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards);
 
 }  // namespace bdl

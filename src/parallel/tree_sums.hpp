@@ -69,4 +69,15 @@ class TreeSums {
   Buffer<std::int64_t> sizes_;
 };
 
+/// The sum of fill(shard, values) over all shards, of a call within Team::telling: all ranks have the memory
+/// for it, or none goes on.
+template <class Fill>
+void add_up(Team& team, TreeSums<double>& sums, Fill&& fill) {
+  team.vote();
+  team.attempt(
+      [&] { sums.add_own([&](Index shard, const Summand<double>& out) { fill(shard, out.values); }); });
+  sums.finish(team);
+  if (team.size() == 1) team.vote();
+}
+
 }  // namespace bdl

@@ -220,24 +220,13 @@ void blocks_have_the_same_bits(void**) {
   assert_words(odd[0], "blocks");
 }
 
-void laplace_is_made_alone(void**) {
-  const auto results = on_ranks(
-      2, [](int) { return learner(); },
-      [](Learner& l, int) {
-        return bdl_optimizer_laplace_dataset(
-            l.optimizer.get(), of_arrays(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN)).get());
-      });
-  assert_all(results, BDL_ERROR_UNSUPPORTED);
-  assert_words(results[0], "bdl_optimizer_set_communicator(optimizer, NULL)");
-}
-
 }  // namespace
 
 int test_rank_dataset_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(bits_are_those_of_arrays),  cmocka_unit_test(one_rank_cannot_read),
       cmocka_unit_test(one_rank_has_a_bad_row),    cmocka_unit_test(data_sets_that_differ),
-      cmocka_unit_test(blocks_have_the_same_bits), cmocka_unit_test(laplace_is_made_alone),
+      cmocka_unit_test(blocks_have_the_same_bits),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

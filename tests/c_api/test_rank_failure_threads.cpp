@@ -248,11 +248,15 @@ void every_message_may_be_lost(void**) {
 void methods_that_do_not_shard_say_why(void**) {
   const struct {
     const char *method, *word;
-    bool full;
-  } cases[] = {{"bong", "stream", false}, {"von", "exact Hessians", false}, {"laplace", "Laplace", false}};
-  for (const auto& [method, word, full] : cases) {
+    int64_t rank;
+  } cases[] = {{"bong", "stream", 0}, {"von", "exact Hessians", 0}, {"laplace", "Laplace", 2}};
+  for (const auto& [method, word, rank] : cases) {
     const auto results = on_ranks(
-        2, [&, name = method](int) { return learner("", BDL_F64, name); },
+        2,
+        [&, name = method, of = rank](int) {
+          return Learner(make_mlp(BDL_F64, {RankData::inputs, 5, 2}, BDL_GAUSSIAN), BDL_F64, of,
+                         RankData::rows, name);
+        },
         [](Learner&, int) { return BDL_OK; });
     assert_all(results, BDL_ERROR_UNSUPPORTED);
     assert_words(results[0], word);
@@ -260,14 +264,6 @@ void methods_that_do_not_shard_say_why(void**) {
   // Nor do they by one rank, where there are more shards than one.
   Learner von = learner("", BDL_F64, "von");
   assert_int_equal(bdl_optimizer_set_int(von.optimizer.get(), "shards", 4), BDL_ERROR_UNSUPPORTED);
-  // What is done alone says how.
-  const auto alone = on_ranks(
-      2, [](int) { return learner(); },
-      [](Learner& l, int) {
-        return bdl_optimizer_laplace(l.optimizer.get(), data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN));
-      });
-  assert_all(alone, BDL_ERROR_UNSUPPORTED);
-  assert_words(alone[0], "bdl_optimizer_set_communicator(optimizer, NULL)");
 }
 
 /// Minibatches without an example of each shard.

@@ -115,7 +115,7 @@ class Optimizer(Handle):
         return {name: self[name] for name in tables.types}
 
     def set_communicator(self, communicator: Communicator | None) -> None:
-        """From now on all ranks of the communicator fit and step together; None: alone again.
+        """From now on all ranks of the communicator fit, step and make Laplace's approximation together; None: alone again.
 
         Every rank makes the same calls, and has the same posterior afterwards (docs/distributed.md).
         """

@@ -71,7 +71,7 @@ class MinibatchData {
 };
 
 /// Which function ranks call together.
-enum class Call : std::uint8_t { fit = 1, step, epoch };
+enum class Call : std::uint8_t { fit = 1, step, epoch, laplace };
 
 /// The hash of sizes where rows come in blocks.
 std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
@@ -117,8 +117,10 @@ template <class T>
 void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   TrainingState& state = optimizer.state;
   const bool is_last = state.epoch + 1 == state.fit_end_epoch;
-  optimizer.team().attempt([&] {
-    if (optimizer.options().laplace && is_last) take_laplace(optimizer, data);
+  Team& team = optimizer.team();
+  if (optimizer.options().laplace && is_last)
+    team.telling([&] { take_laplace(optimizer, data, state.shards); });
+  team.attempt([&] {
     if (optimizer.options().swag && is_last) take_swag(optimizer, data, strata.whole());
   });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
@@ -200,21 +202,32 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   return Status::OK;
 }
 
+/// Shards of Laplace's approximation by itself; of low rank it has one, and is made alone.
 template <class T>
-void check_is_alone(const Optimizer<T>& optimizer) {
+Index shards_of_laplace(const Optimizer<T>& optimizer) {
+  if (laplace_has_sums(*optimizer.posterior())) return optimizer.planned_shards();
   if (!optimizer.team().is_alone())
     fail(Status::ERROR_UNSUPPORTED,
-         "the optimizer has a communicator, but Laplace's approximation is made alone: "
+         "the optimizer has a communicator, but Laplace's approximation of low rank is made alone: "
          "bdl_optimizer_set_communicator(optimizer, NULL) first");
+  return 1;
 }
 
-template <class T>
-void approximate(Optimizer<T>& optimizer, DataSet& data) {
-  check_laplace(optimizer, data.rows());
-  if (optimizer.posterior()->is_blank())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the posterior is blank: there is no mean yet to approximate the posterior around");
-  take_laplace(optimizer, data);
+/// prepare() gives this rank's checked data.
+template <class T, class Prepare>
+void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
+  Team& team = optimizer.team();
+  Index shards = 1;
+  team.attempt([&] {
+    shards = shards_of_laplace(optimizer);
+    prepare();
+    check_laplace(optimizer, data.rows());
+    if (optimizer.posterior()->is_blank())
+      fail(Status::ERROR_UNSUPPORTED,
+           "the posterior is blank: there is no mean yet to approximate the posterior around");
+  });
+  agree(optimizer, Call::laplace, data.rows(), 0, shards);
+  team.telling([&] { take_laplace(optimizer, data, shards); });
 }
 
 }  // namespace
@@ -274,16 +287,23 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y) {
-  check_is_alone(optimizer);
-  ArrayData data = checked_data(*optimizer.model(), x, y);
-  approximate(optimizer, data);
+  ArrayData data(x, y);
+  optimizer.team().begin();
+  approximate(optimizer, data, [&] {
+    if (optimizer.team().size() > 1) optimizer.check_shards();
+    check_own_rows(optimizer, x, y);
+  });
 }
 
 template <class T>
 void laplace(Optimizer<T>& optimizer, DataSet& data) {
-  check_is_alone(optimizer);
-  CheckedData checked(*optimizer.model(), data);
-  approximate(optimizer, checked);
+  std::optional<CheckedData> checked;
+  optimizer.team().begin();
+  optimizer.team().attempt([&] { checked.emplace(*optimizer.model(), data); });
+  DataSet& all = checked ? *checked : data;
+  approximate(optimizer, all, [&] {
+    if (optimizer.team().size() > 1) optimizer.check_shards();
+  });
 }
 
 template <class T>

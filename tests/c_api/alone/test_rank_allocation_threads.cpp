@@ -26,6 +26,7 @@ std::int32_t exchange(void* rank, std::int32_t peer, const void* send, std::int6
   return spared([&] { return RankThreads::exchange(rank, peer, send, bytes, receive, receive_bytes); });
 }
 
+/// Also what a fit ends with: Laplace's approximation around one step.
 bdl_status fit(Learner& l, int64_t epochs) {
   return bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(),
                            bdl_strided(data.targets.data(), BDL_F64, RankData::rows, 1, 2, 1), epochs,
@@ -45,16 +46,26 @@ bool fails_at(const char* method, long k, Outcome (&outcomes)[2]) {
   threads.run([&](RankThreads::Rank& rank) {
     allocator::is_spared = true;
     Outcome& outcome = outcomes[rank.number];
-    const int64_t of = strcmp(method, "exact-full") == 0 ? FULL : 1;
-    Learner l(make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN), BDL_F64, of, RankData::rows, method);
-    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1");
+    const bool is_laplace = strcmp(method, "laplace") == 0;
+    Model model = make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
+    bdl_posterior* q = nullptr;
+    if (is_laplace)
+      bdl_posterior_create_kronecker(model.get(), &q);
+    else if (strcmp(method, "exact-full") == 0)
+      bdl_posterior_create_full(BDL_F64, RankData::inputs + 1, &q);
+    else
+      bdl_posterior_create_low_rank(BDL_F64, RankData::inputs + 1, 1, &q);
+    Posterior posterior(q);
+    Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, method);
+    Learner l(std::move(model), std::move(posterior), std::move(optimizer));
+    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1 minibatch=96");
     bdl_communicator* handle = nullptr;
     bdl_communicator_create(rank.number, 2, all_gather, exchange, &rank, nullptr, &handle);
     const Ranks ranks(handle);
     bdl_optimizer_set_communicator(l.optimizer.get(), handle);
     if (rank.number == 1) allocator::arm(k, k);
     allocator::is_spared = rank.number == 0;
-    outcome.status = fit(l, 40);
+    outcome.status = fit(l, is_laplace ? 1 : 40);
     allocator::is_spared = true;
     if (rank.number == 1) {
       has_failed = allocator::requests >= k;
@@ -69,7 +80,7 @@ bool fails_at(const char* method, long k, Outcome (&outcomes)[2]) {
 }
 
 void every_allocation_may_fail(void**) {
-  for (const char* method : {"exact-full", "exact-low-rank"})
+  for (const char* method : {"exact-full", "exact-low-rank", "laplace"})
     for (long k = 1;; k += k < 300 ? 1 : 7) {
       Outcome outcomes[2];
       if (!fails_at(method, k, outcomes)) {

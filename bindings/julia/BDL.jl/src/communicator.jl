@@ -97,7 +97,7 @@ end
 """
     set_communicator!(optimizer, ranks)
 
-From now on [`fit!`](@ref) and [`step!`](@ref) are calls that all ranks make together, on optimizers and data that are the same; each
+From now on [`fit!`](@ref), [`step!`](@ref) and [`laplace!`](@ref) are calls that all ranks make together, on optimizers and data that are the same; each
 reads only its own part of the rows, and all end with the same posterior, whatever their number. `progress` is called on
 rank 0. Where one rank fails, the others raise [`PeerError`](@ref). `nothing`: alone again. Copies are alone.
 
