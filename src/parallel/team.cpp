@@ -30,6 +30,7 @@ void Team::join(std::shared_ptr<Communicator> communicator) {
 void Team::begin() {
   status_ = Status::OK;
   failure_ = nullptr;
+  is_told_ = false;
   if (!is_alone()) communicator_->check_works();
 }
 
@@ -94,6 +95,7 @@ Index Team::leading_rank() const {
 void Team::conclude() {
   const Index leading = leading_rank();
   if (leading < 0) return;
+  is_told_ = true;
   const Status status = status_of(leading);
   std::byte message[reason_bytes];
   std::memcpy(message + prefix_bytes, words_, sizeof words_);

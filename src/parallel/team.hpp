@@ -35,7 +35,8 @@ class Team {
 
   /// A call begins: nothing has failed yet.
   void begin();
-  /// work(), unless something has failed; a failure is kept for the next message.
+  /// work(), unless something has failed; a failure is kept for the next message, but one of messages within
+  /// work(), which all ranks know of or which no message can tell.
   template <class Work>
   void attempt(Work&& work) {
     if (is_alone()) return work();
@@ -45,6 +46,7 @@ class Team {
     } catch (const abi::__forced_unwind&) {
       throw;  // a thread that is cancelled
     } catch (...) {
+      if (is_told_ || communicator_->is_broken()) throw;
       keep_failure();
     }
   }
@@ -76,6 +78,7 @@ class Team {
   std::shared_ptr<Communicator> communicator_;
   Status status_ = Status::OK;
   std::exception_ptr failure_;
+  bool is_told_ = false;  // all ranks are leaving the call
   char words_[304] = {};
   Buffer<std::byte> received_;
 };

@@ -37,6 +37,7 @@ bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& u
     goes_on = goes_on && optimizer.may_go_on();
     if (!optimizer.go_back()) throw;
     undo.keep();
+    if (goes_on) optimizer.team().begin();
     if (!goes_on)
       fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
     return false;
