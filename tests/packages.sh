@@ -9,7 +9,7 @@ case "${1-}" in
   plot) wanted='python3 python3-matplotlib' ;;
   *) wanted="$wanted pkg-config python3
   clang libclang-rt-dev clang-format clang-tidy lld abigail-tools valgrind libc6-dbg
-  libopenmpi-dev openmpi-bin
+  libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py r-cran-rmpi
   swig python3-dev python3-venv python3-pip python3-setuptools python3-wheel
   python3-numpy python3-sklearn python3-pandas python3-matplotlib python3-tqdm python3-pytest
   r-base-dev r-cran-testthat r-cran-knitr r-cran-rmarkdown devscripts qpdf" ;;

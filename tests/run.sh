@@ -84,6 +84,7 @@ installed() {
   check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
   check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
+  check 'libbdl_mpi by MPICH, 1 to 4 ranks' sh tests/mpi/mpich.sh $release "$work"
   for step in install hardened headers pkg-config cmake dlopen; do
     check "package: $step" sh tests/install/check.sh $step $release "$work"
   done
@@ -113,6 +114,7 @@ documents() {
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
   check 'a billion rows, small run' $release/examples/large_data callback 1000000000 3000
+  check 'exact regression on many rows, small run' $release/examples/large_data exact 200000 100
   for name in uncertainty digits_uncertainty; do
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done
@@ -177,7 +179,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-bindings quickstarts fixtures defaults
+bindings quickstarts fixtures defaults mpi
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi

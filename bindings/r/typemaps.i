@@ -253,3 +253,5 @@ BDLR_PLAIN(SEXP)
 %noexception bdl_handle_is_open;
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
+bdl_status bdl_mpi_start_world(double timeout, bdl_communicator **communicator);
+bdl_status bdl_mpi_from_fortran(int32_t handle, double timeout, bdl_communicator **communicator);

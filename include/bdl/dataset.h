@@ -141,7 +141,8 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
  * As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
  * change the order. Before the first step the targets of likelihoods with a noise precision are read once,
  * for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
- * the data several times at the end, and the methods "exact-*" hold all of it in memory.
+ * the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
+ * part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.
  *
  * With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
  * rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error

@@ -388,8 +388,8 @@ BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64
  * the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
  * 0.1.
  * @param optimizer an optimizer
- * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
- *                  hold a copy of them
+ * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
+ *                  at a time: their memory does not grow with N beyond 2^18 numbers or D rows
  * @param bytes     receives the number
  */
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);

@@ -307,10 +307,13 @@ template <class T>
 void Optimizer<T>::start_noise(DataSet& data) {
   Likelihood& likelihood = model_->likelihood;
   if (!likelihood.has_noise_precision() || likelihood.noise_is_set() || first_noise_factor() == 0) return;
-  const double variance =
-      is_sharded() ? variance_of_shards(data) : target_variance(data, model_->standardization);
-  const double precision = noise_precision(first_noise_factor(), variance);
+  const double precision = noise_precision(first_noise_factor(), variance_of_targets(data));
   likelihood.learn_noise_precision({&precision, 1});
+}
+
+template <class T>
+double Optimizer<T>::variance_of_targets(DataSet& data) {
+  return is_sharded() ? variance_of_shards(data) : target_variance(data, model_->standardization);
 }
 
 /// In units of 1 / Var(y); 0: as the model has it.

@@ -121,6 +121,8 @@ class Optimizer {
   void start_noise(DataSet& data);
   /// The same for a noise of each target's own, which streams have as well; for Gaussian and Student-t noise.
   void start_noises(DataSet& data);
+  /// Mean over the targets of Var(y), standardised: of all ranks' shards.
+  double variance_of_targets(DataSet& data);
   /// Puts these examples where step() and observe() find them.
   void fill(DataSet& data, const RowNumbers& examples);
   /// One step on the minibatch that stands in x_to_fill(M) and y_to_fill(M), one example

@@ -89,6 +89,7 @@ void Optimizer<T>::draw_together() {
                                  work_.scratch);
     has_drawn_ = true;
   });
+  team_.vote();  // which a rank that has failed before or meanwhile comes to at once
 }
 
 /// Of all shards' examples.

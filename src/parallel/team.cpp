@@ -29,8 +29,8 @@ void Team::join(std::shared_ptr<Communicator> communicator) {
 
 void Team::begin() {
   status_ = Status::OK;
+  has_told_ = false;
   failure_ = nullptr;
-  is_told_ = false;
   if (!is_alone()) communicator_->check_works();
 }
 
@@ -54,6 +54,15 @@ void Team::keep_failure() noexcept {
   } catch (...) {
     keep(Status::ERROR_INTERNAL, "unknown exception");
   }
+}
+
+/// Within a handler.
+void Team::tell_failure() {
+  if (is_alone() || has_told_) return;
+  keep_failure();
+  if (status_ != Status::ERROR_DIVERGED) vote();
+  status_ = Status::OK;
+  failure_ = nullptr;
 }
 
 Status Team::status_of(Index rank) const {
@@ -94,8 +103,8 @@ Index Team::leading_rank() const {
 /// After a message of all: if a rank has failed, every one knows it, and asks why.
 void Team::conclude() {
   const Index leading = leading_rank();
-  if (leading < 0) return;
-  is_told_ = true;
+  has_told_ = leading >= 0;
+  if (!has_told_) return;
   const Status status = status_of(leading);
   std::byte message[reason_bytes];
   std::memcpy(message + prefix_bytes, words_, sizeof words_);
@@ -127,6 +136,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
     return agreement;
   };
   const Agreement first = said(0);
+  has_told_ = true;  // unless all is alike
   const auto check = [&](auto Agreement::*field, const char* what) {
     for (Index r = 1; r < size(); ++r)
       if (said(r).*field != first.*field)
@@ -144,6 +154,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   check(&Agreement::prior, "the prior");
   check(&Agreement::step, "the number of steps taken");
   check(&Agreement::state, "posterior, noise or averages: all ranks begin with the same checkpoint");
+  has_told_ = false;
 }
 
 void Team::name_option(ConstSpan<std::uint32_t> hashes, const char* (*option)(Index)) {

@@ -46,11 +46,25 @@ class Team {
     } catch (const abi::__forced_unwind&) {
       throw;  // a thread that is cancelled
     } catch (...) {
-      if (is_told_ || communicator_->is_broken()) throw;
+      if (has_told_ || communicator_->is_broken()) throw;
       keep_failure();
     }
   }
   bool has_failed() const { return status_ != Status::OK; }
+  /// work(), of which whatever fails on this rank alone, between its messages, is told by a vote: the others'
+  /// next message must be one. What all ranks compute in the same way, they may find to have run away
+  /// (ERROR_DIVERGED) without a message.
+  template <class Work>
+  auto telling(Work&& work) {
+    try {
+      return work();
+    } catch (const abi::__forced_unwind&) {
+      throw;
+    } catch (...) {
+      tell_failure();
+      throw;
+    }
+  }
 
   // Messages of all ranks. Each throws on every rank if one has failed: its own failure on a rank that has,
   // ERROR_PEER with the other's number and words on one that has not. Training that ran away (ERROR_DIVERGED)
@@ -69,6 +83,7 @@ class Team {
 
  private:
   void keep_failure() noexcept;
+  void tell_failure();
   std::int32_t signal() const { return static_cast<std::int32_t>(status_); }
   Status status_of(Index rank) const;
   void conclude();
@@ -77,8 +92,8 @@ class Team {
 
   std::shared_ptr<Communicator> communicator_;
   Status status_ = Status::OK;
+  bool has_told_ = false;  // the last message has thrown a failure, on all ranks
   std::exception_ptr failure_;
-  bool is_told_ = false;  // all ranks are leaving the call
   char words_[304] = {};
   Buffer<std::byte> received_;
 };

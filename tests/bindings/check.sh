@@ -52,5 +52,21 @@ case $step in
     Rscript "$root/tests/defaults/defaults.R" | sed 's/ *$//' >defaults.R.txt
     $julia "$root/tests/defaults/defaults.jl" >defaults.jl.txt
     for language in R jl; do diff defaults.py.txt "defaults.$language.txt"; done ;;
+  mpi) # ranks of Open MPI in every language have the bits of one process
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 \
+      OMPI_MCA_hwloc_base_binding_policy=none LD_LIBRARY_PATH="${library%/*}"
+    ranks() { # how many, program ...
+      n=$1
+      shift
+      timeout 120 mpirun.openmpi -n "$n" "$@"
+    }
+    cd "$work"
+    ranks 2 "$python" "$root/examples/mpi.py"
+    ranks 2 "$build/examples/mpi" "$root/examples/data/digits.bin"
+    for n in 2 3 4; do
+      ranks $n "$python" "$root/tests/mpi/ranks.py" $n mpi4py
+      ranks $n Rscript "$root/tests/mpi/ranks.R" $n Rmpi
+    done
+    for n in 2 3; do ranks $n $julia "$root/tests/mpi/ranks.jl" $n; done ;;
   *) echo "unknown step $step" >&2; exit 2 ;;
 esac

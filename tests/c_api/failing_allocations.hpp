@@ -13,10 +13,10 @@ inline std::atomic<long> requests{0};   // since arm()
 inline std::atomic<long> fail_from{0};  // the first of them that fails; 0: none does
 inline std::atomic<long> fail_to{0};    // the last
 
-inline thread_local bool is_exempt = false;  // this thread's allocations neither count nor fail
-
 inline std::size_t largest = std::size_t(1)
                              << 40;  // no machine has more: memory checkers dislike the question
+
+inline thread_local bool is_spared = false;  // this thread's do not count, and none of them fails
 
 inline void arm(long from, long to) {
   requests = 0;
@@ -28,8 +28,10 @@ inline void disarm() {
 }
 
 inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
-  const long number = is_exempt ? 0 : ++requests, from = fail_from;
-  if (!is_exempt && from > 0 && number >= from && number <= fail_to) return nullptr;
+  if (!is_spared) {
+    const long number = ++requests, from = fail_from;
+    if (from > 0 && number >= from && number <= fail_to) return nullptr;
+  }
   if (size > largest) return nullptr;
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);

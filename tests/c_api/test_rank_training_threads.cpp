@@ -355,9 +355,9 @@ void bytes_of_rows_are_those_of_the_formula(void**) {
                   grams = 2 * 8 * rank_of_posterior * rank_of_posterior,
                   solve = 8 * rank_of_posterior + 4 * dimension;
     const int64_t numbers = ranks * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
-    // In front of messages: agreement, two votes, sums and rows; six operations on rows, two of which are
+    // In front of messages: agreement, three votes, sums and rows; six operations on rows, two of which are
     // sums; six passes.
-    const int64_t fronts = 64 + 2 * 16 + 2 * 16 + (6 + 6) * 2 * 16, swaps = 3 * 16 * exchanges;
+    const int64_t fronts = 64 + 3 * 16 + 2 * 16 + (6 + 6) * 2 * 16, swaps = 3 * 16 * exchanges;
     assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),
                      (ranks - 1) * (rows + gram + u + vectors + leverages + projected + draws + grams +
                                     solve + numbers + ranks * fronts) +

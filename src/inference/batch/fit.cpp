@@ -146,6 +146,14 @@ void check_own_rows(const Optimizer<T>& optimizer, const Array& x, const Array& 
 }
 
 template <class T>
+void check_is_whole(const Optimizer<T>& optimizer, Index rows) {
+  if (rows != optimizer.data_size())
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "x has %lld rows, but method \"%s\" takes the whole data set of %lld", static_cast<long long>(rows),
+         optimizer.method().name, static_cast<long long>(optimizer.data_size()));
+}
+
+template <class T>
 Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
   Team& team = optimizer.team();
   const Index shards = optimizer.planned_shards();
@@ -154,7 +162,8 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   team.attempt([&] {
     optimizer.check_use(Use::fit);
     optimizer.check_shards();
-    if (optimizer.method().is_exact) return;
+    optimizer.reserve_sums(shards);
+    if (optimizer.method().is_exact) return check_is_whole(optimizer, data.rows());
     if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
     strata.emplace(optimizer.options(), data.rows(), shards, shards_of(team.rank(), team.size(), shards),
                    data.blocks);
@@ -163,12 +172,19 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
            static_cast<long long>(strata->size()), static_cast<long long>(optimizer.data_size()));
     strata->tell(data);
     seen.emplace(optimizer, data);
-    optimizer.reserve_sums(shards);
   });
   agree(optimizer, Call::fit, data.rows(), epochs, shards, data.blocks);
-  if (optimizer.method().is_exact) return fit_exactly(optimizer, data, epochs, progress);
-  Undo undo(optimizer);
+  if (optimizer.method().is_exact) {
+    const auto agree_again = [&] {
+      agree(optimizer, Call::epoch, data.rows(), optimizer.state.fit_end_epoch, shards);
+    };
+    return team.telling([&] {
+      return fit_exactly(optimizer, data, epochs, {shards, agree_again, progress});
+    });
+  }
+  std::optional<Undo<T>> undo;
   team.attempt([&] {
+    undo.emplace(optimizer);
     begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
     if (optimizer.options().swag) check_swag(optimizer);
   });
@@ -177,8 +193,8 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
-    if (state.batch < state.batches) asked = advance(optimizer, *seen, *strata, undo);
-    undo.keep();
+    if (state.batch < state.batches) asked = advance(optimizer, *seen, *strata, *undo);
+    undo->keep();
     if (state.batch == state.batches) end_epoch(optimizer, data, *strata);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
@@ -245,15 +261,16 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
     optimizer.reserve_sums(shards);
   });
   agree(optimizer, Call::step, x.rows, 0, shards);
-  Undo undo(optimizer);
+  std::optional<Undo<T>> undo;
   team.attempt([&] {
+    undo.emplace(optimizer);
     if (optimizer.posterior()->is_blank()) optimizer.initialize();
   });
   team.vote();
   optimizer.set_shards(shards);
   optimizer.start_noise(data);
-  take_step(optimizer, strata->examples(), undo, false);
-  undo.keep();
+  take_step(optimizer, strata->examples(), *undo, false);
+  undo->keep();
 }
 
 template <class T>

@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "base/interrupt.hpp"
+#include "linalg/dense/cholesky.hpp"
+#include "network/outer_rows.hpp"
 
 namespace bdl {
 
@@ -17,31 +19,30 @@ std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
                                            model.likelihood);
 }
 
+/// Of a matrix that is positive semidefinite but for rounding, in its lower triangle: rows r that add up to
+/// it, as columns of a Cholesky factor. So little more on its diagonal does not matter to a step that the
+/// ELBO has to accept.
+void factorize_semidefinite(MatrixView<double> h) {
+  for (Index i = 0; i < h.rows; ++i) h(i, i) = h(i, i) > 0 ? h(i, i) * (1 + 1e-10) : 1e-300;
+  if (!cholesky(h)) fail(Status::ERROR_DIVERGED, "the expected Hessian has no Cholesky factor");
+}
+
 }  // namespace
 
 template <class T>
-ExactElbo::ExactElbo(const Model<T>& model, Index examples) : model_(in_double(model)), examples_(examples) {
-  reserve_data();
-  estimator_.emplace(*model_);
-}
+ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, const RowShares& shares, Team& team)
+    : model_(in_double(model)), prior_(std::move(prior)), team_(team), sums_(*model_, shares) {}
 
-template <class T>
-ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, DataSet& data)
-    : ExactElbo(model, data.rows()) {
-  prior_ = std::move(prior);
-  data.fetch({0, examples_}, model.standardization, x_.matrix(data.inputs(), examples_),
-             y_.matrix(1, examples_));
-}
-
-void ExactElbo::reserve_data() {
-  slope_.reserve(dimension());
-  x_.reserve(model_->inputs() * examples_);
-  y_.reserve(examples_);
+void ExactElbo::reserve(const Posterior<double>& q) {
+  reserve(q, {});
 }
 
 void ExactElbo::reserve(const Posterior<double>& q, const RowsUse& use) {
-  estimator_->reserve(q, examples_, use);
+  sums_.reserve(q, use);
   q.reserve_marginals(scratch_);
+  if (sums_.has_rows() || !takes_rows(q)) return;
+  factor_.reserve_use(dimension(), dimension(), use);
+  ones_.reserve(dimension());
 }
 
 double ExactElbo::Value::rounding() const {
@@ -49,13 +50,24 @@ double ExactElbo::Value::rounding() const {
 }
 
 ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
+  takes_rows_ = takes_rows(q);
+  of_h_ = sums_.has_rows()                  ? HessianSum::none
+          : q.takes_matrix() || takes_rows_ ? HessianSum::matrix
+                                            : HessianSum::diagonal;
+  sums_.evaluate(q, of_h_, {nullptr, dimension(), 0}, team_);
+  return finish(q);
+}
+
+ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q, ConstMatrixView<double> y) {
+  of_h_ = HessianSum::products;
+  sums_.evaluate(q, of_h_, y, team_);
+  return finish(q);
+}
+
+ExactElbo::Value ExactElbo::finish(const Posterior<double>& q) {
   const Interruptible work;
-  reserve(q, {});
-  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_->inputs(), examples_),
-                                   std::as_const(y_).matrix(1, examples_), 1);
-  const Value value{estimate_.expected_log_likelihood, prior_.kl(q, scratch_)};
-  const auto slope = slope_.first(dimension());
-  estimate_.rows->sum(estimate_.c, slope);
+  const Value value{sums_.log_likelihood(), prior_.kl(q, scratch_)};
+  const std::span<double> slope = sums_.slope();
   prior_.add_slope(q.mean(), slope);
   if (!std::isfinite(value.loss()) ||
       !std::ranges::all_of(slope, [](double derivative) { return std::isfinite(derivative); }))
@@ -63,40 +75,54 @@ ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
   return value;
 }
 
+Curvature<double> ExactElbo::curvature() {
+  if (of_h_ == HessianSum::none) return {sums_.estimate().rows, sums_.estimate().w, {}, {}};
+  if (of_h_ == HessianSum::diagonal) return {nullptr, {}, {}, sums_.diagonal()};
+  if (!takes_rows_) return {nullptr, {}, sums_.matrix(), {}};
+  factorize_semidefinite(sums_.matrix());
+  factor_.view(sums_.matrix());
+  std::ranges::fill(ones_.first(dimension()), 1.0);
+  return {&factor_, std::as_const(ones_).first(dimension()), {}, {}};
+}
+
 double ExactElbo::best_noise_precision(const Value& value) const {
-  const auto n = static_cast<double>(examples_);
+  const auto n = static_cast<double>(sums_.rows());
   const double precision = model_->likelihood.noise_precision(0);
   const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
   return std::clamp(n * precision / squares, 1e-30, 1e30);
 }
 
-std::vector<double> ExactElbo::typical_precision() const {
-  const DenseShape& layer = exact_layer(*model_);
-  const bdl_likelihood kind = model_->likelihood.kind();
-  const auto x = x_.matrix(model_->inputs(), examples_);
-  std::vector<double> out(prior_precision().begin(), prior_precision().end());
-  for (Index i = 0; i < examples_; ++i) {
-    const double b = kind == BDL_BERNOULLI  ? 0.25
-                     : kind == BDL_GAUSSIAN ? model_->likelihood.noise_precision(0)
-                                            : std::max(1.0, y_.data()[i]);
-    for (Index j = 0; j < x.rows; ++j)
-      out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
-    if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;
-  }
-  return out;
+StepSize ExactElbo::step_size(const Posterior<double>& q, const RowShares& shares,
+                              const ProjectionOptions& projection) {
+  const Index dimension = q.dimension();
+  const DenseShape layer{dimension, 1, 0, -1, true};
+  const bool has_rows = ExactSums::has_rows(shares, dimension);
+  StepSize size;
+  size.leaves_prior = true;
+  size.projection = projection;
+  size.has_rows = has_rows || takes_rows(q);
+  if (has_rows)
+    size.rows = rows_cost(shares.rows, OuterRows<double>(layer).cost(shares.rows, 1, 1));
+  else if (size.has_rows)
+    size.rows = DenseRows<double>::cost(dimension, dimension);
+  return size;
 }
 
 template <class T>
-Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, Index examples,
+Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, const RowShares& shares,
                        const RowsUse& use) {
   const MemoryPlan plan;
-  ExactElbo(model, examples).reserve(q, use);
+  Team team;
+  ExactElbo(model, {}, shares, team).reserve(q, use);
   return plan.bytes();
 }
 
-template Index ExactElbo::bytes(const Model<float>&, const Posterior<double>&, Index, const RowsUse&);
-template Index ExactElbo::bytes(const Model<double>&, const Posterior<double>&, Index, const RowsUse&);
-template ExactElbo::ExactElbo(const Model<float>&, Prior<double>, DataSet&);
-template ExactElbo::ExactElbo(const Model<double>&, Prior<double>, DataSet&);
+#define BDL_INSTANTIATE(T)                                                                     \
+  template ExactElbo::ExactElbo(const Model<T>&, Prior<double>, const RowShares&, Team&);      \
+  template Index ExactElbo::bytes(const Model<T>&, const Posterior<double>&, const RowShares&, \
+                                  const RowsUse&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

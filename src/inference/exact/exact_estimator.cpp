@@ -55,14 +55,14 @@ void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const Row
 
 template <class T>
 Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                                        double weight) {
+                                        double weight, Index first) {
   const Index examples = x.cols;
   check_row_count(static_cast<double>(examples));
   reserve(q, examples, {});
   model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
-  integrate(y, weight);
+  integrate(y, weight, first);
   std::ranges::fill(ones_.first(examples), T(1));
   rows_.assign_single(x, std::as_const(ones_).matrix(1, examples));
   const double* losses = losses_.data();
@@ -85,10 +85,10 @@ void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T>
 }
 
 template <class T>
-void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
+void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first) {
   constexpr Index grain = 16;  // some microseconds each
-  parallel_blocks(y.cols, grain, [&](Index first, Index count) noexcept {
-    for (Index i = first; i < first + count; ++i) {
+  parallel_blocks(y.cols, grain, [&](Index begin, Index count) noexcept {
+    for (Index i = begin; i < begin + count; ++i) {
       const ExpectedLoss expected = expected_loss(model_.likelihood, static_cast<double>(f_.data()[i]),
                                                   variances_.data()[i], static_cast<double>(y(0, i)));
       losses_.data()[i] = expected.loss;
@@ -99,7 +99,7 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight) {
   for (Index i = 0; i < y.cols; ++i)
     if (!std::isfinite(losses_.data()[i]) || !std::isfinite(c_.data()[i]) || !std::isfinite(w_.data()[i]))
       fail(Status::ERROR_DIVERGED, "the expected log likelihood of example %lld is not finite",
-           static_cast<long long>(i));
+           static_cast<long long>(first + i));
 }
 
 template class ExactEstimator<float>;

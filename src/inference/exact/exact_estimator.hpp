@@ -22,9 +22,10 @@ class ExactEstimator {
   /// Likewise. The model must outlive it.
   explicit ExactEstimator(const Model<T>& model);
   /// Rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log likelihood.
-  /// Fails with ERROR_DIVERGED, naming the example, where one is not finite. The view lives until the next
-  /// call.
-  Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
+  /// Fails with ERROR_DIVERGED where one is not finite, naming the example: the first one has number `first`.
+  /// The view lives until the next call.
+  Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight,
+                       Index first = 0);
   /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
   /// Memory for so many examples and posteriors like q, and for what is made of the rows.
@@ -34,7 +35,7 @@ class ExactEstimator {
  private:
   Index examples_together(Index examples) const;
   void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
-  void integrate(ConstMatrixView<T> y, double weight);
+  void integrate(ConstMatrixView<T> y, double weight, Index first);
   const Model<T>& model_;
   const DenseShape& layer_;
   NetworkRows<T> rows_;

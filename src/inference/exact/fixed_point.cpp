@@ -4,29 +4,18 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "network/outer_rows.hpp"
 
 namespace bdl {
 
 FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
     : elbo_(elbo), q_(q), projection_(projection), value_(elbo.evaluate(q)) {
-  memory_.reserve(q, step_size(q, elbo.examples(), projection));
+  memory_.reserve(q, elbo.step_size(q, projection));
 }
 
 void FixedPoint::Memory::reserve(const Posterior<double>& q, const StepSize& step) {
   reserve_copy(q, next);
   for (Buffer<double>* buffer : {&shift, &old_diagonal, &new_diagonal}) buffer->reserve(q.dimension());
   q.reserve_step(step, workspace);
-}
-
-StepSize FixedPoint::step_size(const Posterior<double>& q, Index examples,
-                               const ProjectionOptions& projection) {
-  const DenseShape layer{q.dimension(), 1, 0, -1, true};
-  StepSize size;
-  size.rows = rows_cost(examples, OuterRows<double>(layer).cost(examples, 1, 1));
-  size.leaves_prior = true;
-  size.projection = projection;
-  return size;
 }
 
 Index FixedPoint::bytes(const Posterior<double>& q, const StepSize& step) {
@@ -48,11 +37,11 @@ bool FixedPoint::step(double part, double least_gain) {
 bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next_value) {
   PosteriorStep<double> step{q_};
   step.m = elbo_.slope();
-  step.curvature = elbo_.curvature();
   step.mean_rate = step.curvature_rate = part;
-  elbo_.prior().enter(step);
   step.projection = projection_;
   try {
+    step.curvature = elbo_.curvature();
+    elbo_.prior().enter(step);
     memory_.next->take(step, memory_.workspace);
     next_value = elbo_.evaluate(*memory_.next);
   } catch (const Error& error) {

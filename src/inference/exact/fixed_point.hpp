@@ -32,8 +32,6 @@ class FixedPoint {
   const ExactElbo::Value& value() const { return value_; }
   /// Of one, beside ELBO and q.
   static Index bytes(const Posterior<double>& q, const StepSize& step);
-  /// Its steps from so many examples.
-  static StepSize step_size(const Posterior<double>& q, Index examples, const ProjectionOptions& projection);
 
  private:
   bool try_step(double part, double least_gain, ExactElbo::Value& next_value);

@@ -9,19 +9,20 @@ namespace bdl {
 /// Derivatives of the loss -ELBO with respect to mu, U and d.
 class LowRankGradient {
  public:
-  /// At q, where the ELBO has just been evaluated. O(N D L).
-  void compute(ExactElbo& elbo, const LowRankPosterior<double>& q);
+  /// At q, whose ELBO is returned. O(N D L).
+  ExactElbo::Value compute(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean() const { return mean_; }
   ConstMatrixView<double> u() const { return u_; }
   ConstSpan<double> d() const { return d_; }
-  void reserve(Index dimension, Index rank, Index examples);
+  void reserve(Index dimension, Index rank);
 
  private:
+  ConstMatrixView<double> solve(const LowRankPosterior<double>& q);
   void add_factor(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean_;
   ConstMatrixView<double> u_;
   std::span<double> d_;
-  Buffer<double> diagonal_, solved_, curved_, mixed_, projected_, weights_, small_;
+  Buffer<double> diagonal_, solved_, curved_, mixed_, small_;
 };
 
 }  // namespace bdl

@@ -17,10 +17,13 @@ double length(ConstSpan<double> a) {
 
 /// Below 1e-6 of what the precision's diagonal is about, too few digits of diag(Sigma) are left, and d is as
 /// good as 0.
-std::vector<double> least_diagonal(const ExactElbo& elbo) {
-  std::vector<double> least = elbo.typical_precision();
-  for (double& value : least) value *= 1e-6;
-  return least;
+std::vector<double> least_diagonal(std::vector<double> typical) {
+  for (double& value : typical) value *= 1e-6;
+  return typical;
+}
+
+std::vector<double> copy_of(ConstSpan<double> values) {
+  return {values.begin(), values.end()};
 }
 
 /// In the chart, U = 0 and a d at its bound are stationary whatever the ELBO: a search must not begin there.
@@ -52,8 +55,16 @@ void leave_saddle(LowRankPosterior<double>& q, ConstSpan<double> typical) {
 
 LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance,
                              const Iterated& iterated)
-    : elbo_(elbo), q_(q), tolerance_(tolerance), iterated_(iterated), chart_(q.rank(), least_diagonal(elbo)) {
-  leave_saddle(q, elbo.typical_precision());
+    : LowRankSearch(elbo, q, tolerance, iterated, copy_of(elbo.typical_precision())) {}
+
+LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance,
+                             const Iterated& iterated, std::vector<double> typical)
+    : elbo_(elbo),
+      q_(q),
+      tolerance_(tolerance),
+      iterated_(iterated),
+      chart_(q.rank(), least_diagonal(typical)) {
+  leave_saddle(q, typical);
   points_.reserve(chart_.size());
   z_ = points_.memory.first(chart_.size());
   here_ = {z_.data() + z_.size(), z_.size()};
@@ -61,10 +72,10 @@ LowRankSearch::LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, doubl
   std::fill_n(z_.data(), 3 * z_.size(), 0.0);
 }
 
-Index LowRankSearch::bytes(Index dimension, Index rank, Index examples) {
+Index LowRankSearch::bytes(Index dimension, Index rank) {
   const Index coordinates = dimension * (rank + 2);
   return bytes_to_reserve<Points>(coordinates) + bytes_to_reserve<LowRankChart>(dimension, rank) +
-         bytes_to_reserve<LowRankGradient>(dimension, rank, examples) + minimization_bytes(coordinates);
+         bytes_to_reserve<LowRankGradient>(dimension, rank) + minimization_bytes(coordinates);
 }
 
 /// One descent after the other, each in the chart of where the last one ended.
@@ -93,8 +104,7 @@ void LowRankSearch::center() {
   const auto gradient_at = [this](double offset, std::span<double> gradient) {
     std::ranges::fill(z_, offset);
     chart_.place(z_, 1, q_);
-    start_ = last_ = elbo_.evaluate(q_);
-    gradient_.compute(elbo_, q_);
+    start_ = last_ = gradient_.compute(elbo_, q_);
     chart_.pull_back(gradient_.mean(), gradient_.u(), gradient_.d(), gradient);
   };
   gradient_at(next_to_nothing, here_);
@@ -130,8 +140,7 @@ double LowRankSearch::integrated_change(ConstSpan<double> z, ConstSpan<double> g
 double LowRankSearch::evaluate(ConstSpan<double> z, std::span<double> gradient) {
   try {
     chart_.place(z, scale_, q_);
-    last_ = elbo_.evaluate(q_);
-    gradient_.compute(elbo_, q_);
+    last_ = gradient_.compute(elbo_, q_);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
     return HUGE_VAL;

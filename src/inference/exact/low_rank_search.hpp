@@ -14,9 +14,11 @@ class LowRankSearch {
   /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
   SearchEnd run();
   /// Of one, beside ELBO and q, with what libLBFGS is known to take.
-  static Index bytes(Index dimension, Index rank, Index examples);
+  static Index bytes(Index dimension, Index rank);
 
  private:
+  LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated,
+                std::vector<double> typical);
   /// How differences of the loss are found: as they are, or (near the optimum, where that is rounding) from
   /// the gradients at both ends of each step.
   enum class Values { computed, integrated };

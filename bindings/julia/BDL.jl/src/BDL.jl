@@ -38,7 +38,7 @@ export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curv
 export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
 export Dataset, set_block!, read_rows
-export Communicator, set_communicator!, traffic
+export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
 export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
@@ -65,6 +65,7 @@ include("training.jl")
 include("streams.jl")
 include("dataset.jl")
 include("communicator.jl")
+include("mpi.jl")
 include("predict.jl")
 include("metrics.jl")
 include("detection.jl")

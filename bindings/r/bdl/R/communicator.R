@@ -7,6 +7,10 @@ bdl_communicator <- function(moves) {
   bdl_communicator_create(moves$rank, moves$size, list(moves$all_gather, moves$exchange))
 }
 
+bdl_mpi_world <- function(timeout = 0) bdl_mpi_start_world(timeout)
+
+bdl_mpi_of <- function(handle, timeout = 0) bdl_mpi_from_fortran(handle, timeout)
+
 bdl_set_communicator <- function(optimizer, communicator) {
   bdl_optimizer_set_communicator(optimizer, communicator)
   invisible(optimizer)

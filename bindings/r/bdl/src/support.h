@@ -59,6 +59,10 @@ void bdlr_inherit_members(SEXP made, SEXP members);
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
 
+/* Of libbdl_mpi (mpi.c). */
+bdl_status bdl_mpi_start_world(double timeout, bdl_communicator** communicator);
+bdl_status bdl_mpi_from_fortran(int32_t handle, double timeout, bdl_communicator** communicator);
+
 /* Scalars and strings (scalars.c). */
 double bdlr_double(SEXP value, const char* function, const char* argument);
 int64_t bdlr_int64(SEXP value, const char* function, const char* argument);

@@ -1,0 +1,48 @@
+# Ranks of MPI, by the library libbdl_mpi, which needs no Julia package.
+
+const libbdl_mpi = Ref{Ptr{Cvoid}}(C_NULL)
+
+"A function of libbdl_mpi, which is opened when it is first asked for: beside libbdl, or the system's."
+function function_of_mpi(name)
+    if libbdl_mpi[] == C_NULL
+        file = "libbdl_mpi.so.0"
+        beside = joinpath(dirname(Libdl.dlpath(LibBDL.libbdl)), file)
+        # Open MPI's parts find each other among the global symbols.
+        opened = Libdl.dlopen(isfile(beside) ? beside : file, Libdl.RTLD_LAZY | Libdl.RTLD_GLOBAL; throw_error = false)
+        opened === nothing &&
+            throw(UnsupportedError("libbdl_mpi is needed, which is built where an MPI is found, beside libbdl"))
+        libbdl_mpi[] = opened
+    end
+    return Libdl.dlsym(libbdl_mpi[], name)
+end
+
+"""
+    mpi_world(; timeout = 0)
+
+A [`Communicator`](@ref) of all ranks that the launcher has started, as `mpirun -n 4 julia program.jl` does, by the library
+libbdl_mpi, which is built beside libbdl where an MPI is found. Starts MPI unless it runs, and ends it with the program. A
+message that does not come for `timeout` seconds is an error; 0 waits for ever.
+
+    set_communicator!(optimizer, mpi_world(timeout = 60))
+"""
+function mpi_world(; timeout::Real = 0)
+    world = function_of_mpi(:bdl_communicator_world)
+    return Communicator(create(bdl_communicator) do out
+        ccall(world, Cint, (Cdouble, Ptr{Ptr{bdl_communicator}}), timeout, out)
+    end)
+end
+
+"""
+    mpi_of(comm; timeout = 0)
+
+The same of a communicator of MPI.jl, or of anything that holds an `MPI_Comm` as `comm.val`. Its MPI must be that of libbdl_mpi
+(MPI.jl: `MPIPreferences.use_system_binary()`), and started with `MPI.Init(threadlevel = :serialized)` or after `mpi_world()`.
+
+    set_communicator!(optimizer, mpi_of(MPI.COMM_WORLD))
+"""
+function mpi_of(comm; timeout::Real = 0)
+    of_handle, handle = function_of_mpi(:bdl_communicator_from_handle), Ref(comm.val)
+    return Communicator(create(bdl_communicator) do out
+        ccall(of_handle, Cint, (Ptr{Cvoid}, Int64, Cdouble, Ptr{Ptr{bdl_communicator}}), handle, sizeof(handle[]), timeout, out)
+    end)
+end

@@ -1,0 +1,111 @@
+// One rank has no memory left, wherever it asks for some: it says so, the others learn it in time, none has
+// done an iteration that another has not, and the next call works.
+#include "c_api/failing_allocator.hpp"
+#include "c_api/rank_runs.hpp"
+#include "support/sanitized.hpp"
+
+namespace {
+
+using bdl::testing::sanitized_stride;
+
+const RankData data;
+
+/// What moves the bytes has all the memory that it wants.
+template <class Move>
+std::int32_t spared(Move move) {
+  const bool before = std::exchange(allocator::is_spared, true);
+  const std::int32_t answer = move();
+  allocator::is_spared = before;
+  return answer;
+}
+
+std::int32_t all_gather(void* rank, const void* send, std::int64_t bytes, void* receive,
+                        const std::int64_t* sizes) {
+  return spared([&] { return RankThreads::all_gather(rank, send, bytes, receive, sizes); });
+}
+
+std::int32_t exchange(void* rank, std::int32_t peer, const void* send, std::int64_t bytes, void* receive,
+                      std::int64_t receive_bytes) {
+  return spared([&] { return RankThreads::exchange(rank, peer, send, bytes, receive, receive_bytes); });
+}
+
+bdl_status fit(Learner& l, int64_t epochs) {
+  return bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(),
+                           bdl_strided(data.targets.data(), BDL_F64, RankData::rows, 1, 2, 1), epochs,
+                           nullptr, nullptr);
+}
+
+struct Outcome {
+  bdl_status status = BDL_OK, next = BDL_OK;
+  int64_t steps = -1;
+  std::string words, bytes;
+};
+
+struct Case {
+  const char* method;
+  int64_t rank, hidden, epochs;
+  const char* options;
+};
+constexpr Case cases[] = {{"exact-full", FULL, 0, 40, ""},
+                          {"exact-low-rank", 1, 0, 40, ""},
+                          {"vogn", 0, 5, 1, "minibatch=48"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=gram"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=randomized guard=0.001"}};
+
+/// Allocation number k of a fit on rank 1 of 2 fails. False if there were fewer.
+bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
+  bool has_failed = false;
+  RankThreads threads(2);
+  threads.run([&](RankThreads::Rank& rank) {
+    allocator::is_spared = true;
+    Outcome& outcome = outcomes[rank.number];
+    Model model = c.hidden > 0 ? make_mlp(BDL_F64, {RankData::inputs, c.hidden, 1}, BDL_GAUSSIAN)
+                               : make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
+    Learner l(std::move(model), BDL_F64, c.rank, RankData::rows, c.method);
+    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1");
+    bdl_optimizer_set_text(l.optimizer.get(), c.options);
+    bdl_communicator* handle = nullptr;
+    bdl_communicator_create(rank.number, 2, all_gather, exchange, &rank, nullptr, &handle);
+    const Ranks ranks(handle);
+    bdl_optimizer_set_communicator(l.optimizer.get(), handle);
+    if (rank.number == 1) allocator::arm(k, k);
+    allocator::is_spared = rank.number == 0;
+    outcome.status = fit(l, c.epochs);
+    allocator::is_spared = true;
+    if (rank.number == 1) {
+      has_failed = allocator::requests >= k;
+      allocator::disarm();
+    }
+    outcome.words = outcome.status == BDL_OK ? "" : bdl_last_error();
+    outcome.bytes = bytes_of(l);
+    outcome.steps = steps_of(l);
+    outcome.next = fit(l, 1);
+  });
+  return has_failed;
+}
+
+void every_allocation_may_fail(void**) {
+  for (const Case& c : cases)
+    for (long k = 1;; k += (k < 300 ? 1 : 7) * sanitized_stride) {
+      Outcome outcomes[2];
+      if (!fails_at(c, k, outcomes)) {
+        assert_true(k > 50);
+        break;
+      }
+      const Outcome &spared = outcomes[0], &failed = outcomes[1];
+      if (failed.status != BDL_ERROR_OUT_OF_MEMORY || spared.status != BDL_ERROR_PEER)
+        fail_msg("%s, allocation %ld: %s and %s: %s", c.method, k, bdl_status_name(spared.status),
+                 bdl_status_name(failed.status), spared.words.c_str());
+      assert_int_equal(spared.steps, failed.steps);
+      assert_true(spared.bytes == failed.bytes);
+      assert_int_equal(spared.next, BDL_OK);
+      assert_int_equal(failed.next, BDL_OK);
+    }
+}
+
+}  // namespace
+
+int test_rank_allocation_threads() {
+  const CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
