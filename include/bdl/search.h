@@ -146,8 +146,9 @@ typedef int32_t (*bdl_search_progress_fn)(void* user_data, const bdl_search* sea
  * missing.
  *
  * A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
- * in place of a score, and the search goes on. Since 0.1.
- * @param search          a search with at least one range
+ * in place of a score, and the search goes on. A search without ranges has one trial, at random: the
+ * cross-validation of the prototype's own options. Since 0.1.
+ * @param search          a search
  * @param x               n x inputs, n >= folds; in every run of a search the same data
  * @param y               n x targets
  * @param random_trials   0 to 1e6

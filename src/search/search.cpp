@@ -63,6 +63,14 @@ Index Search<T>::best() const {
   return found - trials_.begin();
 }
 
+/// Without ranges there is one set of values, and nothing to choose from.
+template <class T>
+void Search<T>::check_space(const Run& run) const {
+  const Index trials = std::ssize(trials_) + run.at_random;
+  if (space_.size() == 0 && (trials > 1 || run.by_improvement > 0))
+    fail(Status::ERROR_UNSUPPORTED, "no option has a range to search, so there is one trial only, at random");
+}
+
 template <class T>
 void Search<T>::check_rows(Index rows) const {
   if (validation_.folds > rows)
@@ -109,7 +117,7 @@ Status Search<T>::run(const Array& x, const Array& y, Index at_random, Index by_
   Run run{x.rows, at_random, by_improvement, progress};
   team_.begin();
   team_.attempt([&] {
-    if (space_.size() == 0) fail(Status::ERROR_UNSUPPORTED, "no option has a range to search");
+    check_space(run);
     check_data(*prototype_->model(), x, y);
     check_rows(x.rows);
     folds.emplace(x.rows, validation_.folds, validation_.spec.seed);

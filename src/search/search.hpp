@@ -41,6 +41,7 @@ class Search {
     bool is_stopped = false;
     Index missing() const { return at_random + by_improvement; }
   };
+  void check_space(const Run& run) const;
   void check_rows(Index rows) const;
   void agree(DataSet& data, const Run& run);
   Index workers() const;

@@ -103,7 +103,8 @@ static void test_run(void** state) {
   const bdl_matrix x = x_of(&t.data), y = y_of(&t.data), good = given(9, 2);
   (void)state;
   watch(&t);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 1, 0, NULL, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 2, 0, NULL, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 0, 1, NULL, NULL));
   OK(bdl_search_add_double(s, "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
   REFUSES_INPUTS("x", 9, 2, bdl_search_run(s, wrong, good, 1, 0, NULL, NULL));
   REFUSES_INPUTS("y", 9, 2, bdl_search_run(s, good, wrong, 1, 0, NULL, NULL));
