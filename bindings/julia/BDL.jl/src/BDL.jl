@@ -41,7 +41,7 @@ export Dataset, set_block!, read_rows
 export Communicator, set_communicator!, traffic
 export save, load
 export networks, network_description
-export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
@@ -76,6 +76,7 @@ include("networks.jl")
 include("estimators.jl")
 include("estimator_fit.jl")
 include("estimator_predict.jl")
+include("tuning.jl")
 include("coefficients.jl")
 include("show.jl")
 

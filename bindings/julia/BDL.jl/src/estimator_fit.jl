@@ -81,25 +81,25 @@ function example_rows(m::BayesianConv, X)
 end
 
 "Model, posterior and optimizer for the data's shape."
-function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image)
+function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::Bool = true)
     X isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(X)); it must be a matrix"))
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y)
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    model = model_for(m, with_noise(word, s.noise), X, y, targets, image)
+    model = model_for(m, noisy(word, s.noise), X, y, targets, image)
     training = suggest_training(model, size(X, 1); method = s.method, family = s.posterior)
     optimizer = Optimizer(model, belief_for(model, training, s), training.method, size(y, 1); seed = s.seed)
     set_text!(optimizer, training.options)
     set!(optimizer; s.options...)
     s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
-    start_noise!(optimizer, encoded_targets(found, y))
+    with_noise && start_noise!(optimizer, encoded_targets(found, y))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
 
 "The likelihood of real numbers with another noise than the Gaussian."
-function with_noise(likelihood, noise)
+function noisy(likelihood, noise)
     noise === :gaussian && return likelihood
     likelihood in (:gaussian, noise) || throw(InvalidArgumentError("noise $(repr(noise)) is for real numbers"))
     return noise

@@ -95,6 +95,12 @@ class Learns:
         """Blank handles in place of any former ones."""
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
+        optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
+        optimizer.start_noise(targets)
+        self.optimizer_ = optimizer
+        self.history_ = {}
+
+    def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
         model = self._network(x.shape[1], self._outputs(targets), construction.resolve_dtype(self.dtype, x))
         if self.standardize:
             construction.standardize(model, x, targets, self.prior)
@@ -102,10 +108,7 @@ class Learns:
         rank = training.rank if self.rank is None else self.rank
         dropout = getattr(self, "dropout", defaults["hidden_rate"])
         posterior = construction.create_posterior(training.family, model, rank, dropout)
-        optimizer = self._optimizer(model, posterior, training.method, data_size)
-        optimizer.start_noise(targets)
-        self.optimizer_ = optimizer
-        self.history_ = {}
+        return self._optimizer(model, posterior, training.method, data_size)
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
         """The method that training has had, or the one of its other kind where that is left open."""

@@ -8,6 +8,7 @@ bdl_communicator <- function(moves) {
 }
 
 bdl_set_communicator <- function(optimizer, communicator) {
-  bdl_optimizer_set_communicator(optimizer, communicator)
+  set <- if (inherits(optimizer, "bdl_search")) bdl_search_set_communicator else bdl_optimizer_set_communicator
+  set(optimizer, communicator)
   invisible(optimizer)
 }

@@ -2,12 +2,38 @@
 
 fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   family <- family_name(family, y)
-  likelihood <- likelihood_name(family, settings)
+  likelihood_name(family, settings)  # refuses a noise that does not suit
   response <- encode_response(y, family)
   if (nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
+  fit_learner(x, response, family, list(settings = settings, control = control), seeds, verbose)
+}
+
+# `asked`: settings and control as the caller has them.
+fit_learner <- function(x, response, family, asked, seeds, verbose) {
+  learner <- blank_learner(x, response, family, asked, seeds[1])
+  optimizer <- learner$optimizer
+  settings <- learner$settings
+  history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
+  diagnosis <- bdl_optimizer_diagnose(optimizer)
+  if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
+  model <- learner$model
+  response$y <- with_names(response$y, rownames(x), response$names)
+  structure(class = "bdl", list(
+    family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
+    response = response, parameters = bdl_model_parameters(model), history = history,
+    prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
+    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer), asked = asked,
+    handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
+  ))
+}
+
+# Handles that have learned nothing.
+blank_learner <- function(x, response, family, asked, seed, start_noise = TRUE) {
+  settings <- asked$settings
+  likelihood <- likelihood_name(family, settings)
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
   model <- if (is.null(settings$network)) {
     bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
@@ -15,20 +41,8 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
     network_model(settings, ncol(x), outputs, likelihood)
   }
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
-  learner <- learner_for(model, x, response$y, settings, c(list(seed = seeds[1])[!"seed" %in% names(control)], control))
-  optimizer <- learner$optimizer
-  settings <- learner$settings
-  history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
-  diagnosis <- bdl_optimizer_diagnose(optimizer)
-  if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
-  response$y <- with_names(response$y, rownames(x), response$names)
-  structure(class = "bdl", list(
-    family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
-    response = response, parameters = bdl_model_parameters(model), history = history,
-    prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
-    handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
-  ))
+  options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
+  c(list(model = model), learner_for(model, x, response$y, settings, options, start_noise))
 }
 
 with_names <- function(y, rows, cols) {
@@ -37,7 +51,7 @@ with_names <- function(y, rows, cols) {
 }
 
 # Posterior and optimizer as the library suggests them where the caller has no wish, and the settings completed.
-learner_for <- function(model, x, y, settings, options) {
+learner_for <- function(model, x, y, settings, options, start_noise) {
   method <- if (is.null(settings$method)) "auto" else settings$method
   training <- bdl_training_suggest(model, nrow(x), 0, method, family_of_rank(settings$rank, method))
   posterior <- posterior_for(model, training, settings)
@@ -48,7 +62,7 @@ learner_for <- function(model, x, y, settings, options) {
   bdl_optimizer_set_text(optimizer, training$options)
   do.call(bdl_set_options, c(list(optimizer), options))
   if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
-  bdl_optimizer_start_noise(optimizer, y)
+  if (start_noise) bdl_optimizer_start_noise(optimizer, y)
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
