@@ -363,18 +363,12 @@ void user_models_can_be_searched(void**) {
 
 int test_search() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(scores_are_those_by_hand),
-      cmocka_unit_test(values_are_applied),
-      cmocka_unit_test(prototypes_are_validated),
-      cmocka_unit_test(prototype_is_copied),
-      cmocka_unit_test(fixed_priors_are_copied),
-      cmocka_unit_test(failing_trials_are_kept_apart),
-      cmocka_unit_test(no_trial_may_have_a_score),
-      cmocka_unit_test(stopped_searches_go_on),
-      cmocka_unit_test(callbacks_may_ask_for_a_stop),
-      cmocka_unit_test(values_are_not_trained_twice),
-      cmocka_unit_test(a_data_size_of_one_is_enough),
-      cmocka_unit_test(a_search_helps),
+      cmocka_unit_test(scores_are_those_by_hand),     cmocka_unit_test(values_are_applied),
+      cmocka_unit_test(prototypes_are_validated),     cmocka_unit_test(prototype_is_copied),
+      cmocka_unit_test(fixed_priors_are_copied),      cmocka_unit_test(failing_trials_are_kept_apart),
+      cmocka_unit_test(no_trial_may_have_a_score),    cmocka_unit_test(stopped_searches_go_on),
+      cmocka_unit_test(callbacks_may_ask_for_a_stop), cmocka_unit_test(values_are_not_trained_twice),
+      cmocka_unit_test(a_data_size_of_one_is_enough), cmocka_unit_test(a_search_helps),
       cmocka_unit_test(user_models_can_be_searched),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
