@@ -7,9 +7,10 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 from sklearn.base import clone
 
+from ..dataset import Dataset
 from ..search import Search, Trial
 from . import construction
-from .compat import validated_data
+from .compat import arrays_of
 
 
 class Score(NamedTuple):
@@ -73,7 +74,7 @@ class Tunes:
     def _search(self, X: Any, y: Any, folds: int, parallel_trials: int, with_noise: bool) -> tuple[Search, Any, np.ndarray]:
         """A search from a blank estimator with these parameters, and the data as the library takes them."""
         blank = clone(self)
-        x, y = validated_data(blank, blank._rows(X, known=False), y, reset=True)
+        x, y = arrays_of(blank, X if isinstance(X, Dataset) else blank._rows(X, known=False), y, True, "a search")
         targets = blank._encode(y, known=False)
         prototype = blank._blank_optimizer(x, targets, len(x), stepwise=False)
         if with_noise:
