@@ -37,7 +37,7 @@ export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curv
     fit_temperature, apply_temperature
 export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
-export Dataset, set_block!, read_rows
+export Dataset, set_block!, read_rows, target_range
 export Communicator, set_communicator!, traffic
 export save, load
 export networks, network_description
