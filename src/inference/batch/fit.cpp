@@ -71,9 +71,6 @@ class MinibatchData {
   std::optional<AugmentedData> augmented_;
 };
 
-/// Which function ranks call together.
-enum class Call : std::uint8_t { fit = 1, step, epoch };
-
 /// The hash of sizes where rows come in blocks.
 std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
   for (const Index number : {blocks.rows, blocks.window})
