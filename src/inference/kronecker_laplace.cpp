@@ -1,8 +1,11 @@
 #include "inference/kronecker_laplace.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "curvature/data_chunks.hpp"
+#include "linalg/blas/blas.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "posterior/kronecker/factors.hpp"
 #include "posterior/kronecker/kronecker.hpp"
@@ -19,6 +22,16 @@ CurvatureKind seeds_of(FisherLabels labels) {
 template <class T>
 const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
   return dynamic_cast<const BlockedRows<T>&>(*estimate.rows);
+}
+
+double trace(ConstMatrixView<double> a) {
+  double sum = 0;
+  for (Index i = 0; i < a.rows; ++i) sum += a(i, i);
+  return sum;
+}
+
+void set_scaled(ConstMatrixView<double> from, double factor, MatrixView<double> to) {
+  std::transform(from.data, from.data + from.size(), to.data, [=](double value) { return factor * value; });
 }
 
 /// Of a posterior whose precision becomes that of the approximation, matrix by matrix.
@@ -67,18 +80,56 @@ class KroneckerLaplace {
     });
   }
 
+  /// Along eigenvectors of the factors; with a prior of the family, of the whole precision's partial traces,
+  /// which are theirs where both have the same.
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
+    const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
     const MatrixView<T> lambda = to.precision();
-    const auto multiply = [&](ConstMatrixView<double> factor, MatrixView<T> vectors, auto&& number) {
-      eigen_.compute(factor);
-      std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
+    std::fill_n(lambda.data, lambda.size(), T(1));
+    const auto multiply = [&](auto&& number) {
       for (Index o = 0; o < lambda.cols; ++o)
         for (Index i = 0; i < lambda.rows; ++i)
-          lambda(i, o) *= static_cast<T>(eigen_.values()[static_cast<std::size_t>(number(i, o))]);
+          lambda(i, o) *= static_cast<T>(values_[static_cast<std::size_t>(number(i, o))]);
     };
-    std::fill_n(lambda.data, lambda.size(), T(1));
-    multiply(factors_.omega(k), to.input_vectors(), [](Index i, Index) { return i; });
-    multiply(factors_.gamma(k), to.output_vectors(), [](Index, Index o) { return o; });
+    const auto by_input = [](Index i, Index) { return i; }, by_output = [](Index, Index o) { return o; };
+    const KroneckerPosterior<T>* const prior = prior_of(k);
+    if (!prior) {
+      find_vectors(omega, to.input_vectors());
+      multiply(by_input);
+      find_vectors(gamma, to.output_vectors());
+      return multiply(by_output);
+    }
+    Buffer<double> traces(omega.size() + gamma.size());
+    const MatrixView<double> inputs(traces.data(), omega.rows, omega.cols),
+        outputs(inputs.data + inputs.size(), gamma.rows, gamma.cols);
+    set_scaled(omega, trace(gamma), inputs);
+    set_scaled(gamma, trace(omega), outputs);
+    prior->add_partial_traces(inputs, outputs);
+    find_vectors(inputs, to.input_vectors());
+    find_values(omega);
+    multiply(by_input);
+    find_vectors(outputs, to.output_vectors());
+    find_values(gamma);
+    multiply(by_output);
+  }
+
+  void find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
+    eigen_.compute(factor);
+    std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
+    values_.assign(eigen_.values().begin(), eigen_.values().end());
+  }
+
+  /// Of the factor along the last vectors.
+  void find_values(MatrixView<double> factor) {
+    mirror_lower(factor);
+    const ConstMatrixView<double> vectors = eigen_.vectors();
+    Buffer<double> buffer(vectors.size());
+    const MatrixView<double> product = buffer.matrix(vectors.rows, vectors.cols);
+    gemm(Op::none, Op::none, 1.0, ConstMatrixView<double>(factor), vectors, 0.0, product);
+    for (Index j = 0; j < vectors.cols; ++j)
+      values_[static_cast<std::size_t>(j)] =
+          std::max(0.0, std::inner_product(product.column_data(j), product.column_data(j) + product.rows,
+                                           vectors.column_data(j), 0.0));
   }
 
   /// The mean squares of the gradients themselves along the pairs of eigenvectors.
@@ -101,19 +152,25 @@ class KroneckerLaplace {
     });
   }
 
+  /// Null unless the prior is of the family.
+  const KroneckerPosterior<T>* prior_of(std::size_t k) {
+    PosteriorStep<T> step{q_};
+    optimizer_.prior().enter(step);
+    return step.prior ? &as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))) : nullptr;
+  }
+
   /// What of the prior's precision is diagonal along the pairs: of all posteriors with these eigenvectors the
   /// one of the least KL divergence to that with the whole precision.
   void add_prior(std::size_t k, KroneckerPosterior<T>& to) {
     const auto first = static_cast<std::size_t>(q_.offset(static_cast<Index>(k)));
     Buffer<T> buffer(to.dimension());
     const MatrixView<T> delta = buffer.matrix(shapes_[k].columns(), shapes_[k].outputs);
-    PosteriorStep<T> step{q_};
-    optimizer_.prior().enter(step);
-    if (step.prior)
-      to.diagonal_in_basis(as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))), delta);
+    if (const KroneckerPosterior<T>* const prior = prior_of(k))
+      to.diagonal_in_basis(*prior, delta);
     else
-      to.diagonal_in_basis(step.prior_precision.subspan(first, static_cast<std::size_t>(to.dimension())),
-                           delta, of_posterior_);
+      to.diagonal_in_basis(
+          optimizer_.prior().precision().subspan(first, static_cast<std::size_t>(to.dimension())), delta,
+          of_posterior_);
     T* const lambda = to.precision().data;
     for (Index i = 0; i < to.dimension(); ++i) lambda[i] += delta.data[i];
     to.finish();
@@ -127,6 +184,7 @@ class KroneckerLaplace {
   FactorScratch<T> scratch_;
   PosteriorScratch<T> of_posterior_;
   FactorEigen eigen_;
+  std::vector<double> values_;  ///< of the last factor along its vectors
 };
 
 }  // namespace
