@@ -80,56 +80,53 @@ class KroneckerLaplace {
     });
   }
 
-  /// Along eigenvectors of the factors; with a prior of the family, of the whole precision's partial traces,
-  /// which are theirs where both have the same.
+  /// Along eigenvectors of the factors; with a prior of the family, of the whole precision's partial traces.
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
     const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
-    const MatrixView<T> lambda = to.precision();
-    std::fill_n(lambda.data, lambda.size(), T(1));
-    const auto multiply = [&](auto&& number) {
-      for (Index o = 0; o < lambda.cols; ++o)
-        for (Index i = 0; i < lambda.rows; ++i)
-          lambda(i, o) *= static_cast<T>(values_[static_cast<std::size_t>(number(i, o))]);
-    };
-    const auto by_input = [](Index i, Index) { return i; }, by_output = [](Index, Index o) { return o; };
-    const KroneckerPosterior<T>* const prior = prior_of(k);
-    if (!prior) {
-      find_vectors(omega, to.input_vectors());
-      multiply(by_input);
-      find_vectors(gamma, to.output_vectors());
-      return multiply(by_output);
+    std::vector<double> by_input, by_output;
+    if (const KroneckerPosterior<T>* const prior = prior_of(k)) {
+      Buffer<double> traces(omega.size() + gamma.size());
+      const MatrixView<double> inputs(traces.data(), omega.rows, omega.cols),
+          outputs(inputs.data + inputs.size(), gamma.rows, gamma.cols);
+      set_scaled(omega, trace(gamma), inputs);
+      set_scaled(gamma, trace(omega), outputs);
+      prior->add_partial_traces(inputs, outputs);
+      find_vectors(inputs, to.input_vectors());
+      by_input = values_along(omega);
+      find_vectors(outputs, to.output_vectors());
+      by_output = values_along(gamma);
+    } else {
+      by_input = find_vectors(omega, to.input_vectors());
+      by_output = find_vectors(gamma, to.output_vectors());
     }
-    Buffer<double> traces(omega.size() + gamma.size());
-    const MatrixView<double> inputs(traces.data(), omega.rows, omega.cols),
-        outputs(inputs.data + inputs.size(), gamma.rows, gamma.cols);
-    set_scaled(omega, trace(gamma), inputs);
-    set_scaled(gamma, trace(omega), outputs);
-    prior->add_partial_traces(inputs, outputs);
-    find_vectors(inputs, to.input_vectors());
-    find_values(omega);
-    multiply(by_input);
-    find_vectors(outputs, to.output_vectors());
-    find_values(gamma);
-    multiply(by_output);
+    const MatrixView<T> lambda = to.precision();
+    for (Index o = 0; o < lambda.cols; ++o)
+      for (Index i = 0; i < lambda.rows; ++i)
+        lambda(i, o) = static_cast<T>(by_input[static_cast<std::size_t>(i)]) *
+                       static_cast<T>(by_output[static_cast<std::size_t>(o)]);
   }
 
-  void find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
+  /// Its eigenvalues.
+  std::vector<double> find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
     eigen_.compute(factor);
     std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
-    values_.assign(eigen_.values().begin(), eigen_.values().end());
+    return {eigen_.values().begin(), eigen_.values().end()};
   }
 
-  /// Of the factor along the last vectors.
-  void find_values(MatrixView<double> factor) {
+  /// What is diagonal of the factor along the last vectors.
+  std::vector<double> values_along(MatrixView<double> factor) {
     mirror_lower(factor);
     const ConstMatrixView<double> vectors = eigen_.vectors();
     Buffer<double> buffer(vectors.size());
     const MatrixView<double> product = buffer.matrix(vectors.rows, vectors.cols);
     gemm(Op::none, Op::none, 1.0, ConstMatrixView<double>(factor), vectors, 0.0, product);
-    for (Index j = 0; j < vectors.cols; ++j)
-      values_[static_cast<std::size_t>(j)] =
-          std::max(0.0, std::inner_product(product.column_data(j), product.column_data(j) + product.rows,
-                                           vectors.column_data(j), 0.0));
+    std::vector<double> values;
+    for (Index j = 0; j < vectors.cols; ++j) {
+      const double* const column = product.column_data(j);
+      values.push_back(
+          std::max(0.0, std::inner_product(column, column + product.rows, vectors.column_data(j), 0.0)));
+    }
+    return values;
   }
 
   /// The mean squares of the gradients themselves along the pairs of eigenvectors.
@@ -184,7 +181,6 @@ class KroneckerLaplace {
   FactorScratch<T> scratch_;
   PosteriorScratch<T> of_posterior_;
   FactorEigen eigen_;
-  std::vector<double> values_;  ///< of the last factor along its vectors
 };
 
 }  // namespace
