@@ -5,8 +5,11 @@
 #define R_registerRoutines(dll, ...) (R_registerRoutines(dll, __VA_ARGS__), R_useDynamicSymbols(dll, FALSE))
 #define BDLR_TAKES_NULL(function, argument) \
   (!strncmp(function, "bdl_save", 8) || !strcmp(argument, "user_model") || \
-   (!strcmp(function, "bdl_optimizer_set_communicator") && !strcmp(argument, "communicator")) || \
+   (strstr(function, "_set_communicator") && !strcmp(argument, "communicator")) || \
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
+/* What is given a communicator. */
+#define BDLR_OWNER_bdl_optimizer_set_communicator optimizer
+#define BDLR_OWNER_bdl_search_set_communicator search
 %}
 
 /* A library older than the headers would misread what it is given. */
@@ -243,8 +246,8 @@ BDLR_HANDLE(bdl_communicator, BDLR_COMMUNICATOR)
 %typemap(freearg) (bdl_all_gather_fn all_gather, bdl_exchange_fn exchange, void *user_data, void (*destroy)(void *)) {
   bdlr_keep_functions(r_ans, (SEXP)$3);
 }
-/* The optimizer calls them as long as it has the communicator, which may be closed before. */
-%typemap(freearg) bdl_communicator *communicator { bdlr_keep_communicator(optimizer, given$argnum); }
+/* An optimizer or search calls them as long as it has the communicator, which may be closed before. */
+%typemap(freearg) bdl_communicator *communicator { bdlr_keep_communicator(BDLR_OWNER_$symname, given$argnum); }
 
 /* Handles can be closed before R's collector frees them. */
 BDLR_PLAIN(SEXP)

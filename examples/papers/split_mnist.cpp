@@ -20,7 +20,7 @@ enum class Memory { none, posterior, penalty };
 
 struct Method {
   const char *label, *method, *options;
-  int64_t rank;
+  int64_t rank;  ///< of the posterior; -1: Kronecker factors
   Memory memory;
   bool has_heads;
   int64_t coreset;  ///< examples of each task that are left for the end
@@ -35,6 +35,8 @@ constexpr Method methods[] = {
     {"vogn-vcl, heads", "vogn", "kl_weight=1", 0, Memory::posterior, true, 0, 20},
     {"ivon-vcl, heads", "ivon", "kl_weight=1", 0, Memory::posterior, true, 0, 20},
     {"slang-vcl L=4, heads", "slang", "samples=1", 4, Memory::posterior, true, 0, 20},
+    {"laplace-vcl kronecker, heads", "laplace", "learning_rate=0.001 prior_precision=10 fisher=sampled", -1,
+     Memory::posterior, true, 0, 0},
     {"vogn-vcl, heads, coresets of 200", "vogn", "kl_weight=1", 0, Memory::posterior, true, 200, 20},
 };
 constexpr int64_t tasks = 5;
@@ -74,7 +76,8 @@ class Learner {
   void learn(const Images& task, int64_t number, int64_t epochs) {
     choose_head(number);
     const support::Posterior prior = next_prior();
-    if (method_.memory == Memory::posterior) posterior_ = create(method_.rank);
+    const bool goes_on = method_.memory != Memory::posterior || method_.rank < 0;  // at the last mode
+    if (!goes_on) posterior_ = create(method_.rank);
     fit(posterior_.get(), prior.get(), task, epochs);
     if (method_.memory == Memory::penalty) remember(prior.get());
   }
@@ -94,7 +97,8 @@ class Learner {
  private:
   support::Posterior create(int64_t rank) const {
     bdl_posterior* q = nullptr;
-    check(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model_.get()), rank, &q));
+    check(rank < 0 ? bdl_posterior_create_kronecker(model_.get(), &q)
+                   : bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model_.get()), rank, &q));
     return support::Posterior(q);
   }
 

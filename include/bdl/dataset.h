@@ -130,12 +130,31 @@ BDL_API bdl_status bdl_dataset_read(bdl_dataset* dataset, const int64_t* rows, i
                                     bdl_matrix_out x, bdl_matrix_out y);
 
 /**
+ * Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+ * there are. Since 0.2.
+ * @param dataset  a data set with targets
+ * @param smallest receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
+ * @param largest  receives 1 x targets, the largest; bdl_none_out(): not wanted
+ * @return BDL_OK, or BDL_ERROR_NOT_FINITE naming the row
+ */
+BDL_API bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smallest,
+                                            bdl_matrix_out largest);
+
+/**
  * As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
  * real numbers are standardised too, unless the data set has none. Since 0.2.
  * @param model   a network
  * @param dataset of the model's inputs and, if any, targets
  */
 BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* dataset);
+
+/**
+ * As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.
+ * Since 0.2.
+ * @param optimizer an optimizer with a model
+ * @param dataset   of the model's inputs and targets
+ */
+BDL_API bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset);
 
 /**
  * As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())

@@ -19,12 +19,14 @@
  * Precisions that are learned are not worth a search: for "prior_precision" set "learn_prior" to 0; for the
  * Gaussian noise "learn_noise" to 0 and search "initial_noise_precision", in units of 1 / Var(y).
  *
- * Scores depend on the seed and the data alone, not on the number of threads, on stops in between, or on the
- * number of runs that a search was made in.
+ * Scores depend on the seed and the data alone, not on the number of workers or ranks, on stops in between, or
+ * on the number of runs that a search was made in. The values of Bayesian trials depend on
+ * bdl_search_set_parallel_trials() as well.
  */
 #ifndef BDL_SEARCH_H
 #define BDL_SEARCH_H
 
+#include "bdl/communicator.h"
 #include "bdl/matrix.h"
 #include "bdl/optimizer.h"
 #include "bdl/predict.h"
@@ -48,8 +50,8 @@ typedef enum bdl_scale {
  * bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
  * it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
  * prototype's, times the share of the rows that it trains on. Since 0.1.
- * @param prototype an optimizer with a model. Folds are trained on as many threads as its option "threads"
- *                  says; those of a user model one after another, on the thread of bdl_search_run()
+ * @param prototype an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
+ *                  threads as its option "threads" says
  * @param folds     K >= 2
  * @param epochs    as of bdl_optimizer_fit(), of each fold
  * @param method    of the predictive distribution, as of bdl_predict_log_density()
@@ -90,8 +92,46 @@ BDL_API bdl_status bdl_search_add_int(bdl_search* search, const char* option, in
 BDL_API bdl_status bdl_search_add_choice(bdl_search* search, const char* option, const char* words);
 
 /**
- * Progress of bdl_search_run(), called on its thread after every trial. It may read the search and call
- * bdl_search_request_stop().
+ * How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
+ * Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+ * (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
+ * values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+ * scores, as many are trained at the same time as there are workers for. Since 0.2.
+ * @param search          a search without trials
+ * @param parallel_trials 1 (the default) to 1000
+ */
+BDL_API bdl_status bdl_search_set_parallel_trials(bdl_search* search, int64_t parallel_trials);
+
+/**
+ * How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
+ * Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+ * posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
+ * workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
+ * its callbacks need not be safe to call from several threads. Since 0.2.
+ * @param search  a search
+ * @param workers 1 to 256; 0, the default: as option "threads" of the prototype says
+ */
+BDL_API bdl_status bdl_search_set_workers(bdl_search* search, int64_t workers);
+
+/**
+ * From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+ * arguments and data, on searches that are the same in everything but workers. The folds of each batch are
+ * dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
+ * come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
+ * Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+ * fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
+ * on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
+ * gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
+ * fold is trained by one rank alone. Since 0.2.
+ * @param search       a search
+ * @param communicator NULL: alone again
+ */
+BDL_API bdl_status bdl_search_set_communicator(bdl_search* search, bdl_communicator* communicator);
+
+/**
+ * Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search
+ * and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
+ * where the run stops.
  * @return 0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
  *         BDL_ERROR_CALLBACK. Either way the trials are kept
  */
@@ -106,15 +146,16 @@ typedef int32_t (*bdl_search_progress_fn)(void* user_data, const bdl_search* sea
  * missing.
  *
  * A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
- * in place of a score, and the search goes on. Since 0.1.
- * @param search          a search with at least one range
+ * in place of a score, and the search goes on. A search without ranges has one trial, at random: the
+ * cross-validation of the prototype's own options. Since 0.1.
+ * @param search          a search
  * @param x               n x inputs, n >= folds; in every run of a search the same data
  * @param y               n x targets
  * @param random_trials   0 to 1e6
  * @param bayesian_trials 0 to 1e6; each costs O(k^3) for k trials so far, beside the training
  * @param progress        may be NULL
  * @param user_data       handed to progress
- * @return BDL_OK, BDL_STOPPED, or an error; the trials that were completed are kept
+ * @return BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept
  */
 BDL_API bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_t random_trials,
                                   int64_t bayesian_trials, bdl_search_progress_fn progress, void* user_data);

@@ -3,10 +3,6 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 
-struct bdl_communicator {
-  std::shared_ptr<bdl::Communicator> object;
-};
-
 using namespace bdl;
 
 bdl_status bdl_communicator_create(int32_t rank, int32_t size, bdl_all_gather_fn all_gather,

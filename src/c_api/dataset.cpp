@@ -3,6 +3,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/dataset_handle.hpp"
 #include "data/callback_data.hpp"
+#include "data/target_range.hpp"
 #include "io/mapped_data.hpp"
 
 namespace bdl {
@@ -115,6 +116,19 @@ bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, in
     const RowBlocks blocks{rows_in_block, window};
     check_blocks(blocks, data.rows());
     data.blocks = blocks;
+  });
+}
+
+bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smallest, bdl_matrix_out largest) {
+  return guard("bdl_dataset_target_range", [&] {
+    DataSet& data = rows_of(dataset);
+    const Index targets = data.targets();
+    if (targets == 0) fail(Status::ERROR_SHAPE, "dataset has 0 columns of y, expected at least 1");
+    if (given(smallest)) check_output(smallest, 1, targets, "smallest");
+    if (given(largest)) check_output(largest, 1, targets, "largest");
+    const TargetRange range = target_range(data);
+    if (given(smallest)) write_result<double>({range.smallest.data(), targets, 1}, smallest, "smallest");
+    if (given(largest)) write_result<double>({range.largest.data(), targets, 1}, largest, "largest");
   });
 }
 

@@ -36,6 +36,15 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
   });
 }
 
+bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
+  return guard("bdl_optimizer_start_noise_dataset", [&] {
+    with_data(optimizer, dataset, [](auto& o, DataSet& data) {
+      CheckedData checked(*o.model(), data);
+      o.start_noises(checked);
+    });
+  });
+}
+
 bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
   return guard("bdl_optimizer_laplace_dataset",
                [&] { with_data(optimizer, dataset, [](auto& o, DataSet& data) { laplace(o, data); }); });

@@ -25,6 +25,10 @@ struct bdl_optimizer {
   Either<bdl::Optimizer<float>, bdl::Optimizer<double>> object;
 };
 
+struct bdl_communicator {
+  std::shared_ptr<bdl::Communicator> object;
+};
+
 namespace bdl {
 
 /// visit(object) in its arithmetic; fails if the handle is NULL.

@@ -12,7 +12,7 @@ struct bdl_search {
 namespace bdl {
 namespace {
 
-constexpr Index most_trials = 1000000;
+constexpr Index most_trials = 1000000, most_together = 1000, most_workers = 256;
 
 /// add(space), which fails or adds a range.
 template <class Add>
@@ -76,6 +76,31 @@ bdl_status bdl_search_add_choice(bdl_search* search, const char* option, const c
   return add_range("bdl_search_add_choice", search, option, [&](Space& space) {
     not_null(words, "words");
     space.add_choice(option, words);
+  });
+}
+
+bdl_status bdl_search_set_parallel_trials(bdl_search* search, int64_t parallel_trials) {
+  return guard("bdl_search_set_parallel_trials", [&] {
+    with(search, "search", [&](auto& s) {
+      check_range(parallel_trials, 1, most_together, "parallel_trials");
+      s.set_parallel_trials(parallel_trials);
+    });
+  });
+}
+
+bdl_status bdl_search_set_workers(bdl_search* search, int64_t workers) {
+  return guard("bdl_search_set_workers", [&] {
+    with(search, "search", [&](auto& s) {
+      check_range(workers, 0, most_workers, "workers");
+      s.set_workers(workers);
+    });
+  });
+}
+
+bdl_status bdl_search_set_communicator(bdl_search* search, bdl_communicator* communicator) {
+  return guard("bdl_search_set_communicator", [&] {
+    with(search, "search",
+         [&](auto& s) { s.set_communicator(communicator ? communicator->object : nullptr); });
   });
 }
 

@@ -33,7 +33,7 @@ Values share_of(Values all, Index offset, Index size) {
 }  // namespace
 
 template <class T>
-void BlockedRows<T>::assign(Index dimension, const Size& size) {
+void BlockedRows<T>::assign(Index dimension, const RowsSize& size) {
   dimension_ = dimension;
   size_ = size;
   count_ = size.examples * size.samples * size.seeds;
@@ -41,7 +41,7 @@ void BlockedRows<T>::assign(Index dimension, const Size& size) {
 }
 
 template <class T>
-RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, const Size& size) {
+RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, const RowsSize& size) {
   RowsScratchSizes sizes;
   for (const Block& block : blocks)
     sizes = sizes.joined(block.rows->scratch_sizes(size.examples, size.samples, size.seeds));
@@ -192,6 +192,14 @@ ExampleRows<T>& BlockedRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which
   return *gradients_;
 }
 
+template <class T>
+std::unique_ptr<BlockedRows<T>> BlockedRows<T>::of_blocks(std::vector<Block> blocks) const {
+  auto rows = std::make_unique<BlockedRows>();
+  rows->blocks_ = std::move(blocks);
+  rows->scratch_ = scratch_;
+  return rows;
+}
+
 /// One after the other without a gap, whole blocks are rows of blocks themselves.
 template <class T>
 typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size) {
@@ -240,11 +248,6 @@ NetworkRows<T>::NetworkRows(const Graph<T>& graph) : graph_(graph) {
 template <class T>
 RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const {
   return cost_of<T>(this->blocks_, examples, samples, seeds);
-}
-
-template <class T>
-void NetworkRows<T>::reserve(Index examples, Index samples, Index seeds) {
-  this->reserve_scratch(this->scratch_sizes(this->blocks_, {examples, samples, seeds}));
 }
 
 template <class T>

@@ -15,6 +15,11 @@ inline RowsCost rows_cost(Index count, const BlockCost& products) {
   return {count, products.gram_flops, products.product_flops};
 }
 
+/// Of a minibatch: there is a row for each of them.
+struct RowsSize {
+  Index examples = 0, samples = 0, seeds = 0;
+};
+
 template <class T>
 class BlockedRows : public ExampleRows<T> {
  public:
@@ -43,6 +48,16 @@ class BlockedRows : public ExampleRows<T> {
     BlockRows<T>* rows;
     Index offset;  ///< of its first parameter
   };
+  /// out = sum_r c_r b_r of the point parameters, c_r of row `first` + r; and 0 there.
+  void sum_points(Index first, ConstSpan<T> c, std::span<T> out) const;
+  void clear_points(MatrixView<T> out) const;
+  /// Of other blocks in the same vectors: they have the same number of parameters, rows and scratch. Blocks
+  /// must outlive it, and it points at what these point at after follow() only.
+  std::unique_ptr<BlockedRows> of_blocks(std::vector<Block> blocks) const;
+  const RowsSize& size() const { return size_; }
+  void reserve(const RowsSize& size) { reserve_scratch(scratch_sizes(blocks_, size)); }
+  void follow(const BlockedRows& rows) { assign(rows.dimension_, rows.size_); }
+  RowsScratch<T>& scratch() const { return *scratch_; }
   /// All but points, in the order of their parameters.
   const std::vector<Block>& blocks() const { return blocks_; }
 
@@ -51,11 +66,8 @@ class BlockedRows : public ExampleRows<T> {
     PointRows<T>* rows;
     Index offset;
   };
-  struct Size {
-    Index examples = 0, samples = 0, seeds = 0;
-  };
-  void assign(Index dimension, const Size& size);
-  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, const Size& size);
+  void assign(Index dimension, const RowsSize& size);
+  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, const RowsSize& size);
   void reserve_scratch(const RowsScratchSizes& sizes);
   void reserve_use(Index count, const RowsUse& use);
 
@@ -63,8 +75,6 @@ class BlockedRows : public ExampleRows<T> {
   std::vector<PointBlock> points_;
 
  private:
-  void clear_points(MatrixView<T> out) const;
-  void sum_points(Index first, ConstSpan<T> c, std::span<T> out) const;
   struct Part {
     Index offset, size;
     std::unique_ptr<BlockedRows> blocks;  ///< if it is made of whole ones
@@ -73,7 +83,7 @@ class BlockedRows : public ExampleRows<T> {
   Part make_part(Index offset, Index size);
 
   Index dimension_ = 0, count_ = 0;
-  Size size_;
+  RowsSize size_;
   RowsCost cost_;
   std::shared_ptr<RowsScratch<T>> scratch_ = std::make_shared<RowsScratch<T>>();  // one for all parts
   std::unique_ptr<BlockedRows> gradients_;
@@ -89,7 +99,9 @@ class NetworkRows final : public BlockedRows<T> {
   RowsCost cost(Index examples, Index samples, Index seeds) const;
   using BlockedRows<T>::cost;
 
-  void reserve(Index examples, Index samples, Index seeds);
+  void reserve(Index examples, Index samples, Index seeds) {
+    BlockedRows<T>::reserve({examples, samples, seeds});
+  }
   void reserve(Index examples, Index samples, Index seeds, const RowsUse& use);
   /// Points at a tape whose backward pass is done.
   void assign(const Tape<T>& tape, Index seeds);

@@ -63,6 +63,13 @@ void EvidenceEstimator<T>::choose_thetas(const Posterior<T>& q, const Options& o
 }
 
 template <class T>
+void EvidenceEstimator<T>::draw_samples(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
+                                        DrawPlace place, PosteriorScratch<T>& scratch) {
+  keeps_samples_ = false;
+  choose_thetas(q, options, draws, place, scratch);
+}
+
+template <class T>
 void EvidenceEstimator<T>::sample(const Posterior<T>& q, ConstMatrixView<T> x, const Options& options,
                                   DrawSource<T>& draws, DrawPlace place, PosteriorScratch<T>& scratch) {
   reserve_samples(q, options, x.cols, scratch);

@@ -78,6 +78,9 @@ class EvidenceEstimator {
   Evidence<T> prepare_groups(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                              const Options& options, double weight, DrawSource<T>& draws, DrawPlace place,
                              PosteriorScratch<T>& scratch);
+  /// The samples of a step before anything is seen at them: keep_samples() from then on.
+  void draw_samples(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
+                    PosteriorScratch<T>& scratch);
   /// While true, samples of the posterior stay what they are: other examples are seen at the same ones.
   void keep_samples(bool keep) { keeps_samples_ = keep; }
   /// Memory for it.
@@ -101,6 +104,8 @@ class EvidenceEstimator {
   ConstSpan<double> statistics() const { return statistics_.first(statistics_size_); }
   /// The rows of the last evidence by layers, of a network.
   const BlockedRows<T>& blocks() const { return *rows_->blocks(); }
+  /// Of a user's model, null.
+  const BlockedRows<T>* find_blocks() const { return rows_->blocks(); }
   /// sum_r w_r b_r^2 over the rows of the last evidence, of the point parameters.
   void point_squares(std::span<T> out) const;
   /// At thetas(): C x M S, column s M + i.
@@ -122,6 +127,8 @@ class EvidenceEstimator {
                       PosteriorScratch<T>& scratch);
   Evidence<T> join(const Posterior<T>& q, const Options& options, ConstMatrixView<T> y, double weight,
                    ConstSpan<Index> sizes, ConstSpan<const T*> numbers);
+  /// The last evidence's rows, for what is still to be made of them, in another way.
+  void replace_rows(ExampleRows<T>& rows) { estimate_.rows = &rows; }
 
  private:
   void reserve_own(const Posterior<T>& q, const Options& options, Index examples,

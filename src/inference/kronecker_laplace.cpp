@@ -1,8 +1,11 @@
 #include "inference/kronecker_laplace.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "curvature/data_chunks.hpp"
+#include "linalg/blas/blas.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "posterior/kronecker/factors.hpp"
 #include "posterior/kronecker/kronecker.hpp"
@@ -19,6 +22,16 @@ CurvatureKind seeds_of(FisherLabels labels) {
 template <class T>
 const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
   return dynamic_cast<const BlockedRows<T>&>(*estimate.rows);
+}
+
+double trace(ConstMatrixView<double> a) {
+  double sum = 0;
+  for (Index i = 0; i < a.rows; ++i) sum += a(i, i);
+  return sum;
+}
+
+void set_scaled(ConstMatrixView<double> from, double factor, MatrixView<double> to) {
+  std::transform(from.data, from.data + from.size(), to.data, [=](double value) { return factor * value; });
 }
 
 /// Of a posterior whose precision becomes that of the approximation, matrix by matrix.
@@ -88,18 +101,53 @@ class KroneckerLaplace {
     std::ranges::copy(sums, factors_.values().begin());
   }
 
+  /// Along eigenvectors of the factors; with a prior of the family, of the whole precision's partial traces.
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
+    const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
+    std::vector<double> by_input, by_output;
+    if (const KroneckerPosterior<T>* const prior = prior_of(k)) {
+      Buffer<double> traces(omega.size() + gamma.size());
+      const MatrixView<double> inputs(traces.data(), omega.rows, omega.cols),
+          outputs(inputs.data + inputs.size(), gamma.rows, gamma.cols);
+      set_scaled(omega, trace(gamma), inputs);
+      set_scaled(gamma, trace(omega), outputs);
+      prior->add_partial_traces(inputs, outputs);
+      find_vectors(inputs, to.input_vectors());
+      by_input = values_along(omega);
+      find_vectors(outputs, to.output_vectors());
+      by_output = values_along(gamma);
+    } else {
+      by_input = find_vectors(omega, to.input_vectors());
+      by_output = find_vectors(gamma, to.output_vectors());
+    }
     const MatrixView<T> lambda = to.precision();
-    const auto multiply = [&](ConstMatrixView<double> factor, MatrixView<T> vectors, auto&& number) {
-      eigen_.compute(factor);
-      std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
-      for (Index o = 0; o < lambda.cols; ++o)
-        for (Index i = 0; i < lambda.rows; ++i)
-          lambda(i, o) *= static_cast<T>(eigen_.values()[static_cast<std::size_t>(number(i, o))]);
-    };
-    std::fill_n(lambda.data, lambda.size(), T(1));
-    multiply(factors_.omega(k), to.input_vectors(), [](Index i, Index) { return i; });
-    multiply(factors_.gamma(k), to.output_vectors(), [](Index, Index o) { return o; });
+    for (Index o = 0; o < lambda.cols; ++o)
+      for (Index i = 0; i < lambda.rows; ++i)
+        lambda(i, o) = static_cast<T>(by_input[static_cast<std::size_t>(i)]) *
+                       static_cast<T>(by_output[static_cast<std::size_t>(o)]);
+  }
+
+  /// Its eigenvalues.
+  std::vector<double> find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
+    eigen_.compute(factor);
+    std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
+    return {eigen_.values().begin(), eigen_.values().end()};
+  }
+
+  /// What is diagonal of the factor along the last vectors.
+  std::vector<double> values_along(MatrixView<double> factor) {
+    mirror_lower(factor);
+    const ConstMatrixView<double> vectors = eigen_.vectors();
+    Buffer<double> buffer(vectors.size());
+    const MatrixView<double> product = buffer.matrix(vectors.rows, vectors.cols);
+    gemm(Op::none, Op::none, 1.0, ConstMatrixView<double>(factor), vectors, 0.0, product);
+    std::vector<double> values;
+    for (Index j = 0; j < vectors.cols; ++j) {
+      const double* const column = product.column_data(j);
+      values.push_back(
+          std::max(0.0, std::inner_product(column, column + product.rows, vectors.column_data(j), 0.0)));
+    }
+    return values;
   }
 
   /// The mean squares of the gradients themselves along the pairs of eigenvectors.
@@ -122,19 +170,25 @@ class KroneckerLaplace {
     });
   }
 
+  /// Null unless the prior is of the family.
+  const KroneckerPosterior<T>* prior_of(std::size_t k) {
+    PosteriorStep<T> step{q_};
+    optimizer_.prior().enter(step);
+    return step.prior ? &as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))) : nullptr;
+  }
+
   /// What of the prior's precision is diagonal along the pairs: of all posteriors with these eigenvectors the
   /// one of the least KL divergence to that with the whole precision.
   void add_prior(std::size_t k, KroneckerPosterior<T>& to) {
     const auto first = static_cast<std::size_t>(q_.offset(static_cast<Index>(k)));
     Buffer<T> buffer(to.dimension());
     const MatrixView<T> delta = buffer.matrix(shapes_[k].columns(), shapes_[k].outputs);
-    PosteriorStep<T> step{q_};
-    optimizer_.prior().enter(step);
-    if (step.prior)
-      to.diagonal_in_basis(as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))), delta);
+    if (const KroneckerPosterior<T>* const prior = prior_of(k))
+      to.diagonal_in_basis(*prior, delta);
     else
-      to.diagonal_in_basis(step.prior_precision.subspan(first, static_cast<std::size_t>(to.dimension())),
-                           delta, of_posterior_);
+      to.diagonal_in_basis(
+          optimizer_.prior().precision().subspan(first, static_cast<std::size_t>(to.dimension())), delta,
+          of_posterior_);
     T* const lambda = to.precision().data;
     for (Index i = 0; i < to.dimension(); ++i) lambda[i] += delta.data[i];
     to.finish();

@@ -8,12 +8,12 @@
 
 #include "base/array.hpp"
 #include "curvature/dense_rows.hpp"
+#include "curvature/divided_rows.hpp"
 #include "data/strata.hpp"
 #include "inference/batch/first_order.hpp"
 #include "inference/batch/freed_log_precision.hpp"
 #include "inference/batch/kronecker_descent.hpp"
 #include "inference/batch/point_steps.hpp"
-#include "inference/batch/row_exchange.hpp"
 #include "inference/batch/scales.hpp"
 #include "inference/batch/snapshots.hpp"
 #include "inference/evidence.hpp"
@@ -22,8 +22,8 @@
 #include "inference/stream/filter.hpp"
 #include "inference/stream/prequential.hpp"
 #include "inference/stream/stream_guard.hpp"
+#include "linalg/tall/tall_ranks.hpp"
 #include "model/model.hpp"
-#include "parallel/tree_sums.hpp"
 #include "posterior/posterior.hpp"
 #include "prior/prior.hpp"
 
@@ -230,7 +230,8 @@ class Optimizer {
     DenseRows<T> rows;                // the caller's
     TreeSums<T> sums;                 // of shards
     TreeSums<double> noise_sums;      // of their targets
-    RowExchange<T> exchange;          // of what their rows are made of
+    ShardExchange<T> exchange;        // of what their rows are made of
+    DividedRows<T> divided;           // of all shards
     NoiseGradient<T> noise_gradient;  // of all shards
     Buffer<T> all_y;                  // likewise
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
@@ -306,6 +307,11 @@ class Optimizer {
   void reserve_exchange(const StepExamples& examples);
   void write_rows(Index shard, ConstMatrixView<T> y);
   Evidence<T> exchange_rows(const StepExamples& examples, double weight);
+  void divide_rows(Evidence<T>& evidence);
+  bool shares_passes() const;
+  bool shares_draws() const;
+  void draw_together();
+  void reserve_divided(Index examples, const RowsUse& use, Workspace& work) const;
 
   // optimizer_shards.cpp
   Index sum_count() const;
@@ -363,6 +369,8 @@ class Optimizer {
   Scales scales_;
   double degrees_slope_ = 0;  // by which Student-t noise learns: summed, then the mean
   Team team_;
+  TallRanks tall_ranks_{team_};
+  bool has_drawn_ = false;  // the samples of this step, for all shards
   Buffer<T> momentum_, initial_mean_, initial_precision_;
   StepSizes reserved_for_;  // 0: not for these options
   Use reserved_use_ = Use::fit;

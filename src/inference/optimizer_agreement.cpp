@@ -1,51 +1,11 @@
 // What ranks must have in common before they take steps together, as hashes.
-#include <cstring>
-#include <string_view>
-
+#include "base/hash.hpp"
 #include "bdl/version.h"
 #include "inference/optimizer.hpp"
 #include "posterior/tensors.hpp"
 
 namespace bdl {
 namespace {
-
-/// Of numbers and words, one after the other: what differs anywhere differs here, but for one time in 2^64.
-class Hash {
- public:
-  void add(std::uint64_t word) {
-    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
-    value_ ^= value_ >> 29;
-  }
-  void add(double value) { add_bytes(&value, sizeof value); }
-  void add(std::string_view text) {
-    add(static_cast<std::uint64_t>(text.size()));
-    add_bytes(text.data(), text.size());
-  }
-  template <class T>
-  void add(ConstSpan<T> values) {
-    add(static_cast<std::uint64_t>(values.size()));
-    add_bytes(values.data(), values.size_bytes());
-  }
-  template <class T>
-  void add(ConstMatrixView<T> values) {
-    for (Index j = 0; j < values.cols; ++j) add(ConstSpan<T>(values.column(j)));
-  }
-  void add_all(std::initializer_list<Index> numbers) {
-    for (const Index number : numbers) add(static_cast<std::uint64_t>(number));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  void add_bytes(const void* data, std::size_t size) {
-    const auto* from = static_cast<const char*>(data);
-    for (std::size_t i = 0; i < size; i += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, from + i, std::min<std::size_t>(8, size - i));
-      add(word);
-    }
-  }
-  std::uint64_t value_ = 0x243f6a8885a308d3u;
-};
 
 std::uint32_t folded(std::uint64_t hash) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));

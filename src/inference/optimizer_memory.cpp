@@ -84,7 +84,10 @@ void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorS
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
   if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
-  if (joins) work.evidence->reserve_joined(q, options_, sizes.all, use, work.scratch);
+  if (joins) {
+    work.evidence->reserve_joined(q, options_, sizes.all, use, work.scratch);
+    reserve_divided(sizes.all, use, work);
+  }
   if (const Index shards = planned_shards(); shards > 1) reserve_sums(shards, work);
   reserve_copy(q, work.good);
 }

@@ -1,5 +1,5 @@
 // Steps of methods whose update takes the curvature rows of the whole minibatch: each rank sees its shards'
-// examples, and what rows are made of goes to all ranks.
+// examples, what rows are made of goes to all ranks, and these divide the work on them.
 #include <algorithm>
 
 #include "inference/optimizer.hpp"
@@ -49,16 +49,66 @@ Evidence<T> Optimizer<T>::exchange_rows(const StepExamples& examples, double wei
     }
     evidence = work_.evidence->join(*posterior_, seen_options(), work_.all_y.matrix(targets, examples.all),
                                     weight, examples.sizes, numbers);
+    divide_rows(evidence);
     if (!is_guarded()) evidence.gradient = work_.evidence->gradient();
   });
   evidence.expected_log_likelihood = log_likelihood_of_shards();
   return evidence;
 }
 
-#define BDL_INSTANTIATE(T)                                           \
-  template bool Optimizer<T>::exchanges_rows() const;                \
-  template void Optimizer<T>::reserve_exchange(const StepExamples&); \
-  template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>); \
+/// A network's.
+template <class T>
+void Optimizer<T>::divide_rows(Evidence<T>& evidence) {
+  auto* const rows = dynamic_cast<BlockedRows<T>*>(evidence.curvature.rows);
+  if (!rows) return;
+  work_.divided.assign(*rows, team_, state.shards);
+  work_.evidence->replace_rows(work_.divided);
+  evidence.curvature.rows = &work_.divided;
+}
+
+/// Of the step, and of draws: those over D x L matrices.
+template <class T>
+bool Optimizer<T>::shares_passes() const {
+  return team_.size() > 1 && is_sharded() && exchanges_rows() && posterior_->family() == Family::low_rank;
+}
+
+template <class T>
+bool Optimizer<T>::shares_draws() const {
+  return shares_passes() && options_.sample_sharing == SampleSharing::all && options_.sample_groups == 1 &&
+         is_sampled(seen_options().curvature);
+}
+
+/// The samples that all shards have in common.
+template <class T>
+void Optimizer<T>::draw_together() {
+  has_drawn_ = false;
+  if (!shares_draws()) return;
+  team_.attempt([&] {
+    const SharedPasses passes(work_.scratch.tall, tall_ranks_);
+    work_.evidence->draw_samples(*posterior_, seen_options(), draws(), {state.step, 0, own_shards().first},
+                                 work_.scratch);
+    has_drawn_ = true;
+  });
+  team_.vote();  // which a rank that has failed before or meanwhile comes to at once
+}
+
+/// Of all shards' examples.
+template <class T>
+void Optimizer<T>::reserve_divided(Index examples, const RowsUse& use, Workspace& work) const {
+  const BlockedRows<T>* const blocks = work.evidence->find_blocks();
+  if (!blocks) return;
+  const Index each = work.evidence->cost(options_, examples).count / examples,
+              samples = std::min(each, batch_size(options_, examples).samples);
+  work.divided.reserve(*blocks, {examples, samples, each / samples}, use, team_, planned_shards());
+}
+
+#define BDL_INSTANTIATE(T)                                                              \
+  template bool Optimizer<T>::exchanges_rows() const;                                   \
+  template void Optimizer<T>::reserve_exchange(const StepExamples&);                    \
+  template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>);                    \
+  template bool Optimizer<T>::shares_passes() const;                                    \
+  template void Optimizer<T>::draw_together();                                          \
+  template void Optimizer<T>::reserve_divided(Index, const RowsUse&, Workspace&) const; \
   template Evidence<T> Optimizer<T>::exchange_rows(const StepExamples&, double);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -123,7 +123,7 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   const auto y = y_to_fill(examples.here()).columns(range.first, range.count());
   const bool shared = options_.sample_sharing == SampleSharing::all;
   const DrawPlace place{state.step, shared ? 0 : shard * options_.sample_groups, shard};
-  evidence.keep_samples(shared && shard > first && options_.sample_groups == 1);
+  evidence.keep_samples(has_drawn_ || (shared && shard > first && options_.sample_groups == 1));
   Evidence<T> seen = assess(x, y, weight, place);
   if (exchanges_rows()) {
     write_rows(shard, y);

@@ -83,18 +83,22 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   team_.attempt([&] {
     prepare_step(examples, epoch_steps, freed);
     work.emplace();
-    if (is_sharded()) return sum_shards(examples, 1 / part, epoch_steps);
+    if (is_sharded()) return;
     const ConstMatrixView<T> x = x_to_fill(examples.all), y = y_to_fill(examples.all);
     evidence = assess(x, y, 1 / part, {state.step, 0});
     if (!is_guarded() && evidence.gradient.empty()) evidence.gradient = work_.evidence->gradient();
     misfit = misfits(work_.evidence->outputs(), y);
   });
   if (is_sharded()) {
+    draw_together();
+    team_.attempt([&] { sum_shards(examples, 1 / part, epoch_steps); });
     work_.sums.finish(team_);
     evidence = exchanges_rows() ? exchange_rows(examples, 1 / part) : evidence_of_shards();
     misfit = misfits_of_shards(examples.all);
   }
   team_.attempt([&] {
+    std::optional<SharedPasses> passes;
+    if (shares_passes()) passes.emplace(work_.update.scratch.tall, tall_ranks_);
     watch(misfit, epoch_steps);
     is_guarded() ? take_guarded(evidence) : take(evidence);
     is_sharded() ? take_scale_sums_of_shards()

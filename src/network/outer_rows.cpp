@@ -48,6 +48,17 @@ void add_seeds(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, T* out) {
   }
 }
 
+/// Columns from `first` on of the lower triangle of A^T A.
+template <class T>
+void syrk_columns(ConstMatrixView<T> a, Index first, Index count, MatrixView<T> out) {
+  const ConstMatrixView<T> own = a.columns(first, count);
+  const Index below = first + count, rest = a.cols - below;
+  syrk(Op::transpose, T(1), own, T(0), out.block(first, first, count, count));
+  if (rest > 0)
+    gemm(Op::transpose, Op::none, T(1), a.columns(below, rest), own, T(0),
+         out.block(below, first, rest, count));
+}
+
 /// sum_o y_o (sum_k z_r e_ro)^2.
 template <class T>
 T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const T* y, const T* bias) {
@@ -130,20 +141,25 @@ void OuterRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>&
                     {out.data(), parameters(), 1}, scratch);
 }
 
-/// (A^T A + bias) ∘ (E^T E), in double.
+/// (A^T A + bias) ∘ (E^T E), in double. Inputs that repeat need all of A^T A.
 template <class T>
-void OuterRows<T>::gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
+void OuterRows<T>::gram_columns(Index first_column, Index columns, bool add, MatrixView<double> out,
+                                RowsScratch<T>& scratch) {
   const Index inputs = rows_.a.cols, count = rows_.e.cols;
   scratch.reserve_gram(count);
   const auto ee = scratch.product.matrix(count, count);
   const MatrixView<T> aa(scratch.product.data() + count * count, inputs, inputs);
-  syrk(Op::transpose, T(1), rows_.e, T(0), ee);
-  syrk(Op::transpose, T(1), rows_.a, T(0), aa);
-  if (inputs < count) mirror_lower(aa);
+  syrk_columns(rows_.e, first_column, columns, ee);
+  if (inputs < count) {
+    syrk(Op::transpose, T(1), rows_.a, T(0), aa);
+    mirror_lower(aa);
+  } else {
+    syrk_columns(rows_.a, first_column, columns, aa);
+  }
   const double bias = layer_.has_bias() ? 1 : 0;
-  parallel_blocks(count, task_grain(count), [&](Index begin, Index size) noexcept {
+  parallel_blocks(columns, task_grain(count), [&](Index begin, Index size) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
-      for (Index s = begin; s < begin + size; ++s)
+      for (Index s = first_column + begin; s < first_column + begin + size; ++s)
         // Runs of rows with distinct inputs.
         for (Index first = s - s % inputs; first < count; first += inputs) {
           const Index from = std::max(first, s), length = first + inputs - from;

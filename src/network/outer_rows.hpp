@@ -22,7 +22,14 @@ class OuterRows final : public BlockRows<T> {
                RowsScratch<T>& scratch) override;
   void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
-  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override;
+  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override {
+    gram_columns(0, rows_.e.cols, add, out, scratch);
+  }
+  /// Of gram(), columns from `first` on.
+  void gram_columns(Index first, Index count, bool add, MatrixView<double> out, RowsScratch<T>& scratch);
+  const DenseShape& layer() const { return layer_; }
+  ConstMatrixView<T> inputs() const { return rows_.a; }
+  ConstMatrixView<T> sensitivities() const { return rows_.e; }
   void write_row(Index r, Index first, std::span<T> out) const override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
                         RowsScratch<T>& scratch) override;

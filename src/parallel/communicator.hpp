@@ -67,6 +67,7 @@ class Communicator {
   std::int32_t signal(Index rank) const { return signals_.data()[rank]; }
   /// Fails if it has failed before.
   void check_works() const;
+  bool is_broken() const { return is_broken_; }
 
  private:
   void begin(Message message, std::int32_t signal, std::span<std::byte> send);

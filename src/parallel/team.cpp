@@ -139,9 +139,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   has_told_ = true;  // unless all is alike
   const auto check = [&](auto Agreement::*field, const char* what) {
     for (Index r = 1; r < size(); ++r)
-      if (said(r).*field != first.*field)
-        fail(Status::ERROR_INVALID_ARGUMENT, "rank %lld of %lld differs from rank 0 in %s",
-             static_cast<long long>(r), static_cast<long long>(size()), what);
+      if (said(r).*field != first.*field) name_difference(r, what);
   };
   check(&Agreement::version, "the version of libbdl");
   check(&Agreement::call, "the function that it has called");
@@ -155,6 +153,27 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   check(&Agreement::step, "the number of steps taken");
   check(&Agreement::state, "posterior, noise or averages: all ranks begin with the same checkpoint");
   has_told_ = false;
+}
+
+void Team::name_difference(Index rank, const char* what) const {
+  fail(Status::ERROR_INVALID_ARGUMENT, "rank %lld of %lld differs from rank 0 in %s",
+       static_cast<long long>(rank), static_cast<long long>(size()), what);
+}
+
+void Team::agree_on(ConstSpan<Having> mine) {
+  if (is_alone()) return;
+  constexpr std::size_t most = 64;
+  const std::size_t count = std::min(mine.size(), most), bytes = prefix_bytes + 8 * count;
+  std::byte message[prefix_bytes + 8 * most];
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(message + prefix_bytes + 8 * i, &mine[i].hash, 8);
+  const auto received = received_.first(size() * static_cast<Index>(bytes));
+  communicator_->all_gather(Message::options, signal(), std::span(message).first(bytes), received);
+  conclude();
+  for (std::size_t i = 0; i < count; ++i)
+    for (Index r = 1; r < size(); ++r)
+      if (std::memcmp(received.data() + prefix_bytes + 8 * i,
+                      received.data() + static_cast<std::size_t>(r) * bytes + prefix_bytes + 8 * i, 8) != 0)
+        name_difference(r, mine[i].what);
 }
 
 void Team::name_option(ConstSpan<std::uint32_t> hashes, const char* (*option)(Index)) {

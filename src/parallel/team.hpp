@@ -13,15 +13,24 @@
 
 namespace bdl {
 
+/// Which function they have called, or which part of it they begin.
+enum class Call : std::uint8_t { fit = 1, step, epoch, search, laplace };
+
 /// What all ranks must have in common when a collective call begins; the rest of its first message.
 struct Agreement {
-  std::uint8_t call = 0;  ///< which function
+  std::uint8_t call = 0;  ///< a Call
   std::uint8_t dtype = 0;
   std::uint16_t shards = 0;
   std::uint32_t version = 0;
   std::uint64_t options = 0, shapes = 0, prior = 0, step = 0, state = 0;  ///< all but step are hashes
 };
 static_assert(sizeof(Agreement) == 48);
+
+/// What a rank has, as a hash.
+struct Having {
+  const char* what;
+  std::uint64_t hash;
+};
 
 class Team {
  public:
@@ -35,7 +44,8 @@ class Team {
 
   /// A call begins: nothing has failed yet.
   void begin();
-  /// work(), unless something has failed; a failure is kept for the next message.
+  /// work(), unless something has failed; a failure is kept for the next message, but one of messages within
+  /// work(), which all ranks know of or which no message can tell.
   template <class Work>
   void attempt(Work&& work) {
     if (is_alone()) return work();
@@ -45,6 +55,7 @@ class Team {
     } catch (const abi::__forced_unwind&) {
       throw;  // a thread that is cancelled
     } catch (...) {
+      if (has_told_ || communicator_->is_broken()) throw;
       keep_failure();
     }
   }
@@ -72,6 +83,8 @@ class Team {
   bool vote(bool wants_to_stop = false);
   /// Fails on all ranks unless all say the same, naming what differs. option_hashes has one for each option.
   void agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes, const char* (*option)(Index));
+  /// The same of up to 64 things, in their order.
+  void agree_on(ConstSpan<Having> mine);
   /// Every rank's message of sizes[rank] bytes, of a sum.
   void gather(std::span<std::byte> send, std::span<std::byte> receive, ConstSpan<std::int64_t> sizes);
   /// Parts of a sum; whether a rank has failed is told by the message of all that follows.
@@ -86,6 +99,7 @@ class Team {
   Status status_of(Index rank) const;
   void conclude();
   Index leading_rank() const;
+  [[noreturn]] void name_difference(Index rank, const char* what) const;
   [[noreturn]] void name_option(ConstSpan<std::uint32_t> hashes, const char* (*option)(Index));
 
   std::shared_ptr<Communicator> communicator_;

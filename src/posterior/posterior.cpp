@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
+#include "linalg/tall/tall_ranks.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/points.hpp"
 
@@ -101,7 +102,8 @@ void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, Posterio
   const Index more = q.factor_normals();
   scratch.coefficients.reserve(more * thetas.cols);
   const MatrixView<T> of_factor = scratch.coefficients.matrix(more, thetas.cols);
-  fill_normals(key, 0, thetas);
+  const ShardRange own = own_rows(thetas.rows, scratch.tall);  // color() gets the others from their ranks
+  fill_normals(key, own.first, thetas.block(own.first, 0, own.count(), thetas.cols));
   fill_normals(key, thetas.rows, of_factor);
   q.color(q.mean(), thetas, of_factor, scratch);
   place_points(q, thetas);

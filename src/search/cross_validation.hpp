@@ -1,8 +1,7 @@
-// The score of a set of options: K-fold cross-validation.
+// What a set of options is scored by: K-fold cross-validation.
 #pragma once
 
 #include <atomic>
-#include <optional>
 
 #include "data/data_set.hpp"
 #include "data/folds.hpp"
@@ -23,8 +22,12 @@ struct FoldedData {
   const Folds& folds;
 };
 
-struct Score {
-  double mean, standard_error;  ///< over the folds, of the mean log predictive density per held-out row
+/// What a fold came to: a score (OK), a failure with a message, or nothing yet (STOPPED). Ranks send it as it
+/// is.
+struct FoldResult {
+  Status status = Status::STOPPED;
+  double score = 0;  ///< mean log predictive density of the rows left out
+  char message[400] = {};
 };
 
 /// An optimizer with the same model, family, method, options and fixed prior, but with objects of its own and
@@ -32,13 +35,12 @@ struct Score {
 template <class T>
 std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index data_size);
 
-/// Trains a blank copy of the prototype with these options on all folds but one, for every fold, on as many
-/// threads as option "threads" allows; the score does not depend on it. A caller's model stays on this
-/// thread. Nothing if `stop` became true meanwhile. Fails as the first fold that failed; a message then names
-/// it.
+/// Trains a blank copy of the prototype with these options on all folds but one, and scores that one. Any
+/// thread may do it, unless the model is a caller's. Ends with nothing once `stop` is true, which it sets
+/// where the thread's caller interrupts it.
 template <class T>
-std::optional<Score> cross_validate(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
-                                    const FoldedData& data, const Validation& validation,
-                                    std::atomic<bool>& stop);
+FoldResult validate_fold(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
+                         const FoldedData& data, Index fold, const Validation& validation,
+                         std::atomic<bool>& stop) noexcept;
 
 }  // namespace bdl

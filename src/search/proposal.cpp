@@ -29,8 +29,8 @@ bool is_tried(ConstSpan<Trial> trials, ConstSpan<double> point) {
 /// noise cannot raise as it does the best value.
 class Loss {
  public:
-  Loss(const Space& space, ConstSpan<Trial> trials, const GaussianProcess& process)
-      : space_(space), trials_(trials), process_(process) {
+  Loss(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending, const GaussianProcess& process)
+      : space_(space), trials_(trials), pending_(pending), process_(process) {
     const Observations& data = process.observations();
     std::vector<double> mean(data.values.size()), variance(data.values.size());
     process.predict(data.matrix(), mean, variance);
@@ -45,10 +45,12 @@ class Loss {
   void evaluate(ConstMatrixView<double> points, std::span<double> losses) const {
     std::vector<double> variance(losses.size());
     process_.predict(points, losses, variance);
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      losses[i] = is_tried(trials_, points.column(static_cast<Index>(i)))
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      const auto point = points.column(static_cast<Index>(i));
+      losses[i] = is_tried(trials_, point) || is_tried(pending_, point)
                       ? untouchable
                       : -log_expected_improvement(losses[i], variance[i], best_);
+    }
   }
   double operator()(ConstSpan<double> x) const {
     std::vector<double> point(x.begin(), x.end());
@@ -60,7 +62,7 @@ class Loss {
 
  private:
   const Space& space_;
-  ConstSpan<Trial> trials_;
+  ConstSpan<Trial> trials_, pending_;
   const GaussianProcess& process_;
   double best_;
   std::vector<double> best_point_;
@@ -82,6 +84,25 @@ Candidates draw_candidates(const Space& space, const Loss& loss, const StreamKey
   std::iota(out.order.begin(), out.order.end(), std::size_t{0});
   std::ranges::stable_sort(out.order, {}, [&](std::size_t i) { return out.losses[i]; });
   return out;
+}
+
+/// The process of the trials, and of those pending at what it expects of them.
+GaussianProcess process_of(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending) {
+  GaussianProcess process(observations_of(space, trials));
+  const LogScales scales = fit_scales(process);
+  Observations all = process.observations();
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const std::vector<double>& point = pending[i].point;
+    if (is_tried(trials, point) || is_tried(pending.first(i), point)) continue;
+    double mean, variance;
+    process.predict({point.data(), space.size(), 1}, {&mean, 1}, {&variance, 1});
+    all.points.insert(all.points.end(), point.begin(), point.end());
+    all.values.push_back(mean);
+  }
+  if (all.size() == process.observations().size()) return process;
+  GaussianProcess believing(std::move(all));
+  believing.condition(scales);
+  return believing;
 }
 
 }  // namespace
@@ -123,12 +144,12 @@ Observations observations_of(const Space& space, ConstSpan<Trial> trials) {
 
 /// The best of many points drawn at random, and of ascents from the first few of them and from the best
 /// trial.
-std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials, std::uint64_t seed) {
-  const auto number = static_cast<Index>(trials.size());
+std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending,
+                                    std::uint64_t seed) {
+  const auto number = static_cast<Index>(trials.size() + pending.size());
   if (std::ranges::count_if(trials, &Trial::has_score) < 2) return random_point(space, seed, number);
-  GaussianProcess process(observations_of(space, trials));
-  fit_scales(process);
-  const Loss loss(space, trials, process);
+  const GaussianProcess process = process_of(space, trials, pending);
+  const Loss loss(space, trials, pending, process);
   const Candidates drawn = draw_candidates(
       space, loss, {seed, Stream::search, static_cast<std::uint64_t>(number), candidate_stream});
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "inference/batch/fit.hpp"
-#include "search/cross_validation.hpp"
-#include "search/space.hpp"
-#include "search/trial.hpp"
+#include "search/batch.hpp"
+#include "search/trial_exchange.hpp"
 
 namespace bdl {
 
@@ -21,6 +20,13 @@ class Search {
   /// The trial with the highest score; fails if none has one.
   Index best() const;
 
+  /// Threads that train folds; 0: as option "threads" of the prototype says.
+  void set_workers(Index workers) { workers_ = workers; }
+  /// How many are proposed from the same scores. Fails once there are trials.
+  void set_parallel_trials(Index trials);
+  /// Ranks that train folds; null: alone.
+  void set_communicator(std::shared_ptr<Communicator> communicator) { team_.join(std::move(communicator)); }
+
   /// Adds trials, first at random, then by expected improvement; OK or STOPPED. Whatever happens, the trials
   /// completed stay.
   Status run(const Array& x, const Array& y, Index at_random, Index by_improvement, const Progress& progress);
@@ -28,13 +34,34 @@ class Search {
   std::atomic<bool> stop_requested{false};
 
  private:
+  /// A run: what is left to do, and is it to end?
+  struct Run {
+    Index rows, at_random, by_improvement;
+    const Progress& progress;
+    bool is_stopped = false;
+    Index missing() const { return at_random + by_improvement; }
+  };
+  void check_space(const Run& run) const;
   void check_rows(Index rows) const;
-  bool evaluate(DataSet& data, const Folds& folds, Trial& trial);
+  void agree(DataSet& data, const Run& run);
+  Index workers() const;
+  Index random_together() const;
+  Index batch_size(const Run& run) const;
+  Index known_to_next() const;
+  std::vector<Trial> propose(Index count, bool at_random) const;
+  void take_batch(const FoldedData& data, Run& run);
+  void train_here(Batch<T>& batch, Run& run);
+  void train_by_ranks(Batch<T>* batch, Index parts, Run& run);
+  void keep_next(Batch<T>& batch, Run& run);
+
   std::unique_ptr<Optimizer<T>> prototype_;
   Validation validation_;
   Space space_;
   std::vector<Trial> trials_;
   Index rows_ = 0;  // of the data of the trials
+  Index workers_ = 0, parallel_trials_ = 1;
+  Team team_;
+  TrialExchange exchange_;
 };
 
 }  // namespace bdl

@@ -135,6 +135,16 @@ void Space::set(ConstSpan<double> values, Options& options) const {
   options = changed;
 }
 
+void Space::add_to(Hash& hash) const {
+  for (const Range& range : ranges_) {
+    hash.add(std::string_view(range.option->name));
+    hash.add(range.low);
+    hash.add(range.high);
+    hash.add_all({static_cast<Index>(range.scale), std::ssize(range.words)});
+    for (const std::int32_t word : range.words) hash.add(static_cast<std::uint64_t>(word));
+  }
+}
+
 bool Space::has_prior_option() const {
   return std::ranges::any_of(ranges_, [](const Range& range) { return is_prior_option(*range.option); });
 }

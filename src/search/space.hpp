@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/hash.hpp"
 #include "options/options.hpp"
 
 namespace bdl {
@@ -29,6 +30,8 @@ class Space {
   void set(ConstSpan<double> values, Options& options) const;
   /// Some option defines the prior.
   bool has_prior_option() const;
+  /// All that defines it.
+  void add_to(Hash& hash) const;
 
  private:
   struct Range {

@@ -139,6 +139,34 @@ static void test_bad_rows_are_named(void** state) {
     }
 }
 
+/* The noise to start from, and the range of the targets, as from arrays; rows that are not finite are named.
+ */
+static void test_passes_over_targets(void** state) {
+  trained a = untrained_create(BDL_F64, BDL_GAUSSIAN, 2), b = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  bdl_dataset* data = from_arrays(&b.data);
+  double from_array[2], from_dataset[2], smallest[2], largest[2], least = INFINITY, most = -INFINITY;
+  (void)state;
+  OK(bdl_optimizer_start_noise(a.optimizer, y_of(&a.data)));
+  OK(bdl_optimizer_start_noise_dataset(b.optimizer, data));
+  OK(bdl_model_get_noise_precision(a.model, bdl_f64_out(from_array, 1, 2)));
+  OK(bdl_model_get_noise_precision(b.model, bdl_f64_out(from_dataset, 1, 2)));
+  assert_memory_equal(from_array, from_dataset, sizeof from_array);
+  OK(bdl_dataset_target_range(data, bdl_f64_out(smallest, 1, 2), bdl_f64_out(largest, 1, 2)));
+  for (int i = 0; i < ROWS; ++i) {
+    least = fmin(least, b.data.y[2 * i + 1]);
+    most = fmax(most, b.data.y[2 * i + 1]);
+  }
+  assert_true(smallest[1] == least && largest[1] == most);
+  b.data.y[17 * 2 + 1] = (double)NAN;
+  assert_int_equal(bdl_dataset_target_range(data, bdl_f64_out(smallest, 1, 2), bdl_none_out()),
+                   BDL_ERROR_NOT_FINITE);
+  assert_non_null(strstr(bdl_last_error(), "y is not finite at row 17, column 1 (counting from 0)"));
+  assert_true(smallest[1] == least);
+  bdl_dataset_free(data);
+  trained_free(&a);
+  trained_free(&b);
+}
+
 /* Blocks: other orders, each row once an epoch, and the same bits after a stop. */
 static void test_blocks(void** state) {
   (void)state;
@@ -168,8 +196,8 @@ static void test_blocks(void** state) {
 
 int test_dataset_training(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_stopped_after_any_step),
-      cmocka_unit_test(test_any_read_fails), cmocka_unit_test(test_bad_rows_are_named),
-      cmocka_unit_test(test_blocks)};
+      cmocka_unit_test(test_same_bits),           cmocka_unit_test(test_stopped_after_any_step),
+      cmocka_unit_test(test_any_read_fails),      cmocka_unit_test(test_bad_rows_are_named),
+      cmocka_unit_test(test_passes_over_targets), cmocka_unit_test(test_blocks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,12 @@ static void test_reading(void** state) {
           bdl_dataset_read(set, rows, 2, into(2, 3), into(2, 2)));
   REFUSED(BDL_ERROR_SHAPE, "y has 1 rows, expected 2",
           bdl_dataset_read(set, rows, 2, into(2, 2), into(1, 2)));
+  REFUSED(INVALID, "dataset is NULL", bdl_dataset_target_range(NULL, into(1, 2), into(1, 2)));
+  REFUSED(BDL_ERROR_SHAPE, "smallest has 1 columns, expected 2",
+          bdl_dataset_target_range(set, into(1, 1), into(1, 2)));
+  REFUSED(BDL_ERROR_SHAPE, "largest has 2 rows, expected 1",
+          bdl_dataset_target_range(set, into(1, 2), into(2, 2)));
+  OK(bdl_dataset_target_range(set, bdl_none_out(), bdl_none_out()));
   REFUSED(INVALID, "dataset is NULL", bdl_dataset_set_block(NULL, 2, 1));
   REFUSED(INVALID, "rows_in_block is -1", bdl_dataset_set_block(set, -1, 1));
   REFUSED(INVALID, "window is 0, expected 1 to", bdl_dataset_set_block(set, 2, 0));
@@ -109,6 +115,12 @@ static void test_training(void** state) {
           bdl_optimizer_fit_dataset(t.optimizer, inputs, 1, NULL, NULL));
   REFUSED(BDL_ERROR_CALLBACK, "read callback returned 1",
           bdl_optimizer_fit_dataset(t.optimizer, failing, 1, NULL, NULL));
+  REFUSED(BDL_ERROR_SHAPE, "0 columns of y", bdl_dataset_target_range(inputs, into(1, 1), into(1, 1)));
+  REFUSED(BDL_ERROR_CALLBACK, "returned 1", bdl_dataset_target_range(failing, into(1, 2), into(1, 2)));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_start_noise_dataset(NULL, set));
+  REFUSED(INVALID, "dataset is NULL", bdl_optimizer_start_noise_dataset(t.optimizer, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_start_noise_dataset(without_model, set));
+  REFUSED(BDL_ERROR_SHAPE, "0 columns of y", bdl_optimizer_start_noise_dataset(t.optimizer, inputs));
   REFUSED(INVALID, "dataset is NULL", bdl_optimizer_laplace_dataset(t.optimizer, NULL));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_laplace_dataset(without_model, set));
   REFUSED(BDL_ERROR_SHAPE, "0 columns of y", bdl_optimizer_laplace_dataset(t.optimizer, inputs));

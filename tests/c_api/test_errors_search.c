@@ -54,6 +54,9 @@ static void test_null_search(void** state) {
   REFUSED(INVALID, "search is NULL", bdl_search_run(NULL, given(4, 2), given(4, 2), 1, 1, NULL, NULL));
   REFUSED(INVALID, "search is NULL",
           bdl_search_trial(NULL, 0, bdl_none_out(), &out.number, &out.other, &out.text));
+  REFUSED(INVALID, "search is NULL", bdl_search_set_parallel_trials(NULL, 1));
+  REFUSED(INVALID, "search is NULL", bdl_search_set_workers(NULL, 1));
+  REFUSED(INVALID, "search is NULL", bdl_search_set_communicator(NULL, NULL));
   REFUSED(INVALID, "search is NULL", bdl_search_best(NULL, &out.count));
   REFUSED(INVALID, "search is NULL", bdl_search_apply(NULL, 0, NULL));
   REFUSED(INVALID, "search is NULL", bdl_search_folds(NULL, into(9, 1)));
@@ -100,7 +103,8 @@ static void test_run(void** state) {
   const bdl_matrix x = x_of(&t.data), y = y_of(&t.data), good = given(9, 2);
   (void)state;
   watch(&t);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 1, 0, NULL, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 2, 0, NULL, NULL));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "no option has a range", bdl_search_run(s, x, y, 0, 1, NULL, NULL));
   OK(bdl_search_add_double(s, "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
   REFUSES_INPUTS("x", 9, 2, bdl_search_run(s, wrong, good, 1, 0, NULL, NULL));
   REFUSES_INPUTS("y", 9, 2, bdl_search_run(s, good, wrong, 1, 0, NULL, NULL));
@@ -111,6 +115,12 @@ static void test_run(void** state) {
   REFUSED(INVALID, "bayesian_trials is 1000001", bdl_search_run(s, x, y, 0, 1000001, NULL, NULL));
   REFUSED(BDL_ERROR_SHAPE, "x has 9 rows, those of the search's earlier trials 24",
           bdl_search_run(used, good, good, 1, 0, NULL, NULL));
+  REFUSED(INVALID, "parallel_trials is 0, expected 1 to 1000", bdl_search_set_parallel_trials(s, 0));
+  REFUSED(INVALID, "parallel_trials is 1001", bdl_search_set_parallel_trials(s, 1001));
+  REFUSED(INVALID, "parallel_trials can only be set before the first trial",
+          bdl_search_set_parallel_trials(used, 2));
+  REFUSED(INVALID, "workers is -1, expected 0 to 256", bdl_search_set_workers(s, -1));
+  REFUSED(INVALID, "workers is 257", bdl_search_set_workers(used, 257));
   OK(bdl_search_run(s, x, y, 0, 0, NULL, NULL));
   assert_int_equal(bdl_search_trial_count(s), 0);
   assert_int_equal(bdl_search_trial_count(used), 2);

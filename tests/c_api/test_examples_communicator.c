@@ -59,6 +59,34 @@ static void example_communicator(void** state) {
   bdl_model_free(model);
 }
 
+/* The same of a search: every rank runs it, and has all trials. */
+static void example_search_communicator(void** state) {
+  const double x[] = {0, 1, 2, 3, 4, 5}, y[] = {1, 2, 3, 4, 5, 6};
+  const int64_t sizes[] = {1, 1};
+  int calls = 0;
+  bdl_communicator* ranks;
+  bdl_model* model;
+  bdl_posterior* q;
+  bdl_optimizer* optimizer;
+  bdl_search* search;
+  (void)state;
+  OK(bdl_communicator_create(0, 1, gather_alone, exchange_alone, &calls, NULL, &ranks));
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 0, &q));
+  OK(bdl_optimizer_create(model, q, "vogn", 6, &optimizer));
+  OK(bdl_search_create(optimizer, 2, 5, BDL_MONTE_CARLO, 10, 1, &search));
+  OK(bdl_search_add_double(search, "learning_rate", 1e-3, 1e-1, BDL_SCALE_LOG));
+  OK(bdl_search_set_communicator(search, ranks));
+  OK(bdl_search_run(search, bdl_f64(x, 6, 1), bdl_f64(y, 6, 1), 2, 2, NULL, NULL));
+  assert_true(bdl_search_trial_count(search) == 4 && calls > 0);
+  OK(bdl_search_set_communicator(search, NULL)); /* alone again */
+  bdl_search_free(search);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+  bdl_communicator_free(ranks);
+}
+
 /* A failing callback says why. */
 static void example_callback_message(void** state) {
   const double x[] = {0, 1, 2, 3, 4, 5};
@@ -108,9 +136,8 @@ static void example_report_error(void** state) {
 
 int test_examples_communicator(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_communicator),
-      cmocka_unit_test(example_callback_message),
-      cmocka_unit_test(example_interrupted),
+      cmocka_unit_test(example_communicator),     cmocka_unit_test(example_search_communicator),
+      cmocka_unit_test(example_callback_message), cmocka_unit_test(example_interrupted),
       cmocka_unit_test(example_report_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,20 @@ static void example_posteriors_as_priors(void** state) {
   bdl_posterior_free(q);
 }
 
+/* The same by Laplace's approximation with Kronecker factors, which knows how the weights of a layer depend
+ * on each other: training goes on from the last mode. */
+static void example_kronecker_posteriors_as_priors(void** state) {
+  bdl_posterior *q, *prior;
+  (void)state;
+  OK(bdl_posterior_create_kronecker(model, &q));
+  learn(q, "laplace", NULL, inputs(0), labels(0));
+  OK(bdl_posterior_copy(q, &prior));
+  learn(q, "laplace", prior, inputs(1), labels(1));
+  assert_true(knows(q));
+  bdl_posterior_free(prior);
+  bdl_posterior_free(q);
+}
+
 /* What a task said of each parameter: Laplace's precision less that of the prior, N times the Fisher
  * information. */
 static void information(const bdl_posterior* q, const double* prior, double* fisher) {
@@ -202,8 +216,10 @@ static void example_heads(void** state) {
 
 int test_examples_continual(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_posteriors_as_priors),
+                                     cmocka_unit_test(example_kronecker_posteriors_as_priors),
                                      cmocka_unit_test(example_elastic_weight_consolidation),
                                      cmocka_unit_test(example_online_elastic_weight_consolidation),
-                                     cmocka_unit_test(example_coresets), cmocka_unit_test(example_heads)};
+                                     cmocka_unit_test(example_coresets),
+                                     cmocka_unit_test(example_heads)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

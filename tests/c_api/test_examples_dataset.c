@@ -51,7 +51,7 @@ static void assert_learned(const linear* l) {
 
 static void example_arrays(void** state) {
   const int64_t rows[] = {7, 0};
-  double x_read[2], y_read[2], log_likelihood, kl;
+  double x_read[2], y_read[2], smallest, largest, log_likelihood, kl;
   linear l = make_linear(N);
   bdl_dataset* data;
   (void)state;
@@ -63,7 +63,11 @@ static void example_arrays(void** state) {
   OK(bdl_dataset_read(data, rows, 2, bdl_f64_out(x_read, 2, 1), bdl_f64_out(y_read, 2, 1)));
   assert_true(x_read[0] == x[7] && y_read[1] == y[0]);
 
+  OK(bdl_dataset_target_range(data, bdl_f64_out(&smallest, 1, 1), bdl_f64_out(&largest, 1, 1)));
+  assert_true(smallest <= y[0] && y[0] <= largest && smallest < largest);
+
   OK(bdl_model_standardize_dataset(l.model, data));
+  OK(bdl_optimizer_start_noise_dataset(l.optimizer, data)); /* of each target its own */
   OK(bdl_optimizer_fit_dataset(l.optimizer, data, 200, NULL, NULL));
   assert_learned(&l);
   OK(bdl_optimizer_elbo_dataset(l.optimizer, data, 0, 1, &log_likelihood, &kl));

@@ -68,7 +68,33 @@ static void example_search(void** state) {
   bdl_model_free(model);
 }
 
+/* Batches of two trials, whose folds are trained by three threads. */
+static void example_parallel_search(void** state) {
+  const int64_t sizes[] = {1, 1};
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  bdl_search* search;
+  int64_t best;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 1, &posterior));
+  OK(bdl_optimizer_create(model, posterior, "slang-ggn", N, &optimizer));
+  OK(bdl_search_create(optimizer, 3, 20, BDL_QUADRATURE, 0, 1, &search));
+  OK(bdl_search_add_double(search, "learning_rate", 1e-4, 0.5, BDL_SCALE_LOG));
+  OK(bdl_search_set_parallel_trials(search, 2));
+  OK(bdl_search_set_workers(search, 3));
+  OK(bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 3, 4, NULL, NULL));
+  assert_int_equal(bdl_search_trial_count(search), 7);
+  OK(bdl_search_best(search, &best));
+  bdl_search_free(search);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
+}
+
 int test_examples_search(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(example_search)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(example_search),
+                                     cmocka_unit_test(example_parallel_search)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

@@ -139,6 +139,28 @@ static void searches_end(void** state) {
   trained_free(&t);
 }
 
+static int32_t says_yes_after_100_ms(void* user_data) {
+  return seconds() > *(const double*)user_data + 0.1;
+}
+
+/* By several workers, of which only the thread of the call can ask: all give up. */
+static void searches_of_workers_end(void** state) {
+  trained t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  bdl_search* search;
+  double began = seconds();
+  (void)state;
+  OK(bdl_search_create(t.optimizer, 2, 100000000, BDL_PLUG_IN, 1, 1, &search)); /* days */
+  OK(bdl_search_add_double(search, "learning_rate", 0.01, 0.1, BDL_SCALE_LOG));
+  OK(bdl_search_set_workers(search, 3));
+  bdl_set_interrupt(says_yes_after_100_ms, &began);
+  assert_int_equal(bdl_search_run(search, x_of(&t.data), y_of(&t.data), 4, 0, NULL, NULL), BDL_STOPPED);
+  bdl_set_interrupt(NULL, NULL);
+  assert_true(seconds() < began + 30);
+  assert_int_equal(bdl_search_trial_count(search), 0);
+  bdl_search_free(search);
+  trained_free(&t);
+}
+
 static int32_t leave(void* user_data) {
   (void)user_data;
   pthread_exit(NULL);
@@ -171,6 +193,6 @@ int test_interrupt(void) {
       cmocka_unit_test(fit_is_interrupted),           cmocka_unit_test(asking_is_cheap),
       cmocka_unit_test(predictions_write_nothing),    cmocka_unit_test(streams_keep_what_they_saw),
       cmocka_unit_test(laplace_leaves_the_posterior), cmocka_unit_test(searches_end),
-      cmocka_unit_test(threads_may_end_in_a_callback)};
+      cmocka_unit_test(searches_of_workers_end),      cmocka_unit_test(threads_may_end_in_a_callback)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

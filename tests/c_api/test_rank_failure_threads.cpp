@@ -8,8 +8,9 @@ namespace {
 
 const RankData data;
 
-Learner learner(const char* options = "", bdl_dtype dtype = BDL_F64, const char* method = "vogn") {
-  Learner l(make_mlp(dtype, {RankData::inputs, 5, 2}, BDL_GAUSSIAN), dtype, 0, RankData::rows, method);
+Learner learner(const char* options = "", bdl_dtype dtype = BDL_F64, const char* method = "vogn",
+                int64_t rank = 0) {
+  Learner l(make_mlp(dtype, {RankData::inputs, 5, 2}, BDL_GAUSSIAN), dtype, rank, RankData::rows, method);
   OK(bdl_optimizer_set_text(l.optimizer.get(), (std::string("minibatch=24 ") + options).c_str()));
   return l;
 }
@@ -145,7 +146,7 @@ void one_rank_stops_all(void**) {
   for (const bool by_interrupt : {true, false}) {
     std::vector<int64_t> steps(3);
     const auto results = on_ranks(
-        3, [](int) { return learner(); },
+        3, [&](int) { return by_interrupt ? learner("", BDL_F64, "slang", 2) : learner(); },
         [&](Learner& l, int rank) {
           if (rank == 2 && by_interrupt) bdl_set_interrupt(always, nullptr);
           if (rank == 2 && !by_interrupt) bdl_optimizer_request_stop(l.optimizer.get());
@@ -229,20 +230,25 @@ void one_rank_fails_in_a_step(void**) {
 
 /// Whatever the bytes' way does, at whichever of its calls: an error on every rank that has lost something,
 /// and never a crash. A rank that had all it needed may be done.
+template <class Create>
+void lose_each_message(RankThreads::Fault fault, Create create) {
+  for (int call = 1;; ++call) {
+    RankThreads threads(3);
+    threads.rank(2).fault = fault;
+    threads.rank(2).faulty_call = call;
+    const auto results = on_ranks(threads, create, fit_two_epochs);
+    if (threads.rank(2).calls < call) return assert_all(results, BDL_OK);
+    if (results[2].status != BDL_ERROR_COMMUNICATION)
+      fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
+    for (const RankResult& result : results)
+      assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
+  }
+}
 void every_message_may_be_lost(void**) {
-  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
-    for (int call = 1;; ++call) {
-      RankThreads threads(3);
-      threads.rank(2).fault = fault;
-      threads.rank(2).faulty_call = call;
-      const auto results = on_ranks(
-          threads, [](int) { return learner(); }, fit_two_epochs);
-      if (threads.rank(2).calls < call) return assert_all(results, BDL_OK);
-      if (results[2].status != BDL_ERROR_COMMUNICATION)
-        fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
-      for (const RankResult& result : results)
-        assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
-    }
+  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage}) {
+    lose_each_message(fault, [](int) { return learner(); });
+    lose_each_message(fault, [](int) { return learner("eigen_method=gram", BDL_F64, "slang", 2); });
+  }
 }
 
 void methods_that_do_not_shard_say_why(void**) {

@@ -1,5 +1,6 @@
 // Ranks train together: the same bits on any number of them, for every method that works on shards, also when
 // training goes on with other ones.
+#include <numeric>
 #include <string>
 
 #include "rank_runs.hpp"
@@ -324,28 +325,43 @@ void bytes_are_those_of_the_formula(void**) {
   }
 }
 
-/// What rows are made of comes from each other rank once: of an example, its inputs and targets, and at each
-/// sample the hidden layers' outputs, the sensitivities of all layers, the network's outputs, c and w.
+/// Of all ranks together. What rows are made of goes to every other rank once: of an example, its inputs and
+/// targets, and at each sample the hidden layers' outputs, the sensitivities of all layers, the network's
+/// outputs, c and w. So do the parts of what is made of the rows (docs/distributed.md, "How long a step
+/// takes").
 void bytes_of_rows_are_those_of_the_formula(void**) {
   const Case c{"slang", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
+  constexpr int64_t inputs = RankData::inputs, hidden = 8, classes = 3, rank_of_posterior = 3, samples = 5,
+                    targets = 1, n = RankData::rows * samples, dimension = hidden * inputs + classes * hidden;
   for (const int count : {2, 4}) {
     RankThreads threads(count);
     std::vector<int64_t> received(static_cast<std::size_t>(count));
     threads.run([&](RankThreads::Rank& rank) {
-      Learner l(make_mlp(c.dtype, {RankData::inputs, 8, 3}, c.likelihood, false), c.dtype, 3, RankData::rows,
-                c.method);
+      Learner l(make_mlp(c.dtype, {inputs, hidden, classes}, c.likelihood, false), c.dtype, rank_of_posterior,
+                RankData::rows, c.method);
       l.set("shards", 8);
       l.set("learn_prior", 0);
-      l.set("samples", 5);
+      l.set("samples", samples);
+      bdl_optimizer_set_text(l.optimizer.get(), "eigen_method=gram");
       received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
     });
-    const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2, inputs = RankData::inputs, targets = 1,
-                  samples = 5, of_sample = 8 + (8 + 3) + 3 + 2;
-    const int64_t rows = RankData::rows / count * others * 4 * (inputs + targets + samples * of_sample);
-    const int64_t agreement = 64 * others, votes = 2 * 16 * others,
-                  numbers = others * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
-    for (const int64_t bytes : received)
-      assert_int_equal(bytes, rows + agreement + votes + numbers + 16 * (exchanges + 2 * others));
+    const int64_t ranks = count, exchanges = count == 2 ? 1 : 2,
+                  rows = 4 * (RankData::rows * (inputs + targets) +
+                              n * (hidden + (hidden + classes) + classes + 2)),
+                  gram = 8 * n * (n + 1) / 2, u = 4 * dimension * rank_of_posterior,
+                  vectors = 2 * 4 * dimension,  // gradient and squares
+        leverages = 8 * n * ranks, projected = 2 * 4 * rank_of_posterior * n;
+    const int64_t draws = 8 * rank_of_posterior * samples + 4 * dimension * samples,
+                  grams = 2 * 8 * rank_of_posterior * rank_of_posterior,
+                  solve = 8 * rank_of_posterior + 4 * dimension;
+    const int64_t numbers = ranks * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
+    // In front of messages: agreement, three votes, sums and rows; six operations on rows, two of which are
+    // sums; six passes.
+    const int64_t fronts = 64 + 3 * 16 + 2 * 16 + (6 + 6) * 2 * 16, swaps = 3 * 16 * exchanges;
+    assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),
+                     (ranks - 1) * (rows + gram + u + vectors + leverages + projected + draws + grams +
+                                    solve + numbers + ranks * fronts) +
+                         ranks * swaps);
   }
 }
 

@@ -181,6 +181,24 @@ void no_trial_may_have_a_score(void**) {
   assert_int_equal(best, -1);
 }
 
+/// Without ranges the one trial is the prototype's cross-validation, as a range scores the same values.
+void prototypes_are_validated(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN), same = prototype_for(BDL_F64, BDL_GAUSSIAN);
+  const Search ranged = make_search(prototype);
+  OK(bdl_search_add_int(ranged.get(), "samples", 2, 3, BDL_SCALE_LINEAR));
+  OK(bdl_search_run(ranged.get(), x_of(&data), y_of(&data), 1, 0, nullptr, nullptr));
+  const TrialRecord expected = trial_of(ranged, 0, 1);
+  same.set("samples", static_cast<int64_t>(expected.values[0]));
+  const Search plain = make_search(same);
+  double score = 0, standard_error = 0;
+  OK(bdl_search_run(plain.get(), x_of(&data), y_of(&data), 1, 0, nullptr, nullptr));
+  OK(bdl_search_trial(plain.get(), 0, bdl_none_out(), &score, &standard_error, nullptr));
+  assert_true(score == expected.score && standard_error == expected.standard_error);
+  assert_int_equal(bdl_search_run(plain.get(), x_of(&data), y_of(&data), 1, 0, nullptr, nullptr),
+                   BDL_ERROR_UNSUPPORTED);
+}
+
 struct Watch {
   int calls = 0, stop_at = 0, answer = 1;
   int64_t first = 0;
@@ -345,17 +363,12 @@ void user_models_can_be_searched(void**) {
 
 int test_search() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(scores_are_those_by_hand),
-      cmocka_unit_test(values_are_applied),
-      cmocka_unit_test(prototype_is_copied),
-      cmocka_unit_test(fixed_priors_are_copied),
-      cmocka_unit_test(failing_trials_are_kept_apart),
-      cmocka_unit_test(no_trial_may_have_a_score),
-      cmocka_unit_test(stopped_searches_go_on),
-      cmocka_unit_test(callbacks_may_ask_for_a_stop),
-      cmocka_unit_test(values_are_not_trained_twice),
-      cmocka_unit_test(a_data_size_of_one_is_enough),
-      cmocka_unit_test(a_search_helps),
+      cmocka_unit_test(scores_are_those_by_hand),     cmocka_unit_test(values_are_applied),
+      cmocka_unit_test(prototypes_are_validated),     cmocka_unit_test(prototype_is_copied),
+      cmocka_unit_test(fixed_priors_are_copied),      cmocka_unit_test(failing_trials_are_kept_apart),
+      cmocka_unit_test(no_trial_may_have_a_score),    cmocka_unit_test(stopped_searches_go_on),
+      cmocka_unit_test(callbacks_may_ask_for_a_stop), cmocka_unit_test(values_are_not_trained_twice),
+      cmocka_unit_test(a_data_size_of_one_is_enough), cmocka_unit_test(a_search_helps),
       cmocka_unit_test(user_models_can_be_searched),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -28,6 +28,72 @@ void three_threads_have_the_bits_of_one(void**) {
   }
 }
 
+struct Plan {
+  int64_t workers, parallel_trials;
+  std::vector<std::array<int64_t, 2>> runs;  ///< random, Bayesian trials
+};
+
+Vector searched(const Plan& plan) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  const Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, 2);
+  const Search search = search_of_three(prototype);
+  OK(bdl_search_set_workers(search.get(), plan.workers));
+  OK(bdl_search_set_parallel_trials(search.get(), plan.parallel_trials));
+  for (const auto& [random, bayesian] : plan.runs)
+    OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), random, bayesian, nullptr, nullptr));
+  return all_trials(search, 3);
+}
+
+/// Any number of workers, and any runs that a search is made in; Bayesian trials depend on parallel_trials.
+void workers_do_not_matter(void**) {
+  const Vector alone = searched(Plan{1, 1, {{3, 4}}}), batches = searched(Plan{1, 3, {{3, 4}}});
+  assert_true(searched(Plan{4, 1, {{3, 4}}}) == alone);
+  assert_true(searched(Plan{0, 1, {{1, 0}, {2, 3}, {0, 1}}}) == alone);
+  for (const int64_t workers : {2, 3, 7}) assert_true(searched(Plan{workers, 3, {{3, 4}}}) == batches);
+  assert_true(searched(Plan{4, 3, {{2, 0}, {1, 1}, {0, 1}, {0, 2}}}) == batches);
+  const std::ptrdiff_t first = 4 * 5;  // the first of a batch is that of no batch
+  assert_true(std::equal(alone.begin(), alone.begin() + first, batches.begin()));
+  assert_true(alone != batches);
+}
+
+struct StopAt {
+  int64_t count;
+  std::thread::id thread = std::this_thread::get_id();
+  int64_t seen = 0;
+  bool in_order = true;
+};
+
+int32_t stop_at(void* user_data, const bdl_search* search) {
+  StopAt& stop = *static_cast<StopAt*>(user_data);
+  stop.in_order = stop.in_order && std::this_thread::get_id() == stop.thread &&
+                  bdl_search_trial_count(search) == ++stop.seen;
+  return stop.seen == stop.count;
+}
+
+/// Progress is reported in order on the thread of the call, and its stop leaves as many trials by any number
+/// of workers.
+void progress_is_in_order(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  const Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN);
+  const Vector all = searched(Plan{1, 4, {{6, 6}}});
+  for (const int64_t workers : {1, 5})
+    for (const int64_t count : {2, 9}) {
+      const Search search = search_of_three(prototype);
+      OK(bdl_search_set_workers(search.get(), workers));
+      OK(bdl_search_set_parallel_trials(search.get(), 4));
+      StopAt stop{count}, never{100};
+      assert_int_equal(bdl_search_run(search.get(), x_of(&data), y_of(&data), 6, 6, stop_at, &stop),
+                       BDL_STOPPED);
+      assert_true(stop.in_order && stop.seen == count);
+      assert_int_equal(bdl_search_trial_count(search.get()), count);
+      never.seen = count;
+      OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), std::max<int64_t>(6 - count, 0),
+                        std::min<int64_t>(12 - count, 6), stop_at, &never));
+      assert_true(never.in_order && never.seen == 12);
+      assert_true(all_trials(search, 3) == all);
+    }
+}
+
 /// Failures in several folds at once: the first fold's message, whichever came first.
 void messages_do_not_depend_on_threads(void**) {
   const dataset data = data_for(BDL_GAUSSIAN);
@@ -78,6 +144,7 @@ void callbacks_stay_on_their_thread(void**) {
   Learner prototype(Model(model), BDL_F64, 0, ROWS);
   prototype.set("threads", 3);
   const Search search = make_search(prototype);
+  OK(bdl_search_set_workers(search.get(), 3));
   OK(bdl_search_add_double(search.get(), "prior_precision", 0.01, 100, BDL_SCALE_LOG));
   OK(bdl_search_run(search.get(), x_of(&data), bdl_strided(data.y, BDL_F64, ROWS, 1, data.targets, 1), 2, 0,
                     nullptr, nullptr));
@@ -124,6 +191,8 @@ void stops_come_from_any_thread(void**) {
 int test_search_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(three_threads_have_the_bits_of_one),
+      cmocka_unit_test(workers_do_not_matter),
+      cmocka_unit_test(progress_is_in_order),
       cmocka_unit_test(messages_do_not_depend_on_threads),
       cmocka_unit_test(callbacks_stay_on_their_thread),
       cmocka_unit_test(stops_come_from_any_thread),

@@ -223,6 +223,68 @@ void a_posterior_of_the_family_can_be_the_prior(void**) {
   assert_close("twice the data", dense_precision(*q), 2.0 * once - identity_part, 1e-11);
 }
 
+/// Of a matrix's parameters.
+struct PartialTraces {
+  Dense inputs, outputs;
+};
+PartialTraces partial_traces(const Dense& precision, const MatrixShape& shape, Index offset) {
+  const Index q = shape.columns(), o = shape.outputs;
+  PartialTraces out{Dense(q, q), Dense(o, o)};
+  const auto place = [&](Index a, Index b) { return offset + parameter_of(shape, a, b); };
+  for (Index a = 0; a < o; ++a)
+    for (Index b = 0; b < q; ++b) {
+      for (Index d = 0; d < q; ++d) out.inputs(b, d) += precision(place(a, b), place(a, d));
+      for (Index c = 0; c < o; ++c) out.outputs(a, c) += precision(place(a, b), place(c, b));
+    }
+  return out;
+}
+
+/// With eigenvectors of its own it turns the basis, to that of the whole precision's partial traces, along
+/// which the posterior has the whole precision's diagonal.
+void a_prior_of_another_basis_turns_it(void**) {
+  const auto network = make_network<double>({3, 4, 3}, Likelihood(BDL_CATEGORICAL, 3));
+  const Data before(network, 30, 12), data(network, 25, 13);
+  const Dense lambda(network->parameters(), 1, 0.5);
+  const auto prior = laplace_of(before, Family::kronecker, lambda);
+  const Dense added = dense_precision(*prior) - 0.5 * identity(network->parameters()),
+              joint = dense_precision(*laplace_of(data, Family::kronecker, lambda)) + added,
+              full = dense_precision(*laplace_of(data, Family::layerwise_full, lambda)) + added;
+  for (const auto eigenvalues : {KroneckerEigenvalues::products, KroneckerEigenvalues::corrected}) {
+    const Dense& whole = eigenvalues == KroneckerEigenvalues::products ? joint : full;
+    std::shared_ptr<Posterior<double>> q = prior->clone();
+    std::ranges::copy(data.theta.values, q->mean().begin());
+    Optimizer<double> optimizer(network, q, find_method("laplace"), 3 * data.examples);
+    Options options = optimizer.options();
+    options.kronecker_eigenvalues = eigenvalues;
+    optimizer.set_options(options);
+    optimizer.set_prior(prior->clone());
+    laplace(optimizer, data.x_array(), data.y_array());
+    Index offset = 0;
+    for (Index k = 0; k < 2; ++k) {
+      const auto& got =
+          dynamic_cast<const KroneckerPosterior<double>&>(as_blocks(std::as_const(*q)).member(k));
+      const MatrixShape& shape = got.shape();
+      const Dense ug = dense_of(got.output_vectors()), uo = dense_of(got.input_vectors());
+      const PartialTraces traces = partial_traces(joint, shape, offset);
+      const Dense inputs = transposed(uo) * traces.inputs * uo,
+                  outputs = transposed(ug) * traces.outputs * ug;
+      assert_close("inputs", inputs, diagonal_matrix(diagonal_of(inputs)), 1e-10);
+      assert_close("outputs", outputs, diagonal_matrix(diagonal_of(outputs)), 1e-10);
+      Dense expected(shape.columns(), shape.outputs);
+      for (Index o = 0; o < shape.outputs; ++o)
+        for (Index j = 0; j < shape.columns(); ++j) {
+          Dense pair(network->parameters(), 1);
+          for (Index a = 0; a < shape.outputs; ++a)
+            for (Index b = 0; b < shape.columns(); ++b)
+              pair(offset + parameter_of(shape, a, b), 0) = ug(a, o) * uo(b, j);
+          expected(j, o) = dot(pair, whole * pair);
+        }
+      assert_close("precision", dense_of(got.precision()), expected, 1e-10);
+      offset += shape.parameters();
+    }
+  }
+}
+
 /// Points stay points, and the running statistics are those that predictions use.
 void points_stay_points(void**) {
   auto graph = std::make_shared<const Graph<double>>(
@@ -252,6 +314,7 @@ int test_kronecker_laplace() {
                               cmocka_unit_test(a_small_network_is_near_the_full_one),
                               cmocka_unit_test(drawn_labels_are_right_in_the_mean),
                               cmocka_unit_test(a_posterior_of_the_family_can_be_the_prior),
+                              cmocka_unit_test(a_prior_of_another_basis_turns_it),
                               cmocka_unit_test(points_stay_points)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -1,5 +1,5 @@
 /* Ranks that are processes of MPI. usage: mpirun -n N mpi_ranks MODE
- *   train    all ranks have the bits of one process that trains alone
+ *   train    all ranks have the bits of one process that trains, or searches, alone
  *   late     a rank that does not come is noticed at the timeout
  *   killed   the launcher ends all ranks when one is killed, with a status that is not 0
  *   handles  communicators of other MPIs, and of none, are refused */
@@ -61,9 +61,34 @@ static int64_t train(bdl_communicator* ranks, const char* method, bdl_status exp
   return size;
 }
 
+/* Searches, with these ranks or alone: the values and scores of four trials. */
+static void search(bdl_communicator* ranks, double* trials) {
+  const int64_t sizes[] = {INPUTS, 4, 3};
+  bdl_model* model;
+  bdl_posterior* q;
+  bdl_optimizer* optimizer;
+  bdl_search* s;
+  int k;
+  OK(bdl_model_create_mlp(BDL_F32, sizes, 3, BDL_TANH, 1, BDL_CATEGORICAL, &model));
+  OK(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), 0, &q));
+  OK(bdl_optimizer_create(model, q, "vogn", ROWS, &optimizer));
+  OK(bdl_search_create(optimizer, 3, 2, BDL_PLUG_IN, 1, 1, &s));
+  OK(bdl_search_add_double(s, "learning_rate", 0.001, 0.1, BDL_SCALE_LOG));
+  OK(bdl_search_set_parallel_trials(s, 2));
+  OK(bdl_search_set_communicator(s, ranks));
+  OK(bdl_search_run(s, bdl_f64(x, ROWS, INPUTS), bdl_f64(y, ROWS, 1), 2, 2, NULL, NULL));
+  for (k = 0; k < 4; ++k)
+    OK(bdl_search_trial(s, k, bdl_f64_out(trials + 2 * k, 1, 1), trials + 2 * k + 1, NULL, NULL));
+  bdl_search_free(s);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
 static void all_have_the_bits_of_one(bdl_communicator* ranks) {
   static char alone[BYTES], together[BYTES];
   const char* const methods[] = {"vogn", "bbb", "map"};
+  double trials_alone[8], trials_together[8];
   int32_t rank, size;
   int64_t received;
   int k;
@@ -73,6 +98,9 @@ static void all_have_the_bits_of_one(bdl_communicator* ranks) {
     expect(train(ranks, methods[k], BDL_OK, together) == bytes, "the size of the checkpoint");
     expect(memcmp(alone, together, (size_t)bytes) == 0, "the same bits");
   }
+  search(NULL, trials_alone);
+  search(ranks, trials_together);
+  expect(memcmp(trials_alone, trials_together, sizeof trials_alone) == 0, "the same trials");
   OK(bdl_communicator_statistics(ranks, NULL, NULL, &received, NULL));
   expect(size == 1 || received > 0, "bytes have been received");
 }

@@ -39,7 +39,7 @@ std::vector<Trial> search(const Space& space, Function function, std::uint64_t s
   std::vector<Trial> trials;
   for (Index k = 0; k < at_random + by_improvement; ++k)
     trials.push_back(
-        tried(space, k < at_random ? random_point(space, seed, k) : promising_point(space, trials, seed),
+        tried(space, k < at_random ? random_point(space, seed, k) : promising_point(space, trials, {}, seed),
               function));
   return trials;
 }
@@ -75,7 +75,7 @@ void failures_and_outliers_do_no_harm(void**) {
     std::vector<Trial> trials;
     for (Index k = 0; k < 25; ++k) {
       trials.push_back(tried(
-          space, k < 5 ? random_point(space, seed, k) : promising_point(space, trials, seed), function));
+          space, k < 5 ? random_point(space, seed, k) : promising_point(space, trials, {}, seed), function));
       if (trials.back().values[1] < 0.7) continue;
       trials.back().score = not_a_number;
       trials.back().message = "diverged";
@@ -100,12 +100,12 @@ void the_first_are_at_random(void**) {
   const Space space = two_rates();
   std::vector<Trial> trials;
   for (Index k = 0; k < 4; ++k) {
-    assert_true(promising_point(space, trials, 9) == random_point(space, 9, k));
+    assert_true(promising_point(space, trials, {}, 9) == random_point(space, 9, k));
     trials.push_back(tried(space, random_point(space, 9, k), branin));
     if (k != 1) trials.back().message = "diverged";
   }
   trials.front().message.clear();
-  assert_true(promising_point(space, trials, 9) != random_point(space, 9, 4));
+  assert_true(promising_point(space, trials, {}, 9) != random_point(space, 9, 4));
 }
 
 /// Twelve points in all: each is tried once before any is tried again.
@@ -151,6 +151,50 @@ void scores_are_standardised(void**) {
   }
 }
 
+/// Batches of four, each proposed from the scores before it: 5 random and 32 further trials do as well as one
+/// after the other; points of a batch are different, and no score of the batch is looked at.
+void batches_find_optima(void**) {
+  const Space space = two_rates();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    std::vector<Trial> trials = search(space, branin, seed, 5, 0);
+    while (trials.size() < 37) {
+      std::vector<Trial> pending;
+      for (int k = 0; k < 4; ++k) {
+        Trial trial;
+        trial.point = promising_point(space, trials, pending, seed);
+        trial.score = k % 2 == 0 ? 1e9 : not_a_number;
+        for (const Trial& other : pending) {
+          double square = 0;
+          for (std::size_t i = 0; i < 2; ++i)
+            square += (trial.point[i] - other.point[i]) * (trial.point[i] - other.point[i]);
+          assert_true(square > 0);
+        }
+        pending.push_back(std::move(trial));
+      }
+      for (const Trial& trial : pending) trials.push_back(tried(space, trial.point, branin));
+    }
+    assert_true(best_score(trials) > -0.397887 - 0.05);
+  }
+}
+
+/// Of twelve points, a batch has each once.
+void batches_do_not_repeat(void**) {
+  Space space;
+  space.add_choice("curvature", "mc-ef | mc-ggn | lin-hess");
+  space.add_integer("samples", 1, 4, RangeScale::log);
+  const auto function = [](const std::vector<double>& values) { return values[0] - values[1]; };
+  const auto trials = search(space, function, 1, 3, 0);
+  std::vector<Trial> pending;
+  std::set<std::vector<double>> points;
+  for (const Trial& trial : trials) points.insert(trial.point);
+  while (points.size() < 12) {
+    Trial trial;
+    trial.point = promising_point(space, trials, pending, 1);
+    assert_true(points.insert(trial.point).second);
+    pending.push_back(trial);
+  }
+}
+
 void equal_scores_are_no_trouble(void**) {
   const Space space = two_rates();
   const auto trials = search(
@@ -169,6 +213,8 @@ int test_proposals() {
       cmocka_unit_test(the_first_are_at_random),
       cmocka_unit_test(finite_spaces_are_used_up),
       cmocka_unit_test(scores_are_standardised),
+      cmocka_unit_test(batches_find_optima),
+      cmocka_unit_test(batches_do_not_repeat),
       cmocka_unit_test(equal_scores_are_no_trouble),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -11,7 +11,7 @@ from .handle import Handle
 
 
 class Dataset(Handle):
-    """Rows of arrays, in place of ``x`` and ``y`` in ``Optimizer.fit``, ``laplace``, ``elbo`` and ``Model.standardize``.
+    """Rows of arrays, in place of ``x`` and ``y`` in ``Optimizer.fit``, ``laplace``, ``elbo``, ``Model.standardize`` and the estimators' ``fit``.
 
     ``Dataset(x, y)`` keeps arrays that the library can read (NumPy's, ``numpy.memmap`` among them) without a copy; of anything
     else that has a length and takes an array of row numbers as index (HDF5, Zarr, integers of other widths, float16) it
@@ -81,6 +81,17 @@ class Dataset(Handle):
 
     def __len__(self) -> int:
         return self.rows
+
+    def target_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest number of each column of y, from one pass over it.
+
+        >>> import bdl, numpy as np
+        >>> bdl.Dataset(np.zeros((3, 1)), np.array([2, 0, 1])).target_range()
+        (array([0.]), array([2.]))
+        """
+        smallest, largest = arrays.empty(1, self.targets), arrays.empty(1, self.targets)
+        lowlevel.bdl_dataset_target_range(self._handle, smallest, largest)
+        return smallest[0], largest[0]
 
     def set_block(self, rows_in_block: int, window: int = 1) -> None:
         """For sources that are quick in order only: an epoch takes blocks of rows in random order, and shuffles the rows of

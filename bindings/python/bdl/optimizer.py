@@ -177,7 +177,10 @@ class Optimizer(Handle):
         return lowlevel.bdl_optimizer_minibatch(self._handle)
 
     def start_noise(self, y: Any) -> None:
-        """Lets training start from a noise of each target's own, for its variance in ``y``."""
+        """Lets training start from a noise of each target's own, for its variance in ``y``, or in a :class:`Dataset`."""
+        if isinstance(y, Dataset):
+            lowlevel.bdl_optimizer_start_noise_dataset(self._handle, y._handle)
+            return
         lowlevel.bdl_optimizer_start_noise(self._handle, arrays.matrix(y, "y"))
 
     def initialize(self) -> None:

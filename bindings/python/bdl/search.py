@@ -7,6 +7,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from . import arrays, lowlevel, names, tables
+from .communicator import Communicator
 from .errors import UnsupportedError
 from .handle import Handle, capsule_of
 from .optimizer import Optimizer
@@ -45,11 +46,15 @@ class Search(Handle):
         method: str = "monte_carlo",
         samples: int = 100,
         seed: int = int(tables.defaults["seed"]),
+        parallel_trials: int = 1,
     ):
+        """``parallel_trials``: how many Bayesian trials are proposed from the same scores, to be trained at the same
+        time. Without any ``add`` the one trial scores the prototype's own options."""
         number = names.predict_methods.number(method)
         self._capsule = lowlevel.bdl_search_create(
             capsule_of(prototype, Optimizer, "prototype"), folds, epochs, number, samples, seed
         )
+        lowlevel.bdl_search_set_parallel_trials(self._capsule, parallel_trials)
         self._words: dict[str, Sequence[str] | None] = {}
 
     def add(self, option: str, *limits: Any, scale: str = "linear") -> None:
@@ -70,9 +75,15 @@ class Search(Handle):
         random_trials: int = 5,
         bayesian_trials: int = 0,
         progress: Callable[[Search], Any] | None = None,
+        workers: int | None = None,
     ) -> bool:
         """Adds trials; ``progress(search)`` is called after each, and a true result stops. Returns whether it went to
-        its end; a search that was stopped can be run again."""
+        its end; a search that was stopped can be run again.
+
+        ``workers``: threads that train the folds, from now on; results do not depend on them. At first as many as option
+        ``threads`` of the prototype says. A model of your own has one."""
+        if workers is not None:
+            lowlevel.bdl_search_set_workers(self._handle, workers)
         stopped = lowlevel.bdl_search_run(
             self._handle,
             arrays.matrix(x, "x"),
@@ -82,6 +93,12 @@ class Search(Handle):
             None if progress is None else lambda: progress(self),
         )
         return not stopped
+
+    def set_communicator(self, communicator: Communicator | None) -> None:
+        """From now on all ranks of the communicator run the search together, on the same data, and have the same
+        trials; None: alone again (docs/search.md)."""
+        ranks = None if communicator is None else capsule_of(communicator, Communicator, "communicator")
+        lowlevel.bdl_search_set_communicator(self._handle, ranks)
 
     def request_stop(self) -> None:
         """Asks a running search to stop; any thread may do so."""
@@ -93,9 +110,9 @@ class Search(Handle):
         return [self._trial(number) for number in range(lowlevel.bdl_search_trial_count(self._handle))]
 
     def _trial(self, number: int) -> Trial:
-        values = arrays.empty(1, len(self._words))
+        values = arrays.empty(1, len(self._words)) if self._words else None
         score, standard_error, message = lowlevel.bdl_search_trial(self._handle, number, values)
-        named = {name: self._value(name, value) for name, value in zip(self._words, values[0])}
+        named = {name: self._value(name, value) for name, value in zip(self._words, () if values is None else values[0])}
         return Trial(named, score, standard_error, message)
 
     def _value(self, name: str, value: float) -> Any:

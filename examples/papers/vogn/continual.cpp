@@ -16,29 +16,38 @@ using support::Images;
 
 /// How what was learned becomes the next task's prior.
 enum class Memory { none, posterior, ewc, online_ewc };
+enum class Family { low_rank, low_rank_moment, kronecker, layerwise_full };
 
 struct Method {
   const char *label, *method;
-  int64_t rank;  ///< of the posterior; -1: a full covariance in each layer
+  Family family;
+  int64_t rank;
   Memory memory;
+  bool goes_on;  ///< at the last mean, with deviations of `deviation` at most; else each task begins anew
   const char *hidden, *options;
   double strength = 1;  ///< lambda: of the Fisher information in EWC's prior
   int64_t draws = 30;   ///< of predictions; 0: at the mean
 };
 
+constexpr double deviation = 0.05;
 constexpr const char *wide = "dense 100\nrelu\ndense 100\nrelu\n", *narrow = "dense 20\nrelu\n";
 
+// clang-format off
 constexpr Method methods[] = {
-    {"adam", "map", 0, Memory::none, wide, "learning_rate=0.001 prior_precision=1", 1, 0},
-    {"vogn-vcl", "vogn", 0, Memory::posterior, wide, "kl_weight=1 learning_rate=0.005"},
-    {"ivon-vcl", "ivon", 0, Memory::posterior, wide, "kl_weight=1"},
-    {"slang-vcl L=4", "slang", 4, Memory::posterior, wide, "samples=1"},
-    {"ewc", "laplace", 0, Memory::ewc, wide, "learning_rate=0.001", 100, 0},
-    {"online-ewc", "laplace", 0, Memory::online_ewc, wide, "learning_rate=0.001", 100, 0},
-    {"small adam", "map", 0, Memory::none, narrow, "learning_rate=0.001 prior_precision=1", 1, 0},
-    {"small vogn-vcl", "vogn", 0, Memory::posterior, narrow, "kl_weight=1 learning_rate=0.005"},
-    {"small block-vcl", "slang", -1, Memory::posterior, narrow, "samples=1"},
+    {"adam", "map", Family::low_rank, 0, Memory::none, true, wide, "learning_rate=0.001 prior_precision=1", 1, 0},
+    {"laplace-vcl kronecker", "laplace", Family::kronecker, 0, Memory::posterior, true, wide, "learning_rate=0.001 prior_precision=10 fisher=sampled", 1, 0},
+    {"mf-vi-vcl", "mf-vi", Family::low_rank_moment, 0, Memory::posterior, true, wide, "learning_rate=0.005 prior_precision=100 initial_precision=400"},
+    {"vogn-vcl", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005 prior_precision=100"},
+    {"vogn-vcl prior 1", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005"},
+    {"ivon-vcl", "ivon", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 prior_precision=100"},
+    {"slang-vcl L=4", "slang", Family::low_rank, 4, Memory::posterior, false, wide, "samples=1 prior_precision=100"},
+    {"ewc", "laplace", Family::low_rank, 0, Memory::ewc, true, wide, "learning_rate=0.001", 100, 0},
+    {"online-ewc", "laplace", Family::low_rank, 0, Memory::online_ewc, true, wide, "learning_rate=0.001", 100, 0},
+    {"small adam", "map", Family::low_rank, 0, Memory::none, true, narrow, "learning_rate=0.001 prior_precision=1", 1, 0},
+    {"small vogn-vcl", "vogn", Family::low_rank, 0, Memory::posterior, false, narrow, "kl_weight=1 learning_rate=0.005"},
+    {"small block-vcl", "slang", Family::layerwise_full, 0, Memory::posterior, false, narrow, "samples=1"},
 };
+// clang-format on
 
 /// "small": images of 7 x 7 pixels, the means of 4 x 4, for which a layer's whole covariance is cheap.
 bool is_small(const Method& method) {
@@ -94,7 +103,8 @@ class Learner {
 
   void learn(const Images& task, int64_t epochs) {
     const support::Posterior prior = next_prior();
-    if (method_.memory == Memory::posterior) posterior_ = create();  // others go on from where they are
+    if (!method_.goes_on) posterior_ = create();
+    if (method_.family == Family::low_rank_moment && method_.goes_on && prior) start_at(*prior);
     bdl_optimizer* optimizer = nullptr;
     check(bdl_optimizer_create(model_.get(), posterior_.get(), method_.method, task.count(), &optimizer));
     const support::Optimizer owned(optimizer);
@@ -117,10 +127,33 @@ class Learner {
  private:
   support::Posterior create() const {
     bdl_posterior* q = nullptr;
-    check(method_.rank < 0
-              ? bdl_posterior_create_layerwise_full(model_.get(), &q)
-              : bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model_.get()), method_.rank, &q));
+    const int64_t d = bdl_model_parameters(model_.get());
+    switch (method_.family) {
+      case Family::low_rank:
+        check(bdl_posterior_create_low_rank(BDL_F32, d, method_.rank, &q));
+        break;
+      case Family::low_rank_moment:
+        check(bdl_posterior_create_low_rank_moment(BDL_F32, d, method_.rank, &q));
+        break;
+      case Family::kronecker:
+        check(bdl_posterior_create_kronecker(model_.get(), &q));
+        break;
+      case Family::layerwise_full:
+        check(bdl_posterior_create_layerwise_full(model_.get(), &q));
+        break;
+    }
     return support::Posterior(q);
+  }
+
+  /// Deviations that have grown to the prior's, where a task said nothing, would drown the next one in noise.
+  void start_at(const bdl_posterior& last) {
+    const int64_t d = bdl_model_parameters(model_.get());
+    std::vector<float> mean(static_cast<std::size_t>(d)), variance(mean.size());
+    check(bdl_posterior_mean(&last, bdl_f32_out(mean.data(), 1, d)));
+    check(bdl_posterior_marginal_variance(&last, bdl_f32_out(variance.data(), 1, d)));
+    for (float& value : variance) value = std::min(value, static_cast<float>(deviation * deviation));
+    check(bdl_posterior_set_low_rank_moment(posterior_.get(), bdl_f32(mean.data(), 1, d), bdl_none(),
+                                            bdl_f32(variance.data(), 1, d)));
   }
 
   /// Null: the prior of the options.

@@ -71,10 +71,11 @@ def continual(rows, output):
         return
     figure, panels = plt.subplots(1, 2, figsize=(7, 2.8), layout="constrained")
     curves = [(method, runs) for (method,), _, runs in most_epochs(rows, "method")]
-    for (method, runs), colour in zip(curves, COLOURS):
-        is_small = method.startswith("small ")
-        points = sorted((int(tasks), average(group, "accuracy")) for (tasks,), group in grouped(runs, "tasks").items())
-        panels[int(is_small)].plot(*zip(*points), color=colour, marker="o", ms=2.5, lw=1.2, label=method.removeprefix("small "))
+    for axes, is_small in zip(panels, (False, True)):
+        shown = [(method, runs) for method, runs in curves if method.startswith("small ") == is_small]
+        for (method, runs), colour in zip(shown, COLOURS):
+            points = sorted((int(tasks), average(group, "accuracy")) for (tasks,), group in grouped(runs, "tasks").items())
+            axes.plot(*zip(*points), color=colour, marker="o", ms=2.5, lw=1.2, label=method.removeprefix("small "))
     for axes, title in zip(panels, ("784-100-100-10", "49-20-10, images of 7 x 7")):
         axes.set(xlabel="tasks", ylabel="mean accuracy, %", title=title)
         axes.legend(fontsize=6)

@@ -37,6 +37,7 @@ bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& u
     goes_on = goes_on && optimizer.may_go_on();
     if (!optimizer.go_back()) throw;
     undo.keep();
+    if (goes_on) optimizer.team().begin();
     if (!goes_on)
       fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
     return false;
@@ -69,9 +70,6 @@ class MinibatchData {
   DataSet& data_;
   std::optional<AugmentedData> augmented_;
 };
-
-/// Which function ranks call together.
-enum class Call : std::uint8_t { fit = 1, step, epoch, laplace };
 
 /// The hash of sizes where rows come in blocks.
 std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {

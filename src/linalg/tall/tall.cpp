@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "linalg/blas/blas.hpp"
-#include "linalg/tall/tall_blocks.hpp"
+#include "linalg/tall/tall_ranks.hpp"
 
 namespace bdl {
 namespace {
@@ -46,7 +46,7 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
                MatrixView<T> y, TallScratch& scratch, const Finish& finish) {
   scratch.reserve(u.rows, u.cols, c.cols);
   const Index ld = scratch.block_rows();
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+  const auto visit = [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       load_block(u.block(first, 0, count, u.cols), nullptr, ld, part.u);
@@ -59,7 +59,8 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
           to[i] = static_cast<T>(finish(first + i, static_cast<double>(to[i]), product[i], part.scale[i]));
       }
     });
-  });
+  };
+  share_rows(y, scratch, [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
 }
 
 BDL_ALWAYS_INLINE void subtract(const double* y, double factor, double* x, Index count) {
@@ -124,15 +125,16 @@ template <class T>
 void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
   scratch.reserve(u.rows, u.cols, 0);
   const Index ld = scratch.block_rows(), cols = u.cols;
-  clear_products(u.rows, cols * cols, scratch);
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+  const auto visit = [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       fill_scale(part_of(divisor, first, count), Divide::by_root_d, part.scale);
       add_gram<width()>(u.block(first, 0, count, cols), divisor.empty() ? nullptr : part.scale, ld, part.u,
                         part.product);
     });
-  });
+  };
+  share_products(u.rows, cols * cols, scratch,
+                 [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
   add_products(u.rows, cols, 0, gram, scratch);
   mirror_lower(gram);
 }
@@ -142,8 +144,7 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
                   MatrixView<double> product, TallScratch& scratch) {
   scratch.reserve(u.rows, u.cols, x.cols);
   const Index ld = scratch.block_rows();
-  clear_products(u.rows, u.cols * x.cols, scratch);
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
+  const auto visit = [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       fill_scale(part_of(divisor, first, count), divide, part.scale);
@@ -154,7 +155,9 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
                                       false, part.product, u.cols);
                   });
     });
-  });
+  };
+  share_products(u.rows, u.cols * x.cols, scratch,
+                 [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
   add_products(u.rows, u.cols, 0, product, scratch);
 }
 

@@ -7,6 +7,8 @@
 
 namespace bdl {
 
+class TallRanks;
+
 /// Memory for the functions below: for each part of the rows a block of both matrices and a small product.
 class TallScratch {
  public:
@@ -24,11 +26,16 @@ class TallScratch {
   Part part(Index number);
   Index block_rows() const { return block_rows_; }
   Index capacity() const { return memory_.capacity(); }
+  /// Ranks that share tall_gram(), tall_project(), tall_residual() and tall_color() from now on; null: none
+  /// do.
+  void share(TallRanks* ranks) { ranks_ = ranks; }
+  TallRanks* ranks() const { return ranks_; }
 
  private:
   void lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product);
   Index block_rows_ = 0, columns_ = 0, other_columns_ = 0, part_size_ = 0;
   Buffer<double> memory_;
+  TallRanks* ranks_ = nullptr;
 };
 
 enum class Divide { by_d, by_root_d };

@@ -6,6 +6,7 @@
 
 #include "linalg/tall/tall_kernels.hpp"
 #include "parallel/parallel.hpp"
+#include "parallel/shards.hpp"
 
 namespace bdl {
 
@@ -25,16 +26,30 @@ ConstSpan<T> part_of(ConstSpan<T> values, Index first, Index count) {
                         : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-/// visit(number of the part, first row, number of rows) for each block of rows of each part, parts on all
+inline ShardRange all_parts(Index rows) {
+  return {0, part_count(rows)};
+}
+
+inline ShardRange rows_of_part(Index part, Index rows) {
+  const Index size = part_rows(rows);
+  return {part * size, std::min(rows, (part + 1) * size)};
+}
+
+/// visit(number of the part, first row, number of rows) for each block of rows of some parts, these on all
 /// threads.
 template <class Visit>
-void for_blocks(Index rows, Index block_rows, Visit&& visit) {
-  const Index size = part_rows(rows);
-  parallel_for(part_count(rows), [&](Index part) noexcept {
-    const Index end = std::min(rows, (part + 1) * size);
-    for (Index first = part * size; first < end; first += block_rows)
-      visit(part, first, std::min(block_rows, end - first));
+void for_blocks(Index rows, Index block_rows, const ShardRange& parts, Visit&& visit) {
+  parallel_for(parts.count(), [&](Index number) noexcept {
+    const Index part = parts.first + number;
+    const ShardRange own = rows_of_part(part, rows);
+    for (Index first = own.first; first < own.end; first += block_rows)
+      visit(part, first, std::min(block_rows, own.end - first));
   });
+}
+
+template <class Visit>
+void for_blocks(Index rows, Index block_rows, Visit&& visit) {
+  for_blocks(rows, block_rows, all_parts(rows), visit);
 }
 
 inline void clear_products(Index rows, Index size, TallScratch& scratch) {

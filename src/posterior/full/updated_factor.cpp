@@ -141,8 +141,10 @@ void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
     for (Index i = 0; i < rank; ++i) top(i, j) = keep * w(i, j);
     for (Index r = 0; r < n; ++r) scaled(r, j) = root_w_[static_cast<std::size_t>(r)] * w(rank + r, j);
   }
-  rows_.combine(scaled, out);
-  tall_combine<T>(u_, top, true, out, workspace_.scratch.tall);
+  rows_.combine_then(scaled, out, [&](Index first, Index count) {
+    tall_combine<T>(u_.block(first, 0, count, rank), top, true, out.block(first, 0, count, out.cols),
+                    workspace_.scratch.tall);
+  });
 }
 
 template class UpdatedFactor<float>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
@@ -38,6 +39,18 @@ void square(ConstMatrixView<T> from, MatrixView<T> to) {
   const T* const in = from.data;
   T* const out = to.data;
   for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = in[i] * in[i]; });
+}
+
+/// out += U diag(values) U^T.
+template <class T>
+void add_outer(ConstMatrixView<T> u, const std::vector<double>& values, MatrixView<double> out) {
+  Buffer<double> buffer(u.size());
+  const MatrixView<double> scaled = buffer.matrix(u.rows, u.cols);
+  for (Index j = 0; j < u.cols; ++j) {
+    const double root = std::sqrt(values[static_cast<std::size_t>(j)]);
+    for (Index i = 0; i < u.rows; ++i) scaled(i, j) = root * static_cast<double>(u(i, j));
+  }
+  syrk(Op::none, 1.0, ConstMatrixView<double>(scaled), 1.0, out);
 }
 
 }  // namespace
@@ -316,6 +329,22 @@ void KroneckerPosterior<T>::diagonal_in_basis(const KroneckerPosterior& other, M
   square(ConstMatrixView<T>(outputs), outputs);
   gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(inputs), other.precision(), T(0), half);
   gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(half), ConstMatrixView<T>(outputs), T(0), out);
+}
+
+/// Uo diag(sum_o Lambda) Uo^T and Ug diag(sum_q Lambda) Ug^T.
+template <class T>
+void KroneckerPosterior<T>::add_partial_traces(MatrixView<double> inputs, MatrixView<double> outputs) const {
+  const ConstMatrixView<T> lambda = precision();
+  std::vector<double> by_input(static_cast<std::size_t>(lambda.rows)),
+      by_output(static_cast<std::size_t>(lambda.cols));
+  for (Index o = 0; o < lambda.cols; ++o)
+    for (Index j = 0; j < lambda.rows; ++j) {
+      const auto value = static_cast<double>(lambda(j, o));
+      by_input[static_cast<std::size_t>(j)] += value;
+      by_output[static_cast<std::size_t>(o)] += value;
+    }
+  add_outer(input_vectors(), by_input, inputs);
+  add_outer(output_vectors(), by_output, outputs);
 }
 
 /// In the basis where this precision, or q's covariance, is diagonal; else column by column.

@@ -31,6 +31,9 @@ class KroneckerPosterior final : public Posterior<T> {
   void diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out, PosteriorScratch<T>& scratch) const;
   /// The same of another one's precision. Allocates.
   void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out) const;
+  /// Adds the precision's partial traces: over outputs (q x q) and over inputs (o x o). Lower triangles;
+  /// allocates.
+  void add_partial_traces(MatrixView<double> inputs, MatrixView<double> outputs) const;
 
   Family family() const override { return Family::kronecker; }
   Index rank() const override { return this->dimension_; }

@@ -122,9 +122,12 @@ void LowRankPosterior<T>::project_rows(const PosteriorStep<T>& step, UpdateWorks
   UpdatedFactor<T> factor(old.u(), keep, rows, w, workspace);
   const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, rows.cost());
   project(factor, size, old, step, u_.matrix(this->dimension_, rank_), workspace);
-  rows.sum_squares(w, d_.first(this->dimension_));
-  add_row_squares<T>(old.u(), keep, d_.first(this->dimension_));
-  add_row_squares<T>(u(), -1, d_.first(this->dimension_));
+  const std::span<T> d = d_.first(this->dimension_);
+  rows.sum_squares_then(w, d, [&](Index first, Index count) {
+    const std::span<T> some = d.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    add_row_squares<T>(old.u().block(first, 0, count, rank_), keep, some);
+    add_row_squares<T>(u().block(first, 0, count, rank_), -1, some);
+  });
   correct_diagonal(old, step);
   factorize(workspace.scratch.tall);
   move_mean(step, workspace.scratch);

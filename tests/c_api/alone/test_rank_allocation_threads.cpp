@@ -2,8 +2,11 @@
 // done an iteration that another has not, and the next call works.
 #include "c_api/failing_allocator.hpp"
 #include "c_api/rank_runs.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
+
+using bdl::testing::sanitized_stride;
 
 const RankData data;
 
@@ -39,33 +42,48 @@ struct Outcome {
   std::string words, bytes;
 };
 
+struct Case {
+  const char* method;
+  int64_t rank, hidden, epochs;
+  const char* options;
+};
+constexpr int64_t kronecker = -100;
+constexpr Case cases[] = {{"exact-full", FULL, 0, 40, ""},
+                          {"exact-low-rank", 1, 0, 40, ""},
+                          {"vogn", 0, 5, 1, "minibatch=48"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=gram"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=randomized guard=0.001"},
+                          {"laplace", kronecker, 0, 1, "minibatch=96"},
+                          {"laplace", FULL, 0, 1, "minibatch=96"}};
+
+Posterior posterior_of(const Case& c, const Model& model) {
+  if (c.rank != kronecker) return make_posterior(BDL_F64, bdl_model_parameters(model.get()), c.rank);
+  bdl_posterior* q = nullptr;
+  bdl_posterior_create_kronecker(model.get(), &q);
+  return Posterior(q);
+}
+
 /// Allocation number k of a fit on rank 1 of 2 fails. False if there were fewer.
-bool fails_at(const char* method, long k, Outcome (&outcomes)[2]) {
+bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
   bool has_failed = false;
   RankThreads threads(2);
   threads.run([&](RankThreads::Rank& rank) {
     allocator::is_spared = true;
     Outcome& outcome = outcomes[rank.number];
-    const bool is_laplace = strcmp(method, "laplace") == 0;
-    Model model = make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
-    bdl_posterior* q = nullptr;
-    if (is_laplace)
-      bdl_posterior_create_kronecker(model.get(), &q);
-    else if (strcmp(method, "exact-full") == 0)
-      bdl_posterior_create_full(BDL_F64, RankData::inputs + 1, &q);
-    else
-      bdl_posterior_create_low_rank(BDL_F64, RankData::inputs + 1, 1, &q);
-    Posterior posterior(q);
-    Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, method);
+    Model model = c.hidden > 0 ? make_mlp(BDL_F64, {RankData::inputs, c.hidden, 1}, BDL_GAUSSIAN)
+                               : make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
+    Posterior posterior = posterior_of(c, model);
+    Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
     Learner l(std::move(model), std::move(posterior), std::move(optimizer));
-    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1 minibatch=96");
+    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1");
+    bdl_optimizer_set_text(l.optimizer.get(), c.options);
     bdl_communicator* handle = nullptr;
     bdl_communicator_create(rank.number, 2, all_gather, exchange, &rank, nullptr, &handle);
     const Ranks ranks(handle);
     bdl_optimizer_set_communicator(l.optimizer.get(), handle);
     if (rank.number == 1) allocator::arm(k, k);
     allocator::is_spared = rank.number == 0;
-    outcome.status = fit(l, is_laplace ? 1 : 40);
+    outcome.status = fit(l, c.epochs);
     allocator::is_spared = true;
     if (rank.number == 1) {
       has_failed = allocator::requests >= k;
@@ -80,16 +98,16 @@ bool fails_at(const char* method, long k, Outcome (&outcomes)[2]) {
 }
 
 void every_allocation_may_fail(void**) {
-  for (const char* method : {"exact-full", "exact-low-rank", "laplace"})
-    for (long k = 1;; k += k < 300 ? 1 : 7) {
+  for (const Case& c : cases)
+    for (long k = 1;; k += (k < 300 ? 1 : 7) * sanitized_stride) {
       Outcome outcomes[2];
-      if (!fails_at(method, k, outcomes)) {
+      if (!fails_at(c, k, outcomes)) {
         assert_true(k > 50);
         break;
       }
       const Outcome &spared = outcomes[0], &failed = outcomes[1];
       if (failed.status != BDL_ERROR_OUT_OF_MEMORY || spared.status != BDL_ERROR_PEER)
-        fail_msg("%s, allocation %ld: %s and %s: %s", method, k, bdl_status_name(spared.status),
+        fail_msg("%s, allocation %ld: %s and %s: %s", c.method, k, bdl_status_name(spared.status),
                  bdl_status_name(failed.status), spared.words.c_str());
       assert_int_equal(spared.steps, failed.steps);
       assert_true(spared.bytes == failed.bytes);

@@ -90,9 +90,47 @@ void runs(void**) {
   }
 }
 
+int32_t gather_alone(void*, const void* send, int64_t size, void* receive, const int64_t*) {
+  memcpy(receive, send, static_cast<std::size_t>(size));
+  return 0;
+}
+
+int32_t exchange_alone(void*, int32_t, const void*, int64_t, void*, int64_t) {
+  return 1;
+}
+
+/// The same of a batch of two, whose points and results are sent to ranks.
+void batches_of_ranks(void**) {
+  const dataset data = data_for(BDL_GAUSSIAN);
+  Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, 1);
+  prototype.set("minibatch", 12);
+  prototype.set("samples", 1);
+  Vector expected;
+  for (const bool all_later : {false, true}) {
+    const Search search = small_search(prototype);
+    bdl_communicator* ranks = nullptr;
+    OK(bdl_communicator_create(0, 1, gather_alone, exchange_alone, nullptr, nullptr, &ranks));
+    fail_each("bdl_search_set_communicator", all_later,
+              [&] { return bdl_search_set_communicator(search.get(), ranks); });
+    bdl_communicator_free(ranks);
+    OK(bdl_search_set_parallel_trials(search.get(), 2));
+    OK(bdl_search_run(search.get(), x_of(&data), y_of(&data), 2, 0, nullptr, nullptr));
+    const long count = fail_each("bdl_search_run", all_later, [&] {
+      const bdl_status status =
+          bdl_search_run(search.get(), x_of(&data), y_of(&data), 0, 2, nullptr, nullptr);
+      if (status != BDL_OK) assert_int_equal(bdl_search_trial_count(search.get()), 2);
+      return status;
+    });
+    assert_true(count > 50);
+    if (expected.empty()) expected = all_trials(search, 1);
+    assert_true(all_trials(search, 1) == expected);
+  }
+}
+
 }  // namespace
 
 int test_search_allocation() {
-  const CMUnitTest tests[] = {cmocka_unit_test(small_calls), cmocka_unit_test(runs)};
+  const CMUnitTest tests[] = {cmocka_unit_test(small_calls), cmocka_unit_test(runs),
+                              cmocka_unit_test(batches_of_ranks)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -90,4 +90,10 @@ BDL_CALLS(bdl_optimizer_set_communicator) {
   bdl_communicator_free(made);
 }
 
+BDL_CALLS(bdl_search_set_communicator) {
+  bdl_communicator* const made = s.bytes.below(3) ? alone(s) : nullptr;
+  s.changes(bdl_search_set_communicator, With{s.search().handle, made});
+  bdl_communicator_free(made);
+}
+
 }  // namespace fuzz

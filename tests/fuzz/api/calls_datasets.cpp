@@ -118,6 +118,19 @@ BDL_CALLS(bdl_dataset_read) {
                                  s.perhaps(2, shape.targets)});
 }
 
+BDL_CALLS(bdl_dataset_target_range) {
+  const auto& shape = s.model().shape;
+  Data data(s, shape);
+  s.reads(bdl_dataset_target_range,
+          With{data.get(s), s.perhaps(1, shape.targets), s.perhaps(1, shape.targets)});
+}
+
+BDL_CALLS(bdl_optimizer_start_noise_dataset) {
+  auto& o = s.optimizer();
+  Data data(s, o.shape);
+  s.changes(bdl_optimizer_start_noise_dataset, With{o.handle, data.get(s)});
+}
+
 BDL_CALLS(bdl_model_standardize_dataset) {
   auto& m = s.model();
   Data data(s, m.shape);

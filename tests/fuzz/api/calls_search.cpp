@@ -61,6 +61,14 @@ BDL_CALLS(bdl_search_add_choice) {
     ++search.shape.parameters;
 }
 
+BDL_CALLS(bdl_search_set_parallel_trials) {
+  s.changes(bdl_search_set_parallel_trials, With{s.search().handle, s.size(3)});
+}
+
+BDL_CALLS(bdl_search_set_workers) {
+  s.changes(bdl_search_set_workers, With{s.search().handle, s.index(4)});
+}
+
 BDL_CALLS(bdl_search_run) {
   auto& search = s.search();
   const std::int64_t n = 3 + s.bytes.below(5);

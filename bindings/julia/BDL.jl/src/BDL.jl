@@ -37,11 +37,11 @@ export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curv
     fit_temperature, apply_temperature
 export draw_reliability, draw_entropies, draw_roc
 export Search, vary!, run!, trials, best, apply!, folds
-export Dataset, set_block!, read_rows
+export Dataset, set_block!, read_rows, target_range
 export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
-export BayesianMLP, BayesianConv, BayesianGLM, fit, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
@@ -77,6 +77,7 @@ include("networks.jl")
 include("estimators.jl")
 include("estimator_fit.jl")
 include("estimator_predict.jl")
+include("tuning.jl")
 include("coefficients.jl")
 include("show.jl")
 

@@ -23,7 +23,7 @@ end
     Dataset(; npy = ("x.npy", "y.npy"))
     Dataset(; safetensors = "data.safetensors", x = "x", y = "y")
 
-Rows in place of X and Y in [`fit!`](@ref), [`laplace!`](@ref), [`elbo`](@ref) and [`standardize!`](@ref): of matrices
+Rows in place of X and Y in [`fit`](@ref), [`fit!`](@ref), [`laplace!`](@ref), [`elbo`](@ref), [`start_noise!`](@ref) and [`standardize!`](@ref): of matrices
 (memory-mapped ones too), of a function, of NumPy's files, or of two tensors of a safetensors file. Files are mapped and not
 read; only minibatches are held in memory. Values are checked when they are read. Vectors are copied, as they could be resized:
 give mapped targets as a matrix of one column.
@@ -108,6 +108,32 @@ function read_rows(data::Dataset, rows)
         LibBDL.bdl_dataset_read(handle(data), numbers, length(numbers), look(x), look_or_none(y))
     end)
     return (x, y)
+end
+
+"""
+    target_range(data)
+
+The smallest and the largest number of each column of y, two vectors, from one pass over it.
+
+# Examples
+```julia
+smallest, largest = target_range(Dataset(X, y))
+```
+"""
+function target_range(data::Dataset)
+    smallest, largest = Vector{Float64}(undef, ntargets(data)), Vector{Float64}(undef, ntargets(data))
+    uninterrupted(guarded((), (handle(data),)) do
+        LibBDL.bdl_dataset_target_range(handle(data), isempty(smallest) ? NO_MATRIX : look_row(smallest),
+            isempty(largest) ? NO_MATRIX : look_row(largest))
+    end)
+    return smallest, largest
+end
+
+function start_noise!(optimizer::Optimizer, data::Dataset)
+    uninterrupted(guarded((), (trained(optimizer)..., handle(data))) do
+        LibBDL.bdl_optimizer_start_noise_dataset(handle(optimizer), handle(data))
+    end)
+    return optimizer
 end
 
 function standardize!(model::Model, data::Dataset)

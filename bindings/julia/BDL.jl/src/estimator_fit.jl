@@ -4,6 +4,7 @@
     fit(BayesianMLP, X, y; ...)
     fit(BayesianConv, X, y; ...)
     fit(BayesianGLM, X, y; ...)
+    fit(T, data::Dataset; ...)
 
 See [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
 
@@ -14,11 +15,15 @@ fit(BayesianMLP, X, y; hidden = (20,), epochs = 60, progress = false)
 """
 fit(::Type{T}, X, y; progress = isinteractive(), settings...) where {T<:BayesianNetwork} =
     fit!(T(; settings...), X, y; progress = progress)
+fit(::Type{T}, data::Dataset; progress = isinteractive(), settings...) where {T<:BayesianNetwork} =
+    fit!(T(; settings...), data; progress = progress)
 
 """
     fit!(m, X, y; epochs, progress = isinteractive())
+    fit!(m, data::Dataset; epochs, progress = isinteractive())
 
-Trains an estimator; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
+Trains an estimator, on arrays or on a [`Dataset`](@ref), which need not fit in memory: its targets are numbers, with a `likelihood` of
+classes their numbers from 0, and images are the rows that `image` says; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
 `true` for a line on stderr, or a function of the optimizer that may return `true` to stop.
 
 # Examples
@@ -44,6 +49,33 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     end
     say_what_is_wrong(optimizer)
     return m
+end
+
+function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.epochs, progress = isinteractive())
+    ntargets(data) > 0 || throw(ShapeError("the data set has no targets"))
+    fresh = getfield(m, :optimizer) === nothing
+    fresh && build!(m, data)
+    optimizer = m.optimizer
+    try
+        m.classes === nothing || m.classes == 0:length(m.classes)-1 ||
+            throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(repr(m.classes))"))
+        m.observations = nrows(data)
+        learn!(optimizer, data, epochs, progress)
+    finally
+        fresh && BDL.progress(optimizer).step == 0 && forget!(m)
+    end
+    say_what_is_wrong(optimizer)
+    return m
+end
+
+"Rows of a data set that a stream has in memory."
+const READ_TOGETHER = 4096
+
+function learn!(optimizer, data::Dataset, epochs, progress)
+    describe_method(method(optimizer)).stream || return shown(report -> fit!(optimizer, data; epochs = epochs, progress = report), progress)
+    for first in 1:READ_TOGETHER:nrows(data)
+        observe!(optimizer, read_rows(data, first:min(first + READ_TOGETHER - 1, nrows(data)))...)
+    end
 end
 
 "By epochs; methods for streams see each row once, in order."
@@ -81,39 +113,69 @@ function example_rows(m::BayesianConv, X)
 end
 
 "Model, posterior and optimizer for the data's shape."
-function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image)
+function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::Bool = true)
     X isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(X)); it must be a matrix"))
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y)
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    model = model_for(m, with_noise(word, s.noise), X, y, targets, image)
-    training = suggest_training(model, size(X, 1); method = s.method, family = s.posterior)
-    optimizer = Optimizer(model, belief_for(model, training, s), training.method, size(y, 1); seed = s.seed)
-    set_text!(optimizer, training.options)
-    set!(optimizer; s.options...)
-    s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
-    start_noise!(optimizer, encoded_targets(found, y))
+    likelihood = noisy(word, s.noise)
+    model = model_for(m, likelihood, size(X, 2), targets, image)
+    s.standardize && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
+    optimizer = optimizer_for(model, size(X, 1), s)
+    with_noise && start_noise!(optimizer, encoded_targets(found, y))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
 
+"The same for a data set, whose targets are numbers."
+function build!(m::BayesianNetwork, data::Dataset)
+    s = m.settings
+    word = s.likelihood === :auto ? :gaussian : s.likelihood
+    found = word in (:bernoulli, :categorical) && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
+    targets = word === :categorical ? class_count(found, data) : ntargets(data)
+    model = model_for(m, noisy(word, s.noise), ninputs(data), targets, images_of(m, data))
+    s.standardize && standardize_as!(model, s.prior, data)
+    optimizer = optimizer_for(model, nrows(data), s)
+    start_noise!(optimizer, data)
+    m.classes, m.vector, m.optimizer = found, ntargets(data) == 1, optimizer
+    return m
+end
+
+function numbered_classes(likelihood, data)
+    smallest, largest = first.(target_range(data))
+    isinteger(largest) && smallest in (0, 1) && largest >= 1 || throw(LabelError(
+        "labels of a data set are the numbers 0, 1, ... of classes, its targets lie between $smallest and $largest"))
+    likelihood === :bernoulli && largest > 1 &&
+        throw(LabelError("bernoulli has two classes, the labels go up to $largest: use likelihood = :categorical"))
+    return collect(0:Int(largest))
+end
+
+"Posterior and optimizer of n rows, as the settings say or suits the model."
+function optimizer_for(model, n, s)
+    training = suggest_training(model, n; method = s.method, family = s.posterior)
+    optimizer = Optimizer(model, belief_for(model, training, s), training.method, n; seed = s.seed)
+    set_text!(optimizer, training.options)
+    set!(optimizer; s.options...)
+    s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
+    return optimizer
+end
+
 "The likelihood of real numbers with another noise than the Gaussian."
-function with_noise(likelihood, noise)
+function noisy(likelihood, noise)
     noise === :gaussian && return likelihood
     likelihood in (:gaussian, noise) || throw(InvalidArgumentError("noise $(repr(noise)) is for real numbers"))
     return noise
 end
 
-function model_for(m, likelihood, X, y, targets, image)
+function model_for(m, likelihood, inputs, targets, image)
     s, outputs = m.settings, likelihood === :heteroscedastic ? 2 * targets : targets
-    model = m isa BayesianConv ? network_model(s, likelihood, image, size(X, 2), outputs) :
-            Model(Int64[size(X, 2); s.hidden; outputs]; activation = s.activation, likelihood = likelihood, bias = s.bias,
+    m isa BayesianConv && return network_model(s, likelihood, image, inputs, outputs)
+    return Model(Int64[inputs; s.hidden; outputs]; activation = s.activation, likelihood = likelihood, bias = s.bias,
         dtype = s.dtype)
-    real = likelihood in (:gaussian, :heteroscedastic, :student_t)
-    s.standardize && standardize_as!(model, s.prior, X, real ? y : nothing)
-    return model
 end
+
+has_scale(likelihood) = likelihood in (:gaussian, :heteroscedastic, :student_t)
 
 belief_of(prior::Posterior) = prior
 belief_of(prior::BayesianNetwork) = prior.posterior
@@ -121,8 +183,8 @@ belief_of(other) =
     throw(InvalidArgumentError("prior is a $(typeof(other)); it must be a Posterior or a fitted estimator"))
 
 "By the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
-standardize_as!(model, prior, X, y) = standardize!(model, X, y)
-function standardize_as!(model, prior::BayesianNetwork, X, y)
+standardize_as!(model, prior, data...) = standardize!(model, data...)
+function standardize_as!(model, prior::BayesianNetwork, data...)
     of = standardization(prior.model)
     plain = all(iszero, of.target_mean) && all(isone, of.target_scale)
     return set_standardization!(model; of.input_mean, of.input_scale, target_mean = plain ? nothing : of.target_mean,
@@ -131,6 +193,7 @@ end
 
 class_count(found::AbstractVector, y) = length(found)
 class_count(::Nothing, y) = throw(ShapeError("y has $(size(y, 2)) columns; categorical labels are a vector"))
+class_count(::Nothing, data::Dataset) = throw(ShapeError("the data set has $(ntargets(data)) targets; labels are one"))
 
 function belief_for(model, training, settings)
     family = training.family

@@ -200,8 +200,9 @@ end
 
 """
     start_noise!(optimizer, Y)
+    start_noise!(optimizer, data::Dataset)
 
-Lets training start from a noise of each target's own, for its variance in `Y`.
+Lets training start from a noise of each target's own, for its variance in `Y` or in a [`Dataset`](@ref).
 
 # Examples
 ```julia

@@ -1,9 +1,10 @@
 """
-    Search(optimizer; folds = 5, epochs = 120, method = :monte_carlo, samples = 100, seed = 1)
+    Search(optimizer; folds = 5, epochs = 120, method = :monte_carlo, samples = 100, seed = 1, parallel_trials = 1)
 
 A search of option values by cross-validation: at random, then by Bayesian optimisation. The optimizer is a prototype,
 which is copied and never changed. What is searched should not be learned as well (options `learn_prior`,
-`learn_noise`).
+`learn_noise`). `parallel_trials` Bayesian trials are proposed from the same scores, to be trained at the same time. Without
+ranges the one trial, at random, scores the prototype's own options.
 
 # Examples
 ```julia
@@ -21,12 +22,39 @@ struct Search <: Owner
 end
 
 function Search(optimizer::Optimizer; folds::Integer = 5, epochs::Integer = estimator_default(:epochs), method = :monte_carlo,
-    samples::Integer = 100, seed::Integer = 1)
+    samples::Integer = 100, seed::Integer = 1, parallel_trials::Integer = 1)
     how = number(PREDICT_METHODS, method)
     # The copy calls the same functions of the user's.
-    return Search(create(bdl_search, handle(optimizer)) do out
+    search = Search(create(bdl_search, (handle(optimizer), nothing)) do out
         LibBDL.bdl_search_create(handle(optimizer), folds, epochs, how, samples, seed, out)
     end)
+    check(LibBDL.bdl_search_set_parallel_trials(handle(search), parallel_trials))
+    return search
+end
+
+"The handles that a run needs for itself: the search's own and its ranks'."
+function trained(search::Search)
+    ranks = handle(search).keep[2]
+    return ranks === nothing ? (handle(search),) : (handle(search), ranks)
+end
+
+"""
+    set_communicator!(search, ranks)
+
+From now on [`run!`](@ref) is a call that all ranks make together, on the same data; the folds of the trials are dealt to the ranks, and all
+end with the same trials, whatever their number. `progress` is called on rank 0. `nothing`: alone again.
+
+# Examples
+```julia
+set_communicator!(Search(optimizer), nothing)
+```
+"""
+function set_communicator!(search::Search, ranks::Union{Communicator,Nothing})
+    h = unused(handle(search))
+    theirs = ranks === nothing ? Ptr{bdl_communicator}(C_NULL) : unused(handle(ranks))
+    check(LibBDL.bdl_search_set_communicator(h, theirs))
+    handle(search).keep = (handle(search).keep[1], handle(ranks))
+    return search
 end
 
 """
@@ -63,20 +91,25 @@ function vary!(search::Search, option::Union{Symbol,AbstractString}, words)
 end
 
 """
-    run!(search, X, Y; random = 5, bayesian = 25, progress = nothing)
+    run!(search, X, Y; random = 5, bayesian = 25, progress = nothing, workers = nothing)
 
 Adds trials. `progress` is called with the search after each; if it returns `true`, the run ends there.
 Ctrl-C raises `InterruptException`. Trials are kept in each case: run what is missing.
+
+`workers` threads train the folds, from now on; results do not depend on them. At first they are as many as option `threads` of the
+prototype says. A model of your own has one.
 
 # Examples
 ```julia
 run!(search, X, y; random = 3, bayesian = 1, progress = s -> println(last(trials(s))))
 ```
 """
-function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing)
+function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing,
+    workers::Union{Integer,Nothing} = nothing)
+    workers === nothing || check(LibBDL.bdl_search_set_workers(unused(handle(search)), workers))
     x, y = progress === nothing ? (look(X), look(Y)) : (look_steadily(X), look_steadily(Y))
     report = progress === nothing ? C_NULL : LibBDL.@bdl_search_progress_fn(on_trial)
-    guarded((), (handle(search),); progress = () -> progress(search)) do
+    guarded((), trained(search); progress = () -> progress(search)) do
         LibBDL.bdl_search_run(handle(search), x, y, random, bayesian, report, C_NULL)
     end
     return search
@@ -102,7 +135,8 @@ trials(search::Search) = [trial(search, k) for k in 1:length(search)]
 function trial(search::Search, k::Integer)
     values = Vector{Float64}(undef, length(search.ranges))
     score, standard_error, message = Ref{Float64}(), Ref{Float64}(), Ref{Ptr{UInt8}}()
-    check(LibBDL.bdl_search_trial(handle(search), k - 1, look_row(values), score, standard_error, message))
+    place = isempty(values) ? NO_MATRIX : look_row(values)
+    check(LibBDL.bdl_search_trial(handle(search), k - 1, place, score, standard_error, message))
     reason = GC.@preserve search unsafe_string(message[])
     named = (; (name => convert(value) for ((name, convert), value) in zip(search.ranges, values))...)
     return (trial = Int(k), values = named, score = score[], standard_error = standard_error[], message = reason)

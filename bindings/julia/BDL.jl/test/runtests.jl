@@ -14,7 +14,7 @@ disable_logging(Logging.Warn)  # most fits here are short, and say so
 
 @testset "BDL" begin
     for file in ("library", "views", "bad_calls", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "communicators", "metrics", "checkpoints",
-        "estimators", "images", "interrupts")
+        "estimators", "estimator_datasets", "tuning", "images", "interrupts")
         @testset "$file" begin
             include("test_$file.jl")
         end

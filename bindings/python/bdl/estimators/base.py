@@ -19,12 +19,13 @@ from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
 from .training import History
+from .tuning import Tunes
 
 # Predictions average over these draws, whatever training drew.
 PREDICTION_SEED = int(defaults["seed"])
 
 
-class BayesianEstimator(Learns, BaseEstimator):
+class BayesianEstimator(Learns, Tunes, BaseEstimator):
     """The base of all estimators. ``optimizer_`` holds the library's handles, and with them everything learned;
     ``history_`` lists the ELBO and its parts by epoch."""
 

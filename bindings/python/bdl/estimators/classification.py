@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dataset import Dataset
 from ..predict import ClassPrediction, predict_classes, predict_draws
 from . import construction, targets
 
@@ -16,6 +17,8 @@ class PredictsClasses:
     classes_: np.ndarray
 
     def _encode_labels(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
+        if isinstance(y, Dataset):
+            return self._numbered_classes(y, known)
         y = targets.labels(y)
         if classes is not None:
             classes = np.unique(np.asarray(classes))
@@ -29,6 +32,20 @@ class PredictsClasses:
         numbers = targets.numbers_of_labels(y, classes)
         self.classes_ = classes
         return numbers
+
+    def _numbered_classes(self, data: Dataset, known: bool) -> Dataset:
+        """Of a data set, labels are numbers of classes already."""
+        if known:
+            if not np.array_equal(self.classes_, np.arange(len(self.classes_))):
+                raise ValueError(f"labels of a data set are 0, 1, ..., not the classes of former calls {self.classes_}")
+            return data
+        if data.targets != 1:
+            raise ValueError(f"y has {data.targets} columns, expected one of class numbers")
+        smallest, largest = (int(limit[0]) if float(limit[0]).is_integer() else limit[0] for limit in data.target_range())
+        if not (isinstance(largest, int) and smallest in (0, 1) and largest >= 1):
+            raise ValueError(f"labels of a data set are the numbers 0, 1, ... of classes, y lies between {smallest} and {largest}")
+        self.classes_ = np.arange(largest + 1)
+        return data
 
     def _class_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

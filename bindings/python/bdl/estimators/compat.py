@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dataset import Dataset
+
 try:
     from sklearn.utils.validation import validate_data  # since 1.6
 except ImportError:
@@ -24,5 +26,30 @@ def validated_inputs(estimator: Any, X: Any) -> np.ndarray:
 
 
 def validated_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-    """X and y of any number of columns, not copied where the library can read them."""
+    """X and y of any number of columns, not copied where the library can read them. A data set, which has both, is
+    both."""
+    if isinstance(X, Dataset):
+        return _validated_dataset(estimator, X, y, reset)
     return validate_data(estimator, X, y, dtype=READ_IN_PLACE, multi_output=True, reset=reset)
+
+
+def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tuple[Any, Any]:
+    """Its values are checked when they are read."""
+    data._alone(y)
+    if data.targets == 0:
+        raise ValueError("the data set has no y, which training requires")
+    if reset:
+        estimator.n_features_in_ = data.inputs
+        vars(estimator).pop("feature_names_in_", None)
+    elif data.inputs != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {data.inputs} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        )
+    return data, data
+
+
+def arrays_of(estimator: Any, X: Any, y: Any, reset: bool, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """The same for what takes arrays only."""
+    if isinstance(X, Dataset):
+        raise TypeError(f"{what} takes arrays, X is a data set")
+    return validated_data(estimator, X, y, reset)

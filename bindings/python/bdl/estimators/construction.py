@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..dataset import Dataset
 from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
@@ -34,10 +35,22 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
 
 
 def resolve_dtype(dtype: str, X: np.ndarray) -> str:
-    """The type a model computes in: "auto" is that of the data, of bytes "float32"."""
+    """The type a model computes in: "auto" is that of the data, of bytes "float32", of a data set "float64"."""
     if dtype != "auto":
         return dtype
+    if isinstance(X, Dataset):
+        return "float64"
     return "float32" if X.dtype == np.uint8 else str(X.dtype)
+
+
+def inputs_of(X: Any) -> int:
+    """Columns of x."""
+    return X.inputs if isinstance(X, Dataset) else X.shape[1]
+
+
+def targets_of(y: Any) -> int:
+    """Columns of y."""
+    return y.targets if isinstance(y, Dataset) else y.shape[1]
 
 
 def seed_of(random_state: Any) -> int:
@@ -74,7 +87,7 @@ def prior_of(prior: Any) -> Posterior | None:
 def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) -> None:
     """By the data, or as the fit whose posterior is the prior: parameters mean the same in both."""
     if not isinstance(prior, Optimizer):
-        return model.standardize(x, targets)
+        return model.standardize(x, None if isinstance(x, Dataset) else targets)
     parts = prior.model.standardization
     is_plain = np.all(parts.target_mean == 0) and np.all(parts.target_scale == 1)
     model.standardization = (*parts[:2], None, None) if is_plain else parts

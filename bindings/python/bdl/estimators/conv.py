@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from .. import networks
+from ..dataset import Dataset
 from ..model import Model
 from ..optimizer import Optimizer
 from ..tables import defaults
@@ -67,6 +68,8 @@ class BayesianConv(BayesianEstimator):
         return False
 
     def _rows(self, X: Any, known: bool) -> Any:
+        if isinstance(X, Dataset):
+            return self._rows_of_dataset(X, known)
         rows = X if hasattr(X, "ndim") else np.asarray(X)
         shape = images.shape_of(rows, self.channels, self.image_shape_ if known else None)
         if shape is not None:
@@ -80,6 +83,13 @@ class BayesianConv(BayesianEstimator):
         elif shape != self.image_shape_:
             raise ValueError(f"X has {_in_words(shape)}, expected {_in_words(self.image_shape_)} as in fit")
         return rows
+
+    def _rows_of_dataset(self, data: Dataset, known: bool) -> Dataset:
+        """Its rows are images as ``image_shape`` says."""
+        if not known:
+            shape = None if self.image_shape is None else tuple(self.image_shape)
+            self.image_shape_ = None if shape is not None and shape[1:] == (1, 1) else shape
+        return data
 
     def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
         shape = self.image_shape_

@@ -42,8 +42,8 @@ class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
     def _default(self) -> Any:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Fits the members, one after the other, each on all data."""
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Fits the members, one after the other, each on all data, arrays or a ``Dataset`` in place of both."""
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators is {self.n_estimators}, expected at least 1")
         member = self._default() if self.estimator is None else self.estimator

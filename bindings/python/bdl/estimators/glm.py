@@ -13,6 +13,7 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import ClassPrediction, Prediction
 from ..tables import defaults
+from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
@@ -153,7 +154,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     def _outputs(self, targets: np.ndarray) -> int:
         if self.family == "categorical":
             return len(self.classes_)
-        return targets.shape[1]
+        return construction.targets_of(targets)
 
     # Training.
 

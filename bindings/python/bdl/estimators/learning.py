@@ -9,22 +9,27 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
+from ..dataset import Dataset
 from ..errors import DivergedError
 from ..model import Model
 from ..optimizer import Optimizer, suggest_training
 from ..posterior import Posterior
 from ..tables import defaults, describe_method
 from . import construction
-from .compat import validated_data
+from .compat import arrays_of, validated_data
 from .progress import Bar
 from .training import Course, Validation, constant_score
+
+
+# Rows of a data set that a stream has in memory.
+_READ_TOGETHER = 4096
 
 
 class Learns:
     """``fit`` and ``partial_fit`` for BayesianEstimator, which says what the kinds of estimators differ in."""
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Trains on the data: from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
         what has been learned so far, and so does training that has run away, by a ``DivergedError``. What else is wrong
         with the result is a ``ConvergenceWarning`` of scikit-learn."""
         goes_on = self.warm_start and self._is_fitted()
@@ -77,7 +82,7 @@ class Learns:
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
         goes_on = self._is_fitted()
-        x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
+        x, y = arrays_of(self, X if isinstance(X, Dataset) else self._rows(X, known=goes_on), y, not goes_on, "partial_fit")
         targets = self._encode(y, known=goes_on, classes=classes)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
@@ -95,17 +100,20 @@ class Learns:
         """Blank handles in place of any former ones."""
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
-        model = self._network(x.shape[1], self._outputs(targets), construction.resolve_dtype(self.dtype, x))
+        optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
+        optimizer.start_noise(targets)
+        self.optimizer_ = optimizer
+        self.history_ = {}
+
+    def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
+        model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))
         if self.standardize:
             construction.standardize(model, x, targets, self.prior)
         training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
         rank = training.rank if self.rank is None else self.rank
         dropout = getattr(self, "dropout", defaults["hidden_rate"])
         posterior = construction.create_posterior(training.family, model, rank, dropout)
-        optimizer = self._optimizer(model, posterior, training.method, data_size)
-        optimizer.start_noise(targets)
-        self.optimizer_ = optimizer
-        self.history_ = {}
+        return self._optimizer(model, posterior, training.method, data_size)
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
         """The method that training has had, or the one of its other kind where that is left open."""
@@ -184,6 +192,8 @@ class Learns:
         self.n_iter_ = int(self.optimizer_.progress.epoch)
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
+        if isinstance(x, Dataset):
+            raise TypeError("early_stopping takes arrays, X is a data set")
         by_class = targets if hasattr(self, "classes_") else None
         seed = construction.seed_of(self.random_state) % 2**32
         x, held, targets, held_targets = train_test_split(
@@ -214,7 +224,11 @@ class Learns:
             raise ValueError(f"early_stopping is for epochs, which method {self.method!r} for streams has none of")
         self._observe(x, targets)
 
-    def _observe(self, x: np.ndarray, targets: np.ndarray) -> None:
+    def _observe(self, x: Any, targets: Any) -> None:
+        if isinstance(x, Dataset):
+            for first in range(0, len(x), _READ_TOGETHER):
+                self._observe(*x.read(range(first, min(first + _READ_TOGETHER, len(x)))))
+            return
         log_density = self.optimizer_.observe(x, targets)
         self.history_.setdefault("log_density", []).append(float(np.mean(log_density)))
 

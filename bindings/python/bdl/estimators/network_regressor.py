@@ -12,6 +12,7 @@ from ..errors import InvalidArgumentError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import Prediction
+from . import construction
 from .base import PREDICTION_SEED
 from .regression import PredictsNumbers
 
@@ -44,7 +45,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return self.noise
 
     def _outputs(self, targets: np.ndarray) -> int:
-        return targets.shape[1] * (2 if self.noise == "heteroscedastic" else 1)
+        return construction.targets_of(targets) * (2 if self.noise == "heteroscedastic" else 1)
 
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None

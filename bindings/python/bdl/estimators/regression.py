@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dataset import Dataset
 from ..predict import Prediction, predict, predict_draws, predict_interval, predict_quantiles
 from . import construction, targets
 
@@ -14,6 +15,10 @@ class PredictsNumbers:
     """For Gaussian, heteroscedastic and Poisson likelihoods."""
 
     def _encode_numbers(self, y: Any, known: bool) -> np.ndarray:
+        if isinstance(y, Dataset):
+            if not known:
+                self._y_is_vector = y.targets == 1
+            return y
         numbers = targets.numbers(targets.arrays_only(y))
         if not known:
             self._y_is_vector = np.ndim(y) == 1

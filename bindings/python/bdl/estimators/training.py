@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dataset import Dataset
 from ..errors import DivergedError
 from ..handle import to_bytes
 from ..optimizer import Optimizer, _load_optimizer
@@ -69,7 +70,7 @@ class Course:
         self._first_score, self._ran_away = None, False
 
     def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
-        optimizer.fit(x, y, epochs, self._epoch_ends)
+        optimizer.fit(x, None if isinstance(x, Dataset) else y, epochs, self._epoch_ends)
         if self._ran_away:
             raise DivergedError("training ran away: the score on held-out data fell far below a constant's")
 

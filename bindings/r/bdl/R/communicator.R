@@ -12,6 +12,7 @@ bdl_mpi_world <- function(timeout = 0) bdl_mpi_start_world(timeout)
 bdl_mpi_of <- function(handle, timeout = 0) bdl_mpi_from_fortran(handle, timeout)
 
 bdl_set_communicator <- function(optimizer, communicator) {
-  bdl_optimizer_set_communicator(optimizer, communicator)
+  set <- if (inherits(optimizer, "bdl_search")) bdl_search_set_communicator else bdl_optimizer_set_communicator
+  set(optimizer, communicator)
   invisible(optimizer)
 }

@@ -52,6 +52,27 @@ encode_response <- function(y, family) {
   list(y = y, outputs = ncol(y), kind = kind, names = names)
 }
 
+# Of a data set, where classes are numbers from 0.
+dataset_response <- function(data, family) {
+  targets <- bdl_dataset_targets(data)
+  if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
+  response <- list(y = NULL, outputs = targets, kind = "numeric", names = NULL)
+  if (family != "categorical" && !(family == "bernoulli" && targets == 1)) return(response)
+  if (targets != 1) refuse("a categorical response must be one column", call = sys.call(-2))
+  range <- unlist(bdl_dataset_target_range(data, c(1, 1), c(1, 1)))
+  if (!range[1] %in% c(0, 1) || range[2] < 1 || range[2] %% 1 != 0) {
+    refuse("classes of a data set are the numbers 0, 1, ..., its response lies between ", range[1], " and ", range[2],
+           call = sys.call(-2))
+  }
+  if (family == "bernoulli") {
+    if (range[2] > 1) refuse("a bernoulli response is 0 or 1, not ", range[2], call = sys.call(-2))
+    return(response)
+  }
+  response$levels <- as.character(0:range[2])
+  response$outputs <- range[[2]] + 1
+  response
+}
+
 encode_factor <- function(y, family) {
   if (!family %in% c("bernoulli", "categorical")) {
     refuse("a factor cannot be the response of family ", family, call = sys.call(-3))

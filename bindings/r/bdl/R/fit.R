@@ -2,33 +2,53 @@
 
 fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
   family <- family_name(family, y)
-  likelihood <- likelihood_name(family, settings)
-  response <- encode_response(y, family)
-  if (nrow(response$y) != nrow(x)) {
+  likelihood_name(family, settings)  # refuses a noise that does not suit
+  response <- if (is_dataset(x)) dataset_response(x, family) else encode_response(y, family)
+  if (!is_dataset(x) && nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
-  outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
-  model <- if (is.null(settings$network)) {
-    bdl_model(c(ncol(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
-  } else {
-    network_model(settings, ncol(x), outputs, likelihood)
-  }
-  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
-  learner <- learner_for(model, x, response$y, settings, c(list(seed = seeds[1])[!"seed" %in% names(control)], control))
+  fit_learner(x, response, family, list(settings = settings, control = control), seeds, verbose)
+}
+
+# `asked`: settings and control as the caller has them.
+fit_learner <- function(x, response, family, asked, seeds, verbose) {
+  learner <- blank_learner(x, response, family, asked, seeds[1])
   optimizer <- learner$optimizer
   settings <- learner$settings
   history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
+  model <- learner$model
+  rows <- if (is_dataset(x)) bdl_dataset_rows(x)
+  if (is_dataset(x)) {  # a row of it says what there is
+    first <- bdl_read_rows(x, 1)
+    x <- first$x
+    response$y <- first$y
+  }
   response$y <- with_names(response$y, rownames(x), response$names)
   structure(class = "bdl", list(
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
+    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer), asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
+}
+
+# Handles that have learned nothing.
+blank_learner <- function(x, response, family, asked, seed, start_noise = TRUE) {
+  settings <- asked$settings
+  likelihood <- likelihood_name(family, settings)
+  outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
+  model <- if (is.null(settings$network)) {
+    bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  } else {
+    network_model(settings, columns_in(x), outputs, likelihood)
+  }
+  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
+  options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
+  c(list(model = model), learner_for(model, x, response$y, settings, options, start_noise))
 }
 
 with_names <- function(y, rows, cols) {
@@ -37,18 +57,22 @@ with_names <- function(y, rows, cols) {
 }
 
 # Posterior and optimizer as the library suggests them where the caller has no wish, and the settings completed.
-learner_for <- function(model, x, y, settings, options) {
+learner_for <- function(model, x, y, settings, options, start_noise) {
   method <- if (is.null(settings$method)) "auto" else settings$method
-  training <- bdl_training_suggest(model, nrow(x), 0, method, family_of_rank(settings$rank, method))
+  training <- bdl_training_suggest(model, rows_in(x), 0, method, family_of_rank(settings$rank, method))
   posterior <- posterior_for(model, training, settings)
   settings$method <- training$suggested_method
   settings$rank <- switch(training$suggested_family, low_rank = bdl_posterior_rank(posterior), diagonal = 0,
                           training$suggested_family)
-  optimizer <- bdl_optimizer_create(model, posterior, settings$method, nrow(x))
+  optimizer <- bdl_optimizer_create(model, posterior, settings$method, rows_in(x))
   bdl_optimizer_set_text(optimizer, training$options)
   do.call(bdl_set_options, c(list(optimizer), options))
   if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
-  bdl_optimizer_start_noise(optimizer, y)
+  if (is_dataset(x)) {
+    bdl_optimizer_start_noise_dataset(optimizer, x)
+  } else if (start_noise) {
+    bdl_optimizer_start_noise(optimizer, y)
+  }
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
@@ -77,6 +101,7 @@ posterior_for <- function(model, training, settings) {
 standardize_model <- function(model, x, y, family, bias, prior) {
   if (inherits(prior, "bdl")) return(standardize_as(model, handles_of(prior)$model))
   is_gaussian <- family == "gaussian"
+  if (is_dataset(x)) return(bdl_model_standardize_dataset(model, x))
   if (bias) return(bdl_model_standardize(model, x, if (is_gaussian) y))
   size <- function(v) {
     rms <- sqrt(colMeans(v^2))
@@ -100,20 +125,40 @@ standardize_as <- function(model, other) {
 train <- function(optimizer, x, y, epochs, has_kl, verbose) {
   row_of <- function(epoch, parts) c(epoch, parts$expected_log_likelihood, if (has_kl) parts$kl else NA)
   if (bdl_method_describe(bdl_optimizer_method(optimizer))$is_stream) {
-    bdl_observe(optimizer, x, y, score = FALSE)
-    return(history_of(list(row_of(1, bdl_optimizer_elbo(optimizer, x, y, 100, 1, has_kl)))))
+    observe_all(optimizer, x, y)
+    parts <- if (is_dataset(x)) {
+      bdl_optimizer_elbo_dataset(optimizer, x, 100, 1, has_kl)
+    } else {
+      bdl_optimizer_elbo(optimizer, x, y, 100, 1, has_kl)
+    }
+    return(history_of(list(row_of(1, parts))))
   }
   rows <- list()
   if (verbose) {
     bar <- utils::txtProgressBar(max = max(epochs, 1), style = 3)
     on.exit(close(bar))
   }
-  bdl_optimizer_fit(optimizer, x, y, epochs, function(optimizer) {
+  progress <- function(optimizer) {
     epoch <- bdl_optimizer_progress(optimizer)$epoch
     rows[[length(rows) + 1]] <<- row_of(epoch, bdl_optimizer_running_elbo(optimizer, has_kl))
     if (verbose) utils::setTxtProgressBar(bar, epoch)
-  })
+  }
+  if (is_dataset(x)) {
+    bdl_optimizer_fit_dataset(optimizer, x, epochs, progress)
+  } else {
+    bdl_optimizer_fit(optimizer, x, y, epochs, progress)
+  }
   history_of(rows)
+}
+
+# Of a data set, so many rows at a time are in memory.
+observe_all <- function(optimizer, x, y) {
+  if (!is_dataset(x)) return(bdl_observe(optimizer, x, y, score = FALSE))
+  together <- 4096
+  for (first in seq(1, rows_in(x), together)) {
+    part <- bdl_read_rows(x, first:min(first + together - 1, rows_in(x)))
+    bdl_observe(optimizer, part$x, part$y, score = FALSE)
+  }
 }
 
 history_of <- function(rows) {
@@ -136,3 +181,14 @@ handles_of <- function(object) {
 
 # Handles of their own: training them on leaves the fit as it is.
 bdl_handles <- function(object) bdl_load_bytes(object$checkpoint, NULL, TRUE, TRUE, TRUE)
+
+# Data in memory, or a data set.
+is_dataset <- function(x) inherits(x, "bdl_dataset")
+rows_in <- function(x) if (is_dataset(x)) bdl_dataset_rows(x) else nrow(x)
+columns_in <- function(x) if (is_dataset(x)) bdl_dataset_inputs(x) else ncol(x)
+
+# The fit, if it has its data.
+kept <- function(object) {
+  if (!is.null(object$rows)) refuse("the fit is of a data set, which it does not keep: newdata is needed", call = sys.call(-1))
+  object
+}

@@ -60,6 +60,29 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
   finish(fit_bdl(x, y, family, settings, seed, control, verbose), call)
 }
 
+# The data set has the response as well; the fit does not keep it.
+bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
+                            epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
+                            seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
+                            noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), control = list(),
+                            verbose = interactive(), network = NULL, image = NULL,
+                            dtype = if (is.null(network)) "double" else "single", ...) {
+  no_more(...)
+  call <- match.call()
+  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
+                   activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
+                   prior = prior, network = network, image = image, dtype = dtype,
+                   bias = TRUE)
+  if (is.null(network)) {
+    if (!is.null(image)) refuse("image is for a network that is given by its layers: network =")
+  } else {
+    if (!missing(hidden) || !missing(activation)) refuse("network says what its layers are: hidden and activation do not go with it")
+    settings$image <- image_shape(NULL, image)
+    settings$hidden <- settings$activation <- NULL
+  }
+  finish(fit_bdl(x, NULL, if (is.null(family)) "gaussian" else family, settings, seed, control, verbose), call)
+}
+
 bdl_glm <- function(x, ...) {
   call <- match.call()
   if (!is.null(call$hidden)) refuse("a generalised linear model has no hidden units: bdl() takes them")
@@ -101,7 +124,7 @@ columns_of <- function(newdata, names) {
 
 # The rows of newdata as the model was given its own, missing values included.
 inputs_of <- function(object, newdata, na.action) {
-  if (is.null(newdata)) return(object$x)
+  if (is.null(newdata)) return(kept(object)$x)
   if (!is.null(object$settings$network)) return(image_rows(newdata, object$settings$image, "newdata"))
   if (is.null(object$terms)) return(as_inputs(columns_of(newdata, colnames(object$x)), "newdata"))
   terms <- stats::delete.response(object$terms)

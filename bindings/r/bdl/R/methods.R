@@ -51,7 +51,7 @@ summary.bdl <- function(object, level = 0.95, ...) {
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
-    degrees_of_freedom = degrees_of_freedom(object), log_lik = logLik(object), prior = prior_table(object),
+    degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows)) logLik(object), prior = prior_table(object),
     diagnosis = object$diagnosis$message
   ))
 }
@@ -71,8 +71,10 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   }
   cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g\n", x$elbo[["elbo"]],
               x$elbo[["expected_log_likelihood"]], x$elbo[["kl"]]))
-  cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
-              attr(x$log_lik, "df")))
+  if (!is.null(x$log_lik)) {
+    cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
+                attr(x$log_lik, "df")))
+  }
   if (!is.null(x$noise)) cat("Noise standard deviation:", format(x$noise, digits = digits), "\n")
   if (!is.null(x$degrees_of_freedom)) {
     cat("Degrees of freedom of the noise:", format(x$degrees_of_freedom, digits = digits), "\n")
@@ -82,7 +84,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   invisible(x)
 }
 
-nobs.bdl <- function(object, ...) nrow(object$response$y)
+nobs.bdl <- function(object, ...) if (is.null(object$rows)) nrow(object$response$y) else object$rows
 
 formula.bdl <- function(x, ...) if (!is.null(x$terms)) stats::formula(x$terms)
 
@@ -90,7 +92,7 @@ fitted.bdl <- function(object, ...) predict(object)
 
 residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
-  y <- object$response$y
+  y <- kept(object)$response$y
   if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
   fitted <- predict_rows(object, object$x, "response", TRUE, NULL, NULL, prediction_method(object),
                          object$settings$samples, object$prediction_seed)
@@ -102,6 +104,7 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
 # At the posterior mean. The degrees of freedom are the effective number of parameters, sum_j 1 - lambda_j Sigma_jj
 # with the prior precisions lambda (MacKay 1992), and one for each noise variance that was learned.
 logLik.bdl <- function(object, ...) {
+  kept(object)
   handles <- handles_of(object)
   parameters <- mean(handles$posterior)
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))

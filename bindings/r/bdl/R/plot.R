@@ -30,6 +30,7 @@ plot_calibration <- function(object, ...) {
 
 quantile_shares <- function(object) {
   probs <- seq(0.05, 0.95, 0.05)
+  kept(object)
   q <- predict_rows(object, object$x, "quantile", FALSE, NULL, probs, prediction_method(object), object$settings$samples,
                     object$prediction_seed)
   y <- object$response$y
@@ -40,6 +41,7 @@ quantile_shares <- function(object) {
 }
 
 class_shares <- function(object) {
+  kept(object)
   p <- predict_rows(object, object$x, "prob", FALSE, NULL, NULL, prediction_method(object), object$settings$samples,
                     object$prediction_seed)
   y <- object$response$y
@@ -49,6 +51,7 @@ class_shares <- function(object) {
 }
 
 plot_bands <- function(object, level = 0.95, ...) {
+  kept(object)
   if (ncol(object$x) != 1 || object$response$outputs != 1) {
     refuse("bands are for one predictor and one response", call = quote(plot.bdl()))
   }

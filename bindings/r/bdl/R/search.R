@@ -1,13 +1,18 @@
 # Searches of hyper-parameters.
 
 bdl_search <- function(optimizer, ranges, folds = 5, epochs = bdl_default("epochs"), method = "monte_carlo",
-                       samples = 100, seed = bdl_default("seed")) {
+                       samples = 100, seed = bdl_default("seed"), parallel_trials = 1) {
   if (!is.list(ranges) || !length(ranges) || is.null(names(ranges)) || any(names(ranges) == "")) {
     refuse("ranges must be list(name = c(low, high), ...), of choices list(name = c(\"word\", \"word\"))")
   }
   ranges <- lapply(ranges, words_of)
-  search <- bdl_search_create(optimizer, folds, epochs, number_of(method, prediction_methods, "method"), samples,
-                              seed)
+  new_search(optimizer, ranges, folds, epochs, number_of(method, prediction_methods, "method"), samples, seed,
+             parallel_trials)
+}
+
+new_search <- function(optimizer, ranges, folds, epochs, method, samples, seed, parallel_trials = 1) {
+  search <- bdl_search_create(optimizer, folds, epochs, method, samples, seed)
+  bdl_search_set_parallel_trials(search, parallel_trials)
   for (name in names(ranges)) add_range(search, optimizer, name, ranges[[name]])
   attr(search, "ranges") <- ranges
   search
@@ -32,15 +37,57 @@ add_range <- function(search, optimizer, name, range) {
   else bdl_search_add_double(search, name, range[1], range[2], scale)
 }
 
-bdl_tune <- function(search, x, y, random = 5, bayesian = 25, verbose = interactive()) {
+bdl_tune <- function(object, ...) UseMethod("bdl_tune")
+
+bdl_tune.bdl_search <- function(object, x, y, random = 5, bayesian = 25, verbose = interactive(), workers = NULL, ...) {
+  no_more(...)
+  if (!is.null(workers)) bdl_search_set_workers(object, workers)
   progress <- NULL
   if (verbose && random + bayesian > 0) {
     bar <- utils::txtProgressBar(max = random + bayesian, style = 3)
     on.exit(close(bar))
-    before <- bdl_search_trial_count(search)
-    progress <- function(search) utils::setTxtProgressBar(bar, bdl_search_trial_count(search) - before)
+    before <- bdl_search_trial_count(object)
+    progress <- function(search) utils::setTxtProgressBar(bar, bdl_search_trial_count(object) - before)
   }
-  invisible(bdl_search_run(search, as_inputs(x), y, random, bayesian, progress))
+  invisible(bdl_search_run(object, as_inputs(x), y, random, bayesian, progress))
+}
+
+# A fit with the best values, and the trials.
+bdl_tune.bdl <- function(object, ranges, random = 5, bayesian = 25, folds = 5, parallel_trials = 1, verbose = interactive(),
+                         workers = NULL, ...) {
+  no_more(...)
+  if (!is.list(ranges) || !length(ranges)) refuse("ranges must be list(name = c(low, high), ...)")
+  search <- search_of(object, ranges, folds, parallel_trials)
+  bdl_tune(search, object$x, object$response$y, random, bayesian, verbose, workers)
+  trials <- as.data.frame(search)
+  best <- as.list(trials[bdl_search_best(search) + 1, names(ranges), drop = FALSE])
+  asked <- object$asked
+  asked$control <- utils::modifyList(as.list(asked$control), best)
+  fit <- fit_learner(object$x, object$response, object$family, asked, c(object$seed, object$prediction_seed), verbose)
+  kept <- c("terms", "xlevels", "contrasts", "na.action", "call")
+  fit[kept] <- object[kept]
+  fit$call$control <- as.call(c(quote(list), asked$control))
+  fit$trials <- trials
+  fit
+}
+
+bdl_cross_validate <- function(object, folds = 5, workers = NULL) {
+  search <- search_of(object, list(), folds, 1)
+  if (!is.null(workers)) bdl_search_set_workers(search, workers)
+  bdl_search_run(search, object$x, object$response$y, 1, 0, NULL)
+  trial <- bdl_search_trial(search, bdl_search_best(search), NULL)
+  c(score = trial$score, standard_error = trial$standard_error)
+}
+
+# A search from blank handles that are to be trained as the fit was.
+search_of <- function(object, ranges, folds, parallel_trials) {
+  if (!inherits(object, "bdl")) refuse("object must be a fit of bdl()", call = sys.call(-1))
+  if (!is.null(object$rows)) refuse("a search takes arrays, the fit is of a data set", call = sys.call(-1))
+  if (is.null(object$asked)) refuse("the fit was saved by an older version: fit it again", call = sys.call(-1))
+  learner <- blank_learner(object$x, object$response, object$family, object$asked, object$seed,
+                           !"initial_noise_precision" %in% names(ranges))
+  new_search(learner$optimizer, lapply(ranges, words_of), folds, learner$settings$epochs, prediction_method(object),
+             learner$settings$samples, object$seed, parallel_trials)
 }
 
 as.data.frame.bdl_search <- function(x, row.names = NULL, optional = FALSE, ...) {

@@ -1,4 +1,4 @@
-#include "inference/batch/row_exchange.hpp"
+#include "parallel/shard_exchange.hpp"
 
 namespace bdl {
 namespace {
@@ -13,13 +13,13 @@ std::size_t place(Index v) {
 }  // namespace
 
 template <class T>
-std::span<Index> RowExchange<T>::numbers(Index shards) {
+std::span<Index> ShardExchange<T>::numbers(Index shards) {
   numbers_.resize(place(shards));
   return numbers_;
 }
 
 template <class T>
-void RowExchange<T>::reserve(Index rank, Index ranks) {
+void ShardExchange<T>::reserve(Index rank, Index ranks) {
   rank_ = rank;
   ranks_ = ranks;
   shards_.resize(numbers_.size());
@@ -36,7 +36,7 @@ void RowExchange<T>::reserve(Index rank, Index ranks) {
 }
 
 template <class T>
-std::span<T> RowExchange<T>::own(Index shard) {
+std::span<T> ShardExchange<T>::own(Index shard) {
   Index offset = 0;
   for (Index v = shards_of(rank_, ranks_, std::ssize(numbers_)).first; v < shard; ++v)
     offset += numbers_[place(v)];
@@ -44,7 +44,7 @@ std::span<T> RowExchange<T>::own(Index shard) {
 }
 
 template <class T>
-void RowExchange<T>::gather(Team& team) {
+void ShardExchange<T>::gather(Team& team) {
   const std::byte* from = send_.data();
   if (ranks_ > 1) {
     Index all = 0;
@@ -60,7 +60,8 @@ void RowExchange<T>::gather(Team& team) {
   }
 }
 
-template class RowExchange<float>;
-template class RowExchange<double>;
+template class ShardExchange<float>;
+template class ShardExchange<double>;
+template class ShardExchange<std::byte>;
 
 }  // namespace bdl

@@ -1,5 +1,4 @@
-// What the curvature rows of a minibatch are made of goes from each rank to all: then every rank has all
-// rows, whose step it takes by itself, with the same bits.
+// Numbers that each shard has, from its rank to all ranks.
 #pragma once
 
 #include <vector>
@@ -10,7 +9,7 @@
 namespace bdl {
 
 template <class T>
-class RowExchange {
+class ShardExchange {
  public:
   /// How many numbers each of so many shards has: to be filled before reserve().
   std::span<Index> numbers(Index shards);

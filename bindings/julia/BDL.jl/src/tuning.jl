@@ -1,0 +1,73 @@
+# Cross-validation of estimators, and search of their options.
+
+"""
+    cross_validate(m, X, y; folds = 5, workers = nothing)
+
+The mean log predictive density of rows that were left out, over `folds` trainings of an estimator with these settings, and its
+standard error: `(score, standard_error)`, in nats per row. The estimator stays as it is. `workers` threads train the folds
+(`nothing`: as many as BLAS uses); results do not depend on them. Data are standardised as [`fit!`](@ref) does, by all rows.
+
+# Examples
+```julia
+cross_validate(BayesianMLP(; epochs = 20), X, y; folds = 3, workers = 2).score
+```
+"""
+function cross_validate(m::BayesianNetwork, X, y; folds::Integer = 5, workers::Union{Integer,Nothing} = nothing)
+    search, x, targets = search_of(m, X, y, folds, 1, true)
+    run!(search, x, targets; random = 1, bayesian = 0, workers = workers)
+    found = best(search)
+    return (score = found.score, standard_error = found.standard_error)
+end
+
+"""
+    tune!(m, X, y, ranges; random = 5, bayesian = 25, parallel_trials = 1, folds = 5, workers = nothing, progress = isinteractive())
+
+Searches values of options by cross-validation ([`cross_validate`](@ref)), at random and by Bayesian optimisation, and fits the estimator anew with
+the best, which become its own. `ranges` has for each option `(low, high)`, `(low, high, :log)`, or the words of a choice in a
+vector. Returns what was tried, as [`trials`](@ref) does. `workers` do not matter for the result; `parallel_trials`, the number of Bayesian trials
+that are proposed and trained together, does. What is searched should not be learned as well (options `learn_prior`, `learn_noise`).
+`progress`: `true`, or a function of the search after each trial that may return `true` to take the best so far.
+
+# Examples
+```julia
+m = BayesianMLP(; epochs = 20)
+tune!(m, X, y, (learning_rate = (0.005, 0.1, :log),); random = 2, bayesian = 1, folds = 3, workers = 2, progress = false)
+m.settings.options.learning_rate
+```
+"""
+function tune!(m::BayesianNetwork, X, y, ranges; random::Integer = 5, bayesian::Integer = 25, parallel_trials::Integer = 1,
+    folds::Integer = 5, workers::Union{Integer,Nothing} = nothing, progress = isinteractive())
+    named = [Symbol(name) => limits for (name, limits) in pairs(ranges)]
+    with_noise = !any(first(range) === :initial_noise_precision for range in named)
+    search, x, targets = search_of(m, X, y, folds, parallel_trials, with_noise)
+    foreach(range -> vary_within!(search, range...), named)
+    report = progress isa Bool ? (progress ? trial_line(random + bayesian) : nothing) : progress
+    run!(search, x, targets; random = random, bayesian = bayesian, progress = report, workers = workers)
+    progress === true && println(stderr)
+    m.settings = merge(m.settings, (options = merge((; m.settings.options...), best(search).values),))
+    forget!(m)
+    fit!(m, X, y; progress = progress isa Bool && progress)
+    return trials(search)
+end
+
+vary_within!(search, name, words::AbstractVector) = vary!(search, name, words)
+vary_within!(search, name, limits::Tuple{Any,Any}) = vary!(search, name, limits...)
+vary_within!(search, name, limits::Tuple{Any,Any,Any}) = vary!(search, name, limits[1], limits[2]; scale = limits[3])
+vary_within!(search, name, limits) =
+    throw(InvalidArgumentError("the range of $name is $(repr(limits)); it must be (low, high), (low, high, :log) or words"))
+
+"A search from a blank estimator with the same settings, and the data as the library takes them."
+function search_of(m::BayesianNetwork, X, y, folds, parallel_trials, with_noise)
+    y isa AbstractVecOrMat || throw(ShapeError("y is $(summary_of(y)); it must be a vector or a matrix"))
+    blank = typeof(m)(m.settings)
+    image = images_of(blank, X)
+    x = example_rows(blank, X)
+    build!(blank, x, y, image; with_noise = with_noise)
+    prototype = blank.optimizer
+    search = Search(prototype; folds = folds, epochs = m.settings.epochs, method = prediction_method(prototype),
+        samples = m.settings.samples, seed = m.settings.seed, parallel_trials = parallel_trials)
+    return search, x, encoded_targets(blank, y)
+end
+
+"A progress function that writes one line over and over."
+trial_line(count) = search -> (print(stderr, "\rtrial ", length(search), " of ", count, "   "); nothing)
