@@ -23,12 +23,13 @@ Index Search<T>::workers() const {
   return threads > 0 ? threads : thread_count();
 }
 
-/// Trials at random: enough for all workers, or as many as give all ranks the same number of folds. Nothing
-/// else depends on how many they are.
+/// Trials at random: with some folds for each worker, or as many as give all ranks the same number of folds.
+/// Nothing else depends on how many they are.
 template <class T>
 Index Search<T>::random_together() const {
   const Index ranks = team_.size();
-  const Index enough = team_.is_alone() ? 8 * workers() : ranks / std::gcd(ranks, validation_.folds);
+  const Index enough =
+      team_.is_alone() ? 1 + 8 * workers() / validation_.folds : ranks / std::gcd(ranks, validation_.folds);
   return std::max(parallel_trials_, enough);
 }
 
