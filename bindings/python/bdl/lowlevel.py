@@ -1478,7 +1478,8 @@ def bdl_optimizer_laplace(optimizer, x, y):
     Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
     which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
     eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-    every fit, and method "laplace" is "map" with that option. Since 0.1.
+    every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
+    which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
                          blank; else BDL_ERROR_UNSUPPORTED
@@ -1624,8 +1625,8 @@ def bdl_optimizer_memory(optimizer, minibatch):
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type minibatch: int64_t
-    :param minibatch: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
-                         hold a copy of them
+    :param minibatch: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
+                         at a time: their memory does not grow with N beyond 2^18 numbers or D rows
     :type bytes: int64_t
     :param bytes:     receives the number
     """
@@ -1788,6 +1789,21 @@ def bdl_dataset_read(dataset, rows, x, y):
     """
     return _lowlevel.bdl_dataset_read(dataset, rows, x, y)
 
+def bdl_dataset_target_range(dataset, smallest, largest):
+    r"""
+    Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+    there are. Since 0.2.
+    :type dataset: bdl_dataset
+    :param dataset:  a data set with targets
+    :type smallest: bdl_matrix_out
+    :param smallest: receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
+    :type largest: bdl_matrix_out
+    :param largest:  receives 1 x targets, the largest; bdl_none_out(): not wanted
+    :rtype: int
+    :return: BDL_OK, or BDL_ERROR_NOT_FINITE naming the row
+    """
+    return _lowlevel.bdl_dataset_target_range(dataset, smallest, largest)
+
 def bdl_model_standardize_dataset(model, dataset):
     r"""
     As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
@@ -1799,12 +1815,24 @@ def bdl_model_standardize_dataset(model, dataset):
     """
     return _lowlevel.bdl_model_standardize_dataset(model, dataset)
 
+def bdl_optimizer_start_noise_dataset(optimizer, dataset):
+    r"""
+    As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.
+    Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer with a model
+    :type dataset: bdl_dataset
+    :param dataset:   of the model's inputs and targets
+    """
+    return _lowlevel.bdl_optimizer_start_noise_dataset(optimizer, dataset)
+
 def bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress):
     r"""
     As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
     change the order. Before the first step the targets of likelihoods with a noise precision are read once,
     for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
-    the data several times at the end, and the methods "exact-*" hold all of it in memory.
+    the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
+    part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.
 
     With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
     rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
@@ -2335,8 +2363,8 @@ def bdl_search_create(prototype, folds, epochs, method, samples, seed):
     it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
     prototype's, times the share of the rows that it trains on. Since 0.1.
     :type prototype: bdl_optimizer
-    :param prototype: an optimizer with a model. Folds are trained on as many threads as its option "threads"
-                         says; those of a user model one after another, on the thread of bdl_search_run()
+    :param prototype: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
+                         threads as its option "threads" says
     :type folds: int64_t
     :param folds:     K >= 2
     :type epochs: int64_t
@@ -2386,6 +2414,52 @@ def bdl_search_add_choice(search, option, words):
     """
     return _lowlevel.bdl_search_add_choice(search, option, words)
 
+def bdl_search_set_parallel_trials(search, parallel_trials):
+    r"""
+    How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
+    Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+    (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
+    values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+    scores, as many are trained at the same time as there are workers for. Since 0.2.
+    :type search: bdl_search
+    :param search:          a search without trials
+    :type parallel_trials: int64_t
+    :param parallel_trials: 1 (the default) to 1000
+    """
+    return _lowlevel.bdl_search_set_parallel_trials(search, parallel_trials)
+
+def bdl_search_set_workers(search, workers):
+    r"""
+    How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
+    Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+    posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
+    workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
+    its callbacks need not be safe to call from several threads. Since 0.2.
+    :type search: bdl_search
+    :param search:  a search
+    :type workers: int64_t
+    :param workers: 1 to 256; 0, the default: as option "threads" of the prototype says
+    """
+    return _lowlevel.bdl_search_set_workers(search, workers)
+
+def bdl_search_set_communicator(search, communicator):
+    r"""
+    From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+    arguments and data, on searches that are the same in everything but workers. The folds of each batch are
+    dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
+    come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
+    Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+    fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
+    on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
+    gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
+    fold is trained by one rank alone. Since 0.2.
+    :type search: bdl_search
+    :param search:       a search
+    :type communicator: bdl_communicator
+    :param communicator: NULL: alone again
+    """
+    return _lowlevel.bdl_search_set_communicator(search, communicator)
+
 def bdl_search_run(search, x, y, random_trials, bayesian_trials, progress):
     r"""
     Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a
@@ -2396,9 +2470,10 @@ def bdl_search_run(search, x, y, random_trials, bayesian_trials, progress):
     missing.
 
     A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
-    in place of a score, and the search goes on. Since 0.1.
+    in place of a score, and the search goes on. A search without ranges has one trial, at random: the
+    cross-validation of the prototype's own options. Since 0.1.
     :type search: bdl_search
-    :param search:          a search with at least one range
+    :param search:          a search
     :type x: bdl_matrix
     :param x:               n x inputs, n >= folds; in every run of a search the same data
     :type y: bdl_matrix
@@ -2412,7 +2487,7 @@ def bdl_search_run(search, x, y, random_trials, bayesian_trials, progress):
     :type user_data: void
     :param user_data:       handed to progress
     :rtype: int
-    :return: BDL_OK, BDL_STOPPED, or an error; the trials that were completed are kept
+    :return: BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept
     """
     return _lowlevel.bdl_search_run(search, x, y, random_trials, bayesian_trials, progress)
 
@@ -2529,8 +2604,8 @@ def bdl_communicator_statistics(communicator):
 
 def bdl_optimizer_set_communicator(optimizer, communicator):
     r"""
-    From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset() and bdl_optimizer_step() are collective calls:
-    all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
+    From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
+    and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
     optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
     reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
     (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
@@ -2538,8 +2613,8 @@ def bdl_optimizer_set_communicator(optimizer, communicator):
     and message; where training ran away (BDL_ERROR_DIVERGED) or one rank was asked to stop (BDL_STOPPED), all
     have that. Afterwards all ranks hold the same belief, and any of them may predict or save it. Since 0.2.
 
-    More than one rank works for methods whose minibatches come as sums over examples, or as rows that the ranks
-    swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
+    More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
+    that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
     BDL_ERROR_UNSUPPORTED.
     :type optimizer: bdl_optimizer
     :param optimizer:    an optimizer with a model

@@ -10898,6 +10898,76 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_dataset_target_range(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  bdl_matrix_out arg2 ;
+  bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_target_range", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_dataset_target_range", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_dataset_target_range: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_dataset *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_dataset_target_range: smallest", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_dataset_target_range: largest", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_dataset_target_range(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_standardize_dataset(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -10929,6 +10999,64 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize_dataset(PyObject *self, PyObjec
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
       result = (bdl_status)bdl_model_standardize_dataset(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_start_noise_dataset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_start_noise_dataset", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_start_noise_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_start_noise_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_start_noise_dataset", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_optimizer_start_noise_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_dataset *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_start_noise_dataset(arg1,arg2);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -14685,6 +14813,156 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_search_set_parallel_trials(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  int64_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_search_set_parallel_trials", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_search_set_parallel_trials", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_set_parallel_trials: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_search *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_search_set_parallel_trials: parallel_trials", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_search_set_parallel_trials(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_search_set_workers(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  int64_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_search_set_workers", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_search_set_workers", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_set_workers: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_search *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_search_set_workers: workers", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_search_set_workers(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_search_set_communicator(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  bdl_communicator *arg2 = (bdl_communicator *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_search_set_communicator", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_search_set_communicator", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_search_set_communicator: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_search *)handle;
+  }
+  {
+    void* handle;
+    const int use = strstr("bdl_search_set_communicator", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[1], "bdl_search_set_communicator: communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_communicator *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_search_set_communicator(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_search *arg1 = (bdl_search *) 0 ;
@@ -16865,7 +17143,8 @@ static PyMethodDef SwigMethods[] = {
 		"Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of\n"
 		"which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest\n"
 		"eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option \"laplace\" does this at the end of\n"
-		"every fit, and method \"laplace\" is \"map\" with that option. Since 0.1.\n"
+		"every fit, and method \"laplace\" is \"map\" with that option. Option \"shards\" adds it up by parts of the data,\n"
+		"which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not\n"
 		"                     blank; else BDL_ERROR_UNSUPPORTED\n"
@@ -16984,8 +17263,8 @@ static PyMethodDef SwigMethods[] = {
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type minibatch: int64_t\n"
-		":param minibatch: M; 0: as option \"minibatch\" says. The methods exact-* take all rows whatever M is, and\n"
-		"                     hold a copy of them\n"
+		":param minibatch: M; 0: as option \"minibatch\" says. The methods exact-* take all rows whatever M is, a part\n"
+		"                     at a time: their memory does not grow with N beyond 2^18 numbers or D rows\n"
 		":type bytes: int64_t\n"
 		":param bytes:     receives the number\n"
 		""},
@@ -17110,6 +17389,18 @@ static PyMethodDef SwigMethods[] = {
 		":type y: bdl_matrix_out\n"
 		":param y:       count x targets; bdl_none_out(): not wanted\n"
 		""},
+	 { "bdl_dataset_target_range", _wrap_bdl_dataset_target_range, METH_VARARGS, "\n"
+		"Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes\n"
+		"there are. Since 0.2.\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset:  a data set with targets\n"
+		":type smallest: bdl_matrix_out\n"
+		":param smallest: receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted\n"
+		":type largest: bdl_matrix_out\n"
+		":param largest:  receives 1 x targets, the largest; bdl_none_out(): not wanted\n"
+		":rtype: int\n"
+		":return: BDL_OK, or BDL_ERROR_NOT_FINITE naming the row\n"
+		""},
 	 { "bdl_model_standardize_dataset", _wrap_bdl_model_standardize_dataset, METH_VARARGS, "\n"
 		"As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of\n"
 		"real numbers are standardised too, unless the data set has none. Since 0.2.\n"
@@ -17118,11 +17409,20 @@ static PyMethodDef SwigMethods[] = {
 		":type dataset: bdl_dataset\n"
 		":param dataset: of the model's inputs and, if any, targets\n"
 		""},
+	 { "bdl_optimizer_start_noise_dataset", _wrap_bdl_optimizer_start_noise_dataset, METH_VARARGS, "\n"
+		"As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.\n"
+		"Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a model\n"
+		":type dataset: bdl_dataset\n"
+		":param dataset:   of the model's inputs and targets\n"
+		""},
 	 { "bdl_optimizer_fit_dataset", _wrap_bdl_optimizer_fit_dataset, METH_VARARGS, "\n"
 		"As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())\n"
 		"change the order. Before the first step the targets of likelihoods with a noise precision are read once,\n"
 		"for where it starts, unless it was set or is not learned. Laplace's approximation (option \"laplace\") reads\n"
-		"the data several times at the end, and the methods \"exact-*\" hold all of it in memory.\n"
+		"the data several times at the end. The methods \"exact-*\" read all rows in their order in each iteration, a\n"
+		"part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.\n"
 		"\n"
 		"With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same\n"
 		"rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error\n"
@@ -17491,8 +17791,8 @@ static PyMethodDef SwigMethods[] = {
 		"it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the\n"
 		"prototype's, times the share of the rows that it trains on. Since 0.1.\n"
 		":type prototype: bdl_optimizer\n"
-		":param prototype: an optimizer with a model. Folds are trained on as many threads as its option \"threads\"\n"
-		"                     says; those of a user model one after another, on the thread of bdl_search_run()\n"
+		":param prototype: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many\n"
+		"                     threads as its option \"threads\" says\n"
 		":type folds: int64_t\n"
 		":param folds:     K >= 2\n"
 		":type epochs: int64_t\n"
@@ -17531,6 +17831,43 @@ static PyMethodDef SwigMethods[] = {
 		":type words: string\n"
 		":param words:  at least two of the option's words, separated by bars: \"mc-ef | mc-ggn\"\n"
 		""},
+	 { "bdl_search_set_parallel_trials", _wrap_bdl_search_set_parallel_trials, METH_VARARGS, "\n"
+		"How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.\n"
+		"Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them\n"
+		"(Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which\n"
+		"values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no\n"
+		"scores, as many are trained at the same time as there are workers for. Since 0.2.\n"
+		":type search: bdl_search\n"
+		":param search:          a search without trials\n"
+		":type parallel_trials: int64_t\n"
+		":param parallel_trials: 1 (the default) to 1000\n"
+		""},
+	 { "bdl_search_set_workers", _wrap_bdl_search_set_workers, METH_VARARGS, "\n"
+		"How many threads of the library's own train the folds of trials in later runs, the calling thread among them.\n"
+		"Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a\n"
+		"posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K\n"
+		"workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:\n"
+		"its callbacks need not be safe to call from several threads. Since 0.2.\n"
+		":type search: bdl_search\n"
+		":param search:  a search\n"
+		":type workers: int64_t\n"
+		":param workers: 1 to 256; 0, the default: as option \"threads\" of the prototype says\n"
+		""},
+	 { "bdl_search_set_communicator", _wrap_bdl_search_set_communicator, METH_VARARGS, "\n"
+		"From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same\n"
+		"arguments and data, on searches that are the same in everything but workers. The folds of each batch are\n"
+		"dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials\n"
+		"come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.\n"
+		"Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank\n"
+		"fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop\n"
+		"on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that\n"
+		"gives up after a while must wait for as long as a batch may take. Any method can be searched so: each\n"
+		"fold is trained by one rank alone. Since 0.2.\n"
+		":type search: bdl_search\n"
+		":param search:       a search\n"
+		":type communicator: bdl_communicator\n"
+		":param communicator: NULL: alone again\n"
+		""},
 	 { "bdl_search_run", _wrap_bdl_search_run, METH_VARARGS, "\n"
 		"Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a\n"
 		"Gaussian process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the\n"
@@ -17540,9 +17877,10 @@ static PyMethodDef SwigMethods[] = {
 		"missing.\n"
 		"\n"
 		"A trial that fails (divergence, options that do not go together, a callback of a user model) has a message\n"
-		"in place of a score, and the search goes on. Since 0.1.\n"
+		"in place of a score, and the search goes on. A search without ranges has one trial, at random: the\n"
+		"cross-validation of the prototype's own options. Since 0.1.\n"
 		":type search: bdl_search\n"
-		":param search:          a search with at least one range\n"
+		":param search:          a search\n"
 		":type x: bdl_matrix\n"
 		":param x:               n x inputs, n >= folds; in every run of a search the same data\n"
 		":type y: bdl_matrix\n"
@@ -17556,7 +17894,7 @@ static PyMethodDef SwigMethods[] = {
 		":type user_data: void\n"
 		":param user_data:       handed to progress\n"
 		":rtype: int\n"
-		":return: BDL_OK, BDL_STOPPED, or an error; the trials that were completed are kept\n"
+		":return: BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept\n"
 		""},
 	 { "bdl_search_request_stop", _wrap_bdl_search_request_stop, METH_O, "\n"
 		"Asks a running search, or the next one, to return BDL_STOPPED: a trial in training ends after its current\n"
@@ -17643,8 +17981,8 @@ static PyMethodDef SwigMethods[] = {
 		":param seconds:      receives the time spent in its callbacks, waiting for other ranks included\n"
 		""},
 	 { "bdl_optimizer_set_communicator", _wrap_bdl_optimizer_set_communicator, METH_VARARGS, "\n"
-		"From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset() and bdl_optimizer_step() are collective calls:\n"
-		"all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on\n"
+		"From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()\n"
+		"and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on\n"
 		"optimizers that are the same in everything but options \"threads\" (and for fits progress, which only rank 0\n"
 		"reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to\n"
 		"(v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks\n"
@@ -17652,8 +17990,8 @@ static PyMethodDef SwigMethods[] = {
 		"and message; where training ran away (BDL_ERROR_DIVERGED) or one rank was asked to stop (BDL_STOPPED), all\n"
 		"have that. Afterwards all ranks hold the same belief, and any of them may predict or save it. Since 0.2.\n"
 		"\n"
-		"More than one rank works for methods whose minibatches come as sums over examples, or as rows that the ranks\n"
-		"swap: docs/distributed.md has the list. Other methods are refused here, with the reason:\n"
+		"More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows\n"
+		"that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:\n"
 		"BDL_ERROR_UNSUPPORTED.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:    an optimizer with a model\n"

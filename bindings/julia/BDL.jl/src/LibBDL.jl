@@ -1883,7 +1883,8 @@ Laplace's approximation around the present mean, which stays: the precision beco
 Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
 which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
 eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-every fit, and method "laplace" is "map" with that option. Since 0.1.
+every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
+which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
@@ -2040,8 +2041,8 @@ the methods exact-* it is what a fit takes in addition, and the share of libLBFG
 
 # Arguments
 - `optimizer`: an optimizer
-- `minibatch`: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, and
-  hold a copy of them
+- `minibatch`: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
+  at a time: their memory does not grow with N beyond 2^18 numbers or D rows
 - `bytes`: receives the number
 """
 function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, minibatch::Integer, bytes::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
@@ -2240,6 +2241,22 @@ function bdl_dataset_read(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows::Un
 end
 
 """
+Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+there are. Since 0.2.
+
+# Arguments
+- `dataset`: a data set with targets
+- `smallest`: receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
+- `largest`: receives 1 x targets, the largest; bdl_none_out(): not wanted
+
+# Returns
+BDL_OK, or BDL_ERROR_NOT_FINITE naming the row
+"""
+function bdl_dataset_target_range(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, smallest::Union{bdl_matrix_out,MatrixView}, largest::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_dataset_target_range, libbdl), Cint, (Ptr{bdl_dataset}, bdl_matrix_out, bdl_matrix_out,), dataset, smallest, largest)
+end
+
+"""
 As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
 real numbers are standardised too, unless the data set has none. Since 0.2.
 
@@ -2252,10 +2269,23 @@ function bdl_model_standardize_dataset(model::Union{bdl_model,Ptr{bdl_model}}, d
 end
 
 """
+As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.
+Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `dataset`: of the model's inputs and targets
+"""
+function bdl_optimizer_start_noise_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
+    return ccall((:bdl_optimizer_start_noise_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset},), optimizer, dataset)
+end
+
+"""
 As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
 change the order. Before the first step the targets of likelihoods with a noise precision are read once,
 for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
-the data several times at the end, and the methods "exact-*" hold all of it in memory.
+the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
+part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.
 
 With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
 rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
@@ -2934,8 +2964,8 @@ it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size
 prototype's, times the share of the rows that it trains on. Since 0.1.
 
 # Arguments
-- `prototype`: an optimizer with a model. Folds are trained on as many threads as its option "threads"
-  says; those of a user model one after another, on the thread of bdl_search_run()
+- `prototype`: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
+  threads as its option "threads" says
 - `folds`: K >= 2
 - `epochs`: as of bdl_optimizer_fit(), of each fold
 - `method`: of the predictive distribution, as of bdl_predict_log_density()
@@ -2992,8 +3022,58 @@ function bdl_search_add_choice(search::Union{bdl_search,Ptr{bdl_search}}, option
 end
 
 """
-Progress of bdl_search_run(), called on its thread after every trial. It may read the search and call
-bdl_search_request_stop().
+How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
+Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+(Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
+values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+scores, as many are trained at the same time as there are workers for. Since 0.2.
+
+# Arguments
+- `search`: a search without trials
+- `parallel_trials`: 1 (the default) to 1000
+"""
+function bdl_search_set_parallel_trials(search::Union{bdl_search,Ptr{bdl_search}}, parallel_trials::Integer)
+    return ccall((:bdl_search_set_parallel_trials, libbdl), Cint, (Ptr{bdl_search}, Int64,), search, parallel_trials)
+end
+
+"""
+How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
+Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
+workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
+its callbacks need not be safe to call from several threads. Since 0.2.
+
+# Arguments
+- `search`: a search
+- `workers`: 1 to 256; 0, the default: as option "threads" of the prototype says
+"""
+function bdl_search_set_workers(search::Union{bdl_search,Ptr{bdl_search}}, workers::Integer)
+    return ccall((:bdl_search_set_workers, libbdl), Cint, (Ptr{bdl_search}, Int64,), search, workers)
+end
+
+"""
+From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+arguments and data, on searches that are the same in everything but workers. The folds of each batch are
+dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
+come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
+Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
+on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
+gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
+fold is trained by one rank alone. Since 0.2.
+
+# Arguments
+- `search`: a search
+- `communicator`: NULL: alone again
+"""
+function bdl_search_set_communicator(search::Union{bdl_search,Ptr{bdl_search}}, communicator::Union{bdl_communicator,Ptr{bdl_communicator}})
+    return ccall((:bdl_search_set_communicator, libbdl), Cint, (Ptr{bdl_search}, Ptr{bdl_communicator},), search, communicator)
+end
+
+"""
+Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search
+and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
+where the run stops.
 
 # Returns
 0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
@@ -3014,10 +3094,11 @@ were tried before are not trained again. Running again adds to the same search: 
 missing.
 
 A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
-in place of a score, and the search goes on. Since 0.1.
+in place of a score, and the search goes on. A search without ranges has one trial, at random: the
+cross-validation of the prototype's own options. Since 0.1.
 
 # Arguments
-- `search`: a search with at least one range
+- `search`: a search
 - `x`: n x inputs, n >= folds; in every run of a search the same data
 - `y`: n x targets
 - `random_trials`: 0 to 1e6
@@ -3026,7 +3107,7 @@ in place of a score, and the search goes on. Since 0.1.
 - `user_data`: handed to progress
 
 # Returns
-BDL_OK, BDL_STOPPED, or an error; the trials that were completed are kept
+BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept
 """
 function bdl_search_run(search::Union{bdl_search,Ptr{bdl_search}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, random_trials::Integer, bayesian_trials::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_search_run, libbdl), Cint, (Ptr{bdl_search}, bdl_matrix, bdl_matrix, Int64, Int64, Ptr{Cvoid}, Ptr{Cvoid},), search, x, y, random_trials, bayesian_trials, progress, user_data)
@@ -3207,8 +3288,8 @@ function bdl_report_error(status::Integer, caller::Union{AbstractString,Cstring}
 end
 
 """
-From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset() and bdl_optimizer_step() are collective calls:
-all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
+From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
+and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
 optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
 reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
 (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
@@ -3216,8 +3297,8 @@ or by none: where one rank fails, it has its own error, and the others have BDL_
 and message; where training ran away (BDL_ERROR_DIVERGED) or one rank was asked to stop (BDL_STOPPED), all
 have that. Afterwards all ranks hold the same belief, and any of them may predict or save it. Since 0.2.
 
-More than one rank works for methods whose minibatches come as sums over examples, or as rows that the ranks
-swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
+More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
+that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
 BDL_ERROR_UNSUPPORTED.
 
 # Arguments

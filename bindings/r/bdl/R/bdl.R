@@ -10,6 +10,16 @@ bdl_handle_is_open <- function(handle)
   .Call('R_swig_bdl_handle_is_open', handle, FALSE, PACKAGE='bdl')
 }
 
+bdl_mpi_start_world <- function(timeout)
+{
+  .Call('R_swig_bdl_mpi_start_world', timeout, FALSE, PACKAGE='bdl')
+}
+
+bdl_mpi_from_fortran <- function(handle, timeout)
+{
+  .Call('R_swig_bdl_mpi_from_fortran', handle, timeout, FALSE, PACKAGE='bdl')
+}
+
 bdl_status_name <- function(status)
 {
   .Call('R_swig_bdl_status_name', status, PACKAGE='bdl')
@@ -660,9 +670,19 @@ bdl_dataset_read <- function(dataset, rows, x, y)
   .Call('R_swig_bdl_dataset_read', dataset, rows, x, y, FALSE, PACKAGE='bdl')
 }
 
+bdl_dataset_target_range <- function(dataset, smallest, largest)
+{
+  .Call('R_swig_bdl_dataset_target_range', dataset, smallest, largest, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_standardize_dataset <- function(model, dataset)
 {
   .Call('R_swig_bdl_model_standardize_dataset', model, dataset, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_start_noise_dataset <- function(optimizer, dataset)
+{
+  .Call('R_swig_bdl_optimizer_start_noise_dataset', optimizer, dataset, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_fit_dataset <- function(optimizer, dataset, epochs, progress)
@@ -913,6 +933,21 @@ bdl_search_add_int <- function(search, option, low, high, scale)
 bdl_search_add_choice <- function(search, option, words)
 {
   .Call('R_swig_bdl_search_add_choice', search, option, words, FALSE, PACKAGE='bdl')
+}
+
+bdl_search_set_parallel_trials <- function(search, parallel_trials)
+{
+  .Call('R_swig_bdl_search_set_parallel_trials', search, parallel_trials, FALSE, PACKAGE='bdl')
+}
+
+bdl_search_set_workers <- function(search, workers)
+{
+  .Call('R_swig_bdl_search_set_workers', search, workers, FALSE, PACKAGE='bdl')
+}
+
+bdl_search_set_communicator <- function(search, communicator)
+{
+  .Call('R_swig_bdl_search_set_communicator', search, communicator, FALSE, PACKAGE='bdl')
 }
 
 bdl_search_run <- function(search, x, y, random_trials, bayesian_trials, progress)

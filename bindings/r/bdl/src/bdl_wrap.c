@@ -1350,8 +1350,11 @@ static swig_module_info swig_module = {swig_types, 42, 0, 0, 0, 0};
 #define R_registerRoutines(dll, ...) (R_registerRoutines(dll, __VA_ARGS__), R_useDynamicSymbols(dll, FALSE))
 #define BDLR_TAKES_NULL(function, argument) \
   (!strncmp(function, "bdl_save", 8) || !strcmp(argument, "user_model") || \
-   (!strcmp(function, "bdl_optimizer_set_communicator") && !strcmp(argument, "communicator")) || \
+   (strstr(function, "_set_communicator") && !strcmp(argument, "communicator")) || \
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
+/* What is given a communicator. */
+#define BDLR_OWNER_bdl_optimizer_set_communicator optimizer
+#define BDLR_OWNER_bdl_search_set_communicator search
 
 
 #include <limits.h>
@@ -1472,6 +1475,110 @@ R_swig_bdl_handle_is_open ( SEXP handle, SEXP s_swig_copy)
   result = bdl_handle_is_open(arg1);
   {
     r_ans = Rf_ScalarInteger(result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_mpi_start_world ( SEXP timeout, SEXP s_swig_copy)
+{
+  bdl_status result;
+  double arg1 ;
+  bdl_communicator **arg2 = (bdl_communicator **) 0 ;
+  bdl_communicator *address2 ;
+  SEXP handle2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address2 = NULL;
+    PROTECT(handle2 = bdlr_new_handle(BDLR_COMMUNICATOR));
+    ++r_nprotect;
+    arg2 = &address2;
+  }
+  {
+    arg1 = (double)bdlr_double(timeout, "bdl_mpi_start_world", "timeout");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_mpi_start_world(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle2, address2);
+    r_ans = bdlr_output(r_ans, 1, "communicator", handle2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_mpi_from_fortran ( SEXP handle, SEXP timeout, SEXP s_swig_copy)
+{
+  bdl_status result;
+  int32_t arg1 ;
+  double arg2 ;
+  bdl_communicator **arg3 = (bdl_communicator **) 0 ;
+  bdl_communicator *address3 ;
+  SEXP handle3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    address3 = NULL;
+    PROTECT(handle3 = bdlr_new_handle(BDLR_COMMUNICATOR));
+    ++r_nprotect;
+    arg3 = &address3;
+  }
+  {
+    arg1 = (int32_t)bdlr_int32(handle, "bdl_mpi_from_fortran", "handle");
+  }
+  {
+    arg2 = (double)bdlr_double(timeout, "bdl_mpi_from_fortran", "timeout");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_mpi_from_fortran(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    R_SetExternalPtrAddr(handle3, address3);
+    r_ans = bdlr_output(r_ans, 1, "communicator", handle3);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -8565,6 +8672,72 @@ R_swig_bdl_dataset_read ( SEXP dataset, SEXP rows, SEXP x, SEXP y, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_dataset_target_range ( SEXP dataset, SEXP smallest, SEXP largest, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_dataset *arg1 = (bdl_dataset *) 0 ;
+  bdl_matrix_out arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP given1 ;
+  SEXP array2 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = dataset;
+    arg1 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_dataset_target_range", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_dataset_target_range", "_request_stop"), "bdl_dataset_target_range", "dataset");
+  }
+  {
+    arg2 = bdlr_matrix_out(smallest, &array2, "bdl_dataset_target_range", "smallest");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    arg3 = bdlr_matrix_out(largest, &array3, "bdl_dataset_target_range", "largest");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_dataset_target_range(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "smallest", array2);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "largest", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_standardize_dataset ( SEXP model, SEXP dataset, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -8590,6 +8763,59 @@ R_swig_bdl_model_standardize_dataset ( SEXP model, SEXP dataset, SEXP s_swig_cop
     bdlr_call call;
     bdlr_call_begin(&call);
     result = (bdl_status)bdl_model_standardize_dataset(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_start_noise_dataset ( SEXP optimizer, SEXP dataset, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_dataset *arg2 = (bdl_dataset *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_start_noise_dataset", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_start_noise_dataset", "_request_stop"), "bdl_optimizer_start_noise_dataset", "optimizer");
+  }
+  {
+    given2 = dataset;
+    arg2 = dataset == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_start_noise_dataset", "dataset")
+    ? NULL : (bdl_dataset *)bdlr_handle(dataset, BDLR_DATASET, !strstr("bdl_optimizer_start_noise_dataset", "_request_stop"), "bdl_optimizer_start_noise_dataset", "dataset");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_start_noise_dataset(arg1,arg2);
     bdlr_call_end(&call);
   }
   {
@@ -11776,6 +12002,147 @@ R_swig_bdl_search_add_choice ( SEXP search, SEXP option, SEXP words, SEXP s_swig
 }
 
 
+SWIGEXPORT SEXP
+R_swig_bdl_search_set_parallel_trials ( SEXP search, SEXP parallel_trials, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  int64_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = search;
+    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_set_parallel_trials", "search")
+    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_set_parallel_trials", "_request_stop"), "bdl_search_set_parallel_trials", "search");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(parallel_trials, "bdl_search_set_parallel_trials", "parallel_trials");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_search_set_parallel_trials(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_search_set_workers ( SEXP search, SEXP workers, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  int64_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = search;
+    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_set_workers", "search")
+    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_set_workers", "_request_stop"), "bdl_search_set_workers", "search");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(workers, "bdl_search_set_workers", "workers");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_search_set_workers(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_search_set_communicator ( SEXP search, SEXP communicator, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_search *arg1 = (bdl_search *) 0 ;
+  bdl_communicator *arg2 = (bdl_communicator *) 0 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = search;
+    arg1 = search == R_NilValue && BDLR_TAKES_NULL("bdl_search_set_communicator", "search")
+    ? NULL : (bdl_search *)bdlr_handle(search, BDLR_SEARCH, !strstr("bdl_search_set_communicator", "_request_stop"), "bdl_search_set_communicator", "search");
+  }
+  {
+    given2 = communicator;
+    arg2 = communicator == R_NilValue && BDLR_TAKES_NULL("bdl_search_set_communicator", "communicator")
+    ? NULL : (bdl_communicator *)bdlr_handle(communicator, BDLR_COMMUNICATOR, !strstr("bdl_search_set_communicator", "_request_stop"), "bdl_search_set_communicator", "communicator");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_search_set_communicator(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_communicator(BDLR_OWNER_bdl_search_set_communicator, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_keep_communicator(BDLR_OWNER_bdl_search_set_communicator, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
 
 
 SWIGEXPORT SEXP
@@ -12420,7 +12787,7 @@ R_swig_bdl_optimizer_set_communicator ( SEXP optimizer, SEXP communicator, SEXP 
     bdlr_inherit(r_ans, given1);
   }
   {
-    bdlr_keep_communicator(optimizer, given2);
+    bdlr_keep_communicator(BDLR_OWNER_bdl_optimizer_set_communicator, given2);
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -12431,7 +12798,7 @@ R_swig_bdl_optimizer_set_communicator ( SEXP optimizer, SEXP communicator, SEXP 
     bdlr_inherit(r_ans, given1);
   }
   {
-    bdlr_keep_communicator(optimizer, given2);
+    bdlr_keep_communicator(BDLR_OWNER_bdl_optimizer_set_communicator, given2);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -13378,8 +13745,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_dataset_from_arrays", (DL_FUNC) &R_swig_bdl_dataset_from_arrays, 3},
    {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
    {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
-   {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
+   {"R_swig_bdl_predictor_interval", (DL_FUNC) &R_swig_bdl_predictor_interval, 6},
    {"R_swig_bdl_communicator_statistics", (DL_FUNC) &R_swig_bdl_communicator_statistics, 2},
    {"R_swig_bdl_optimizer_set_int", (DL_FUNC) &R_swig_bdl_optimizer_set_int, 4},
    {"R_swig_bdl_posterior_dtype", (DL_FUNC) &R_swig_bdl_posterior_dtype, 2},
@@ -13419,6 +13786,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
    {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
+   {"R_swig_bdl_optimizer_start_noise_dataset", (DL_FUNC) &R_swig_bdl_optimizer_start_noise_dataset, 3},
    {"R_swig_bdl_metric_crps", (DL_FUNC) &R_swig_bdl_metric_crps, 3},
    {"R_swig_bdl_search_trial", (DL_FUNC) &R_swig_bdl_search_trial, 4},
    {"R_swig_bdl_posterior_set_tensors", (DL_FUNC) &R_swig_bdl_posterior_set_tensors, 3},
@@ -13437,6 +13805,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_standardize_dataset", (DL_FUNC) &R_swig_bdl_model_standardize_dataset, 3},
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
+   {"R_swig_bdl_search_set_communicator", (DL_FUNC) &R_swig_bdl_search_set_communicator, 3},
    {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
    {"R_swig_bdl_metric_roc_curve", (DL_FUNC) &R_swig_bdl_metric_roc_curve, 4},
    {"R_swig_bdl_predictor_classes", (DL_FUNC) &R_swig_bdl_predictor_classes, 6},
@@ -13470,6 +13839,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
+   {"R_swig_bdl_dataset_target_range", (DL_FUNC) &R_swig_bdl_dataset_target_range, 4},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
    {"R_swig_bdl_optimizer_set_communicator", (DL_FUNC) &R_swig_bdl_optimizer_set_communicator, 3},
    {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
@@ -13505,6 +13875,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
+   {"R_swig_bdl_mpi_from_fortran", (DL_FUNC) &R_swig_bdl_mpi_from_fortran, 3},
    {"R_swig_bdl_optimizer_fit_dataset", (DL_FUNC) &R_swig_bdl_optimizer_fit_dataset, 5},
    {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
    {"R_swig_bdl_dataset_read", (DL_FUNC) &R_swig_bdl_dataset_read, 5},
@@ -13526,6 +13897,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
+   {"R_swig_bdl_mpi_start_world", (DL_FUNC) &R_swig_bdl_mpi_start_world, 2},
    {"R_swig_bdl_check_version", (DL_FUNC) &R_swig_bdl_check_version, 4},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_metric_calibration_curve", (DL_FUNC) &R_swig_bdl_metric_calibration_curve, 4},
@@ -13544,6 +13916,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_activation", (DL_FUNC) &R_swig_bdl_model_activation, 2},
    {"R_swig_bdl_predict_quantiles", (DL_FUNC) &R_swig_bdl_predict_quantiles, 9},
    {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
+   {"R_swig_bdl_search_set_parallel_trials", (DL_FUNC) &R_swig_bdl_search_set_parallel_trials, 3},
    {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
    {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
@@ -13561,6 +13934,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predictor_create_ensemble", (DL_FUNC) &R_swig_bdl_predictor_create_ensemble, 5},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
+   {"R_swig_bdl_search_set_workers", (DL_FUNC) &R_swig_bdl_search_set_workers, 3},
    {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
