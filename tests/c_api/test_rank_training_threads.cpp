@@ -14,6 +14,7 @@ struct Case {
   bdl_likelihood likelihood;
   bdl_dtype dtype;
   const char* options;
+  const char* network = nullptr;  ///< but for six hidden units
 };
 
 Posterior posterior_for(const Case& c, const Model& model) {
@@ -37,8 +38,11 @@ Posterior posterior_for(const Case& c, const Model& model) {
 }
 
 Learner learner_of(const Case& c) {
-  Model model =
-      make_mlp(c.dtype, {RankData::inputs, 6, c.likelihood == BDL_CATEGORICAL ? 3 : 2}, c.likelihood);
+  bdl_model* network = nullptr;
+  if (c.network) bdl_model_create_network(c.dtype, c.network, c.likelihood, &network);
+  Model model = network ? Model(network)
+                        : make_mlp(c.dtype, {RankData::inputs, 6, c.likelihood == BDL_CATEGORICAL ? 3 : 2},
+                                   c.likelihood);
   Posterior posterior = posterior_for(c, model);
   Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
   bdl_optimizer_set_text(optimizer.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str());
@@ -74,6 +78,11 @@ const Case cases[] = {
     {"slang-lin-hess", BDL_CATEGORICAL, BDL_F64, ""},
     {"slang-lin-ef", BDL_GAUSSIAN, BDL_F32, ""},
     {"slang-online-eig", BDL_CATEGORICAL, BDL_F64, ""},
+    // Vectors of several parts, and layers that go to one shard as a whole.
+    {"slang", BDL_CATEGORICAL, BDL_F32, "eigen_method=gram", "input 4\ndense 1100\nrelu\ndense 3\n"},
+    {"slang", BDL_GAUSSIAN, BDL_F64, "eigen_method=randomized", "input 4\ndense 1100\ntanh\ndense 2\n"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, "",
+     "input 1 2 2\nconv 3 3 pad 1\nrelu\nconv 4 2\nrelu\nflatten\ndense 3\n"},
     {"vogn-full", BDL_CATEGORICAL, BDL_F64, ""},
     {"vogn-full", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
     {"kfac", BDL_CATEGORICAL, BDL_F64, ""},
@@ -89,12 +98,15 @@ const Case cases[] = {
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
   for (const Case& c : cases) {
+    const int64_t epochs = c.network ? 1 : 3;  // larger ones
+    const int most = c.network ? 3 : 8;
     Learner alone = learner_of(c);
-    OK(fit(alone, c, 3));
+    OK(fit(alone, c, epochs));
     const std::string expected = bytes_of(alone);
     for (const int ranks : {1, 2, 3, 4, 8}) {
+      if (ranks > most) break;
       const auto results = on_ranks(
-          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, 3); });
+          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });
       assert_all(results, BDL_OK);
       assert_same_bytes(results, expected, c.method);
     }
