@@ -79,8 +79,10 @@ const Case cases[] = {
     {"slang-lin-ef", BDL_GAUSSIAN, BDL_F32, ""},
     {"slang-online-eig", BDL_CATEGORICAL, BDL_F64, ""},
     // Vectors of several parts, and layers that go to one shard as a whole.
-    {"slang", BDL_CATEGORICAL, BDL_F32, "eigen_method=gram", "input 4\ndense 1100\nrelu\ndense 3\n"},
-    {"slang", BDL_GAUSSIAN, BDL_F64, "eigen_method=randomized", "input 4\ndense 1100\ntanh\ndense 2\n"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, "eigen_method=gram threads=1",
+     "input 4\ndense 1100\nrelu\ndense 3\n"},
+    {"slang", BDL_GAUSSIAN, BDL_F64, "eigen_method=randomized threads=1",
+     "input 4\ndense 1100\ntanh\ndense 2\n"},
     {"slang", BDL_CATEGORICAL, BDL_F32, "",
      "input 1 2 2\nconv 3 3 pad 1\nrelu\nconv 4 2\nrelu\nflatten\ndense 3\n"},
     {"vogn-full", BDL_CATEGORICAL, BDL_F64, ""},
