@@ -311,32 +311,39 @@ int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank, bdl_l
   return after - before;
 }
 
-/// Gradient and squares are swapped once and gathered once, (R - 1) / R of 4 D numbers in all; beside them
-/// there is what every message has in front, and the few numbers in double.
+/// What is summed up is swapped once and gathered once, (R - 1) / R of 2 m numbers in all; beside them there
+/// is what every message has in front, and the few numbers in double.
 void bytes_are_those_of_the_formula(void**) {
-  const Case c{"vogn", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
-  for (const int count : {2, 4}) {
-    RankThreads threads(count);
-    std::vector<int64_t> received(static_cast<std::size_t>(count));
-    int64_t dimension = 0;
-    threads.run([&](RankThreads::Rank& rank) {
-      Learner l(make_mlp(c.dtype, {RankData::inputs, 8, 3}, c.likelihood, false), c.dtype, 0, RankData::rows,
-                c.method);
-      l.set("shards", 8);
-      l.set("learn_prior", 0);
-      received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
-      if (rank.number == 0) dimension = bdl_posterior_dimension(l.posterior.get());
-    });
-    const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2;
-    int64_t halves = 0;  // received by rank 0, which keeps the first halves
-    for (int64_t size = 2 * dimension, ranks = count; ranks > 1; ranks /= 2, size /= 2) halves += size / 2;
-    assert_int_equal(2 * dimension % count, 0);
-    const int64_t sums = 4 * (halves + others * 2 * dimension / count);
-    const int64_t agreement = 64 * others, votes = 2 * 16 * others,
-                  numbers = others * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
-    for (const int64_t bytes : received)
-      assert_int_equal(bytes, sums + agreement + votes + numbers + 16 * (exchanges + others));
-  }
+  const struct {
+    const char* method;
+    int64_t vectors;  // of D numbers
+  } methods[] = {{"map", 1}, {"vogn", 2}, {"ivon", 2}, {"elrg", 3}, {"elrg-d", 4}, {"mf-vi", 2}};
+  for (const auto& [method, vectors] : methods)
+    for (const int count : {2, 4}) {
+      const Case c{method, BDL_CATEGORICAL, BDL_F32, ""};
+      RankThreads threads(count);
+      std::vector<int64_t> received(static_cast<std::size_t>(count));
+      int64_t dimension = 0;
+      threads.run([&](RankThreads::Rank& rank) {
+        Model model = make_mlp(c.dtype, {RankData::inputs, 8, 3}, c.likelihood, false);
+        Posterior posterior = posterior_for(c, model);
+        Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
+        const Learner l{std::move(model), std::move(posterior), std::move(optimizer)};
+        bdl_optimizer_set_text(l.optimizer.get(), "shards=8 learn_prior=0");
+        received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
+        if (rank.number == 0) dimension = bdl_posterior_dimension(l.posterior.get());
+      });
+      const int64_t others = count - 1, exchanges = count == 2 ? 1 : 2, summed = vectors * dimension;
+      int64_t halves = 0;  // received by rank 0, which keeps the first halves
+      for (int64_t size = summed, ranks = count; ranks > 1; ranks /= 2, size /= 2) halves += size / 2;
+      assert_int_equal(summed % count, 0);
+      const int64_t sums = 4 * (halves + others * summed / count);
+      const int64_t agreement = 64 * others, votes = 2 * 16 * others,
+                    numbers = others * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
+      for (const int64_t bytes : received)
+        if (bytes != sums + agreement + votes + numbers + 16 * (exchanges + others))
+          fail_msg("%s on %d ranks: %lld bytes", method, count, static_cast<long long>(bytes));
+    }
 }
 
 /// Of all ranks together. What rows are made of goes to every other rank once: of an example, its inputs and
