@@ -9,7 +9,7 @@ minutes=${1:?usage: tests/fuzz/long.sh MINUTES [FOLDER]}
 cd "$(dirname "$0")/../.." || exit 1
 folder=${2:-build/fuzz}
 cores=${BDL_FUZZ_CORES:-$(nproc)}
-targets=${BDL_FUZZ_TARGETS:-api checkpoint safetensors description options}
+targets=${BDL_FUZZ_TARGETS:-api checkpoint safetensors npy description options}
 [ -x build/clang/fuzz/fuzz_api ] || { echo 'build the targets first: cmake --preset clang && cmake --build --preset clang' >&2; exit 1; }
 seconds=$((minutes * 60 / $(echo "$targets" | wc -w)))
 mkdir -p "$folder/failures"
