@@ -141,31 +141,23 @@ void DividedRows<T>::begin(Work&& reserve) {
 template <class T>
 template <class Work>
 void DividedRows<T>::spread(MatrixView<T> out, Work&& work) {
-  begin([&] {
-    size_exchange(parameters_, *team_, [&](Index v) { return shards_[at(v)].parameters * out.cols; });
-  });
-  const bool is_alone = team_->size() == 1;
-  const ShardRange own = own_shards();
-  attempt([&] {
-    for (Index v = own.first; v < own.end; ++v) {
-      work(*shards_[at(v)].rows, out);
-      if (is_alone) continue;
-      T* to = parameters_.own(v).data();
-      for_each_share(*shards_[at(v)].rows, [&](Index offset, Index count) {
-        for (Index k = 0; k < out.cols; ++k) to = std::copy_n(out.column_data(k) + offset, count, to);
+  const auto rows_of = [&](Index v) -> BlockedRows<T>& { return *shards_[at(v)].rows; };
+  parameters_.share(
+      *team_, std::ssize(shards_), [&](Index v) { return shards_[at(v)].parameters * out.cols; },
+      [&](const ShardRange& own) {
+        for (Index v = own.first; v < own.end; ++v) work(rows_of(v), out);
+      },
+      [&](Index v, T* to) {
+        for_each_share(rows_of(v), [&](Index offset, Index count) {
+          for (Index k = 0; k < out.cols; ++k) to = std::copy_n(out.column_data(k) + offset, count, to);
+        });
+      },
+      [&](Index v, const T* from) {
+        for_each_share(rows_of(v), [&](Index offset, Index count) {
+          for (Index k = 0; k < out.cols; ++k, from += count)
+            std::copy_n(from, count, out.column_data(k) + offset);
+        });
       });
-    }
-  });
-  if (is_alone) return;
-  parameters_.gather(*team_);
-  for (Index v = 0; v < std::ssize(shards_); ++v) {
-    if (own.first <= v && v < own.end) continue;
-    const T* from = parameters_.shards()[at(v)];
-    for_each_share(*shards_[at(v)].rows, [&](Index offset, Index count) {
-      for (Index k = 0; k < out.cols; ++k, from += count)
-        std::copy_n(from, count, out.column_data(k) + offset);
-    });
-  }
 }
 
 template <class T>
@@ -236,30 +228,24 @@ template <class T>
 void DividedRows<T>::gram(MatrixView<double> out) {
   if (!divides_gram_) return rows_->gram(out);
   const Index shards = std::ssize(shards_), n = count();
-  begin([&] { size_exchange(columns_, *team_, [&](Index v) { return gram_numbers(v, n); }); });
-  const bool is_alone = team_->size() == 1;
-  const ShardRange own = own_shards();
-  attempt([&] {
-    for (Index v = own.first; v < own.end; ++v) {
-      const ShardRange columns = columns_of(v, shards, n);
-      for (const Block& block : rows_->blocks())
-        dynamic_cast<OuterRows<T>&>(*block.rows)
-            .gram_columns(columns.first, columns.count(), &block != &rows_->blocks().front(), out,
-                          rows_->scratch());
-      if (is_alone) continue;
-      double* to = columns_.own(v).data();
-      for (Index s = columns.first; s < columns.end; ++s) to = std::copy_n(out.column_data(s) + s, n - s, to);
-    }
-  });
-  if (is_alone) return;
-  columns_.gather(*team_);
-  for (Index v = 0; v < shards; ++v) {
-    if (own.first <= v && v < own.end) continue;
-    const double* from = columns_.shards()[at(v)];
-    const ShardRange columns = columns_of(v, shards, n);
-    for (Index s = columns.first; s < columns.end; from += n - s++)
-      std::copy_n(from, n - s, out.column_data(s) + s);
-  }
+  const auto columns = [=](Index v) { return columns_of(v, shards, n); };
+  columns_.share(
+      *team_, shards, [&](Index v) { return gram_numbers(v, n); },
+      [&](const ShardRange& own) {
+        for (Index v = own.first; v < own.end; ++v)
+          for (const Block& block : rows_->blocks())
+            dynamic_cast<OuterRows<T>&>(*block.rows)
+                .gram_columns(columns(v).first, columns(v).count(), &block != &rows_->blocks().front(), out,
+                              rows_->scratch());
+      },
+      [&](Index v, double* to) {
+        for (Index s = columns(v).first; s < columns(v).end; ++s)
+          to = std::copy_n(out.column_data(s) + s, n - s, to);
+      },
+      [&](Index v, const double* from) {
+        for (Index s = columns(v).first; s < columns(v).end; from += n - s++)
+          std::copy_n(from, n - s, out.column_data(s) + s);
+      });
 }
 
 template class DividedRows<float>;

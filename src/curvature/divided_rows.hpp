@@ -63,7 +63,6 @@ class DividedRows final : public ExampleRows<T> {
   void divide(const BlockedRows<T>& rows, const RowsSize& size, Index shards);
   static void cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                   Shard& shard, std::vector<Block>& blocks);
-  ShardRange own_shards() const { return shards_of(team_->rank(), team_->size(), std::ssize(shards_)); }
   Index gram_numbers(Index shard, Index count) const;
   template <class U, class Numbers>
   void size_exchange(ShardExchange<U>& exchange, const Team& team, Numbers&& numbers_of);

@@ -22,6 +22,29 @@ class ShardExchange {
   /// After it, of each shard.
   std::span<const T*> shards() { return shards_; }
 
+  /// All of it, for results that ranks share the work on: each shard has numbers_of(shard) numbers; work(own
+  /// shards) makes its rank's, write(shard, to) puts an own one's down, and read(shard, from) takes another
+  /// rank's. A team of one only works. It begins with a vote, so that a rank which has failed since the last
+  /// message, and votes in the end, is heard.
+  template <class Numbers, class Work, class Write, class Read>
+  void share(Team& team, Index shards, Numbers&& numbers_of, Work&& work, Write&& write, Read&& read) {
+    const ShardRange own = shards_of(team.rank(), team.size(), shards);
+    if (team.size() == 1) return work(own);
+    team.attempt([&] {
+      Index shard = 0;
+      for (Index& count : numbers(shards)) count = numbers_of(shard++);
+      reserve(team.rank(), team.size());
+    });
+    team.vote();
+    team.attempt([&] {
+      work(own);
+      for (Index v = own.first; v < own.end; ++v) write(v, this->own(v).data());
+    });
+    gather(team);
+    for (Index v = 0; v < shards; ++v)
+      if (v < own.first || v >= own.end) read(v, shards_[static_cast<std::size_t>(v)]);
+  }
+
  private:
   Index rank_ = 0, ranks_ = 1;
   std::vector<Index> numbers_;

@@ -14,11 +14,13 @@ struct FreeHandle {
   void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
   void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
   void operator()(bdl_search* handle) const { bdl_search_free(handle); }
+  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
 };
 using Model = std::unique_ptr<bdl_model, FreeHandle>;
 using Posterior = std::unique_ptr<bdl_posterior, FreeHandle>;
 using Optimizer = std::unique_ptr<bdl_optimizer, FreeHandle>;
 using Search = std::unique_ptr<bdl_search, FreeHandle>;
+using Dataset = std::unique_ptr<bdl_dataset, FreeHandle>;
 using Vector = std::vector<double>;
 
 inline Model make_mlp(bdl_dtype dtype, std::initializer_list<int64_t> sizes, bdl_likelihood likelihood,

@@ -8,11 +8,6 @@
 
 namespace {
 
-struct FreeDataset {
-  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
-};
-using Dataset = std::unique_ptr<bdl_dataset, FreeDataset>;
-
 Dataset of_arrays(bdl_matrix x, bdl_matrix y) {
   bdl_dataset* data = nullptr;
   OK(bdl_dataset_from_arrays(x, y, &data));

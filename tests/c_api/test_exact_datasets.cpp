@@ -1,19 +1,12 @@
 // The methods exact-* on more rows than a block has: data sets of all origins have the bits of arrays, memory
 // does not grow with the rows, and whatever ends a pass leaves the last iteration.
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <string>
-#include <thread>
 
-#include "handles.hpp"
+#include "row_source.hpp"
 
 namespace {
-
-struct FreeDataset {
-  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
-};
-using Dataset = std::unique_ptr<bdl_dataset, FreeDataset>;
 
 constexpr int64_t rows = 3000, features = 100;  // a block has 2^18 / 101 = 2595 rows
 
@@ -40,35 +33,8 @@ struct Numbers {
 
 const Numbers numbers;
 
-/// Call number `bad_call` fails, or asks to stop and takes its time.
-struct Source {
-  int bad_call = 0, calls = 0;
-  bool interrupts = false, is_asked = false;
-};
-
-int32_t read_rows(void* user_data, const int64_t* which, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
-  auto& source = *static_cast<Source*>(user_data);
-  if (++source.calls == source.bad_call) {
-    if (!source.interrupts) {
-      bdl_set_callback_message("the disk is gone");
-      return 7;
-    }
-    source.is_asked = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(25));
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    if (x.data)
-      std::copy_n(numbers.x.data() + which[i] * features, features,
-                  static_cast<double*>(x.data) + i * features);
-    if (y.data) static_cast<double*>(y.data)[i] = numbers.y[static_cast<std::size_t>(which[i])];
-  }
-  return 0;
-}
-
-Dataset read_by(Source& source) {
-  bdl_dataset* handle = nullptr;
-  OK(bdl_dataset_from_callback(rows, features, 1, read_rows, &source, nullptr, &handle));
-  return Dataset(handle);
+RowSource source_of_numbers() {
+  return {numbers.x.data(), numbers.y.data(), rows, features, 1};
 }
 
 Dataset of_arrays() {
@@ -149,7 +115,7 @@ void bits_are_those_of_arrays(void**) {
         OK(fit(l, data));
         assert_true(bytes_of(l) == expected);
       };
-      Source source;
+      RowSource source = source_of_numbers();
       check(of_arrays(), 0);
       check(files.map(), 0);
       for (const int64_t block : {0, 7, 1000, 5000}) check(read_by(source), block);
@@ -201,7 +167,9 @@ void failing_sources_leave_the_last_iteration(void**) {
   }
   for (const bool interrupts : {false, true})
     for (const int bad_call : {1, 2, 3, 5, 7}) {
-      Source source{bad_call, 0, interrupts, false};
+      RowSource source = source_of_numbers();
+      source.bad_call = bad_call;
+      source.interrupts = interrupts;
       const Dataset data = read_by(source);
       Learner l = learner("exact-full");
       bdl_set_interrupt([](void* asked) { return *static_cast<bool*>(asked) ? 1 : 0; }, &source.is_asked);

@@ -1,51 +1,13 @@
 // Ranks train on data sets of their own: the bits of arrays, only own rows are asked for, and where rows
 // cannot be read on one rank, all of them stop after the same step.
-#include <set>
 #include <string>
 
 #include "rank_runs.hpp"
+#include "row_source.hpp"
 
 namespace {
 
 const RankData data;
-
-struct FreeDataset {
-  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
-};
-using Dataset = std::unique_ptr<bdl_dataset, FreeDataset>;
-
-/// The rows of RankData by number; which ones are asked for is noted. Call number `bad_call` fails.
-struct Source {
-  const double* y;
-  int64_t targets;
-  int bad_call = 0, calls = 0;
-  std::set<int64_t> asked;
-};
-
-int32_t read_rows(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
-  auto& source = *static_cast<Source*>(user_data);
-  if (++source.calls == source.bad_call) {
-    bdl_set_callback_message("the disk is gone");
-    return 7;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    source.asked.insert(rows[i]);
-    if (x.data)
-      std::copy_n(data.x.data() + rows[i] * RankData::inputs, RankData::inputs,
-                  static_cast<double*>(x.data) + i * RankData::inputs);
-    if (y.data)
-      std::copy_n(source.y + rows[i] * source.targets, source.targets,
-                  static_cast<double*>(y.data) + i * source.targets);
-  }
-  return 0;
-}
-
-Dataset read_by(Source& source) {
-  bdl_dataset* handle = nullptr;
-  bdl_dataset_from_callback(RankData::rows, RankData::inputs, source.targets, read_rows, &source, nullptr,
-                            &handle);
-  return Dataset(handle);
-}
 
 Dataset of_arrays(bdl_matrix x, bdl_matrix y) {
   bdl_dataset* handle = nullptr;
@@ -53,9 +15,10 @@ Dataset of_arrays(bdl_matrix x, bdl_matrix y) {
   return Dataset(handle);
 }
 
-Source source_of(bdl_likelihood likelihood) {
+RowSource source_of(bdl_likelihood likelihood) {
   const bool has_classes = likelihood == BDL_CATEGORICAL;
-  return {has_classes ? data.classes.data() : data.targets.data(), has_classes ? 1 : 2, 0, 0, {}};
+  return {data.x.data(), has_classes ? data.classes.data() : data.targets.data(), RankData::rows,
+          RankData::inputs, has_classes ? 1 : 2};
 }
 
 Learner learner(bdl_likelihood likelihood = BDL_GAUSSIAN, const char* method = "vogn",
@@ -83,7 +46,7 @@ void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status
 }
 
 /// Of 96 rows in four shards, rank r of R has 96 / R consecutive ones.
-void assert_own_rows(const std::vector<Source>& sources) {
+void assert_own_rows(const std::vector<RowSource>& sources) {
   const int64_t each = RankData::rows / std::ssize(sources);
   for (std::size_t r = 0; r < sources.size(); ++r) {
     const std::set<int64_t>& asked = sources[r].asked;
@@ -109,7 +72,7 @@ void bits_are_those_of_arrays(void**) {
     Learner alone = create(0);
     alone.fit(data.inputs_matrix(), data.targets_of(c.likelihood), 2);
     for (const int ranks : {1, 2, 4}) {
-      std::vector<Source> sources(static_cast<std::size_t>(ranks), source_of(c.likelihood));
+      std::vector<RowSource> sources(static_cast<std::size_t>(ranks), source_of(c.likelihood));
       const auto called = on_ranks(ranks, create, [&](Learner& l, int rank) {
         return fit(l, read_by(sources[static_cast<std::size_t>(rank)]));
       });
@@ -132,7 +95,7 @@ void one_rank_cannot_read(void**) {
   Learner alone = create(0);
   alone.fit(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN), 2);
   for (int bad_call = 1;; ++bad_call) {
-    std::vector<Source> sources(4, source_of(BDL_GAUSSIAN));
+    std::vector<RowSource> sources(4, source_of(BDL_GAUSSIAN));
     sources[2].bad_call = bad_call;
     std::vector<RankResult> first(4);
     std::vector<int64_t> steps(4);
@@ -191,19 +154,19 @@ void data_sets_that_differ(void**) {
 /// Each shard has blocks of its own, the last of them short.
 void blocks_have_the_same_bits(void**) {
   const auto create = [](int) { return learner(); };
-  const auto fit_in_blocks = [](Learner& l, Source& source, int64_t window) {
+  const auto fit_in_blocks = [](Learner& l, RowSource& source, int64_t window) {
     const Dataset rows = read_by(source);
     bdl_dataset_set_block(rows.get(), 7, window);
     return fit(l, rows);
   };
-  Source all = source_of(BDL_GAUSSIAN);
+  RowSource all = source_of(BDL_GAUSSIAN);
   Learner alone = create(0), shuffled = create(0);
   OK(fit_in_blocks(alone, all, 2));
   assert_int_equal(std::ssize(all.asked), RankData::rows);
   shuffled.fit(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN), 2);
   assert_true(bytes_of(alone) != bytes_of(shuffled));
   for (const int ranks : {1, 2, 4}) {
-    std::vector<Source> sources(static_cast<std::size_t>(ranks), source_of(BDL_GAUSSIAN));
+    std::vector<RowSource> sources(static_cast<std::size_t>(ranks), source_of(BDL_GAUSSIAN));
     const auto results = on_ranks(ranks, create, [&](Learner& l, int rank) {
       return fit_in_blocks(l, sources[static_cast<std::size_t>(rank)], 2);
     });
@@ -211,7 +174,7 @@ void blocks_have_the_same_bits(void**) {
     assert_same_bytes(results, bytes_of(alone), "blocks");
     assert_own_rows(sources);
   }
-  std::vector<Source> sources(3, source_of(BDL_GAUSSIAN));
+  std::vector<RowSource> sources(3, source_of(BDL_GAUSSIAN));
   const auto odd = on_ranks(3, create, [&](Learner& l, int rank) {
     return fit_in_blocks(l, sources[static_cast<std::size_t>(rank)], rank == 1 ? 3 : 2);
   });

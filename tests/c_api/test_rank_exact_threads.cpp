@@ -1,10 +1,9 @@
 // The methods exact-* on ranks: the same bits on any number of them, only own rows are asked for, and where
 // one rank fails or asks to stop, all leave after the same iteration.
-#include <chrono>
-#include <set>
 #include <string>
 
 #include "rank_runs.hpp"
+#include "row_source.hpp"
 
 namespace {
 
@@ -22,42 +21,8 @@ struct ExactData : RankData {
 
 const ExactData data;
 
-struct FreeDataset {
-  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
-};
-using Dataset = std::unique_ptr<bdl_dataset, FreeDataset>;
-
-/// Which rows are asked for is noted; call number `bad_call` fails, or asks to stop and takes its time.
-struct Source {
-  int bad_call = 0, calls = 0;
-  bool interrupts = false, is_asked = false;
-  std::set<int64_t> asked{};
-};
-
-int32_t read_rows(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
-  auto& source = *static_cast<Source*>(user_data);
-  if (++source.calls == source.bad_call) {
-    if (!source.interrupts) {
-      bdl_set_callback_message("the disk is gone");
-      return 7;
-    }
-    source.is_asked = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(25));
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    source.asked.insert(rows[i]);
-    if (x.data)
-      std::copy_n(data.x.data() + rows[i] * RankData::inputs, RankData::inputs,
-                  static_cast<double*>(x.data) + i * RankData::inputs);
-    if (y.data) static_cast<double*>(y.data)[i] = data.labels[static_cast<std::size_t>(rows[i])];
-  }
-  return 0;
-}
-
-Dataset read_by(Source& source) {
-  bdl_dataset* handle = nullptr;
-  bdl_dataset_from_callback(RankData::rows, RankData::inputs, 1, read_rows, &source, nullptr, &handle);
-  return Dataset(handle);
+RowSource source_of_labels() {
+  return {data.x.data(), data.labels.data(), RankData::rows, RankData::inputs, 1};
 }
 
 struct Case {
@@ -166,7 +131,7 @@ void own_rows_are_asked_for(void**) {
   Learner alone = learner_of(bernoulli);
   OK(fit(alone, bernoulli));
   for (const int ranks : {1, 2, 4}) {
-    std::vector<Source> sources(static_cast<std::size_t>(ranks));
+    std::vector<RowSource> sources(static_cast<std::size_t>(ranks), source_of_labels());
     const auto results = on_ranks(
         ranks, [](int) { return learner_of(bernoulli); },
         [&](Learner& l, int rank) {
@@ -194,7 +159,7 @@ void one_rank_cannot_read(void**) {
     for (const bool interrupts : {false, true})
       for (const int bad_call :
            strcmp(method, "exact-full") == 0 ? std::vector{1, 2, 3, 4, 5, 8, 11} : std::vector{1, 37}) {
-        std::vector<Source> sources(3);
+        std::vector<RowSource> sources(3, source_of_labels());
         sources[2].bad_call = bad_call;
         sources[2].interrupts = interrupts;
         std::vector<RankResult> first(3);

@@ -1,18 +1,13 @@
 // Laplace's approximation on ranks: the same bits on any number of them, at the end of a fit and by itself,
 // and the approximation that one pass over all data gives.
-#include <set>
 #include <string>
 
 #include "rank_runs.hpp"
+#include "row_source.hpp"
 
 namespace {
 
 const RankData data;
-
-struct FreeDataset {
-  void operator()(bdl_dataset* handle) const { bdl_dataset_free(handle); }
-};
-using Dataset = std::unique_ptr<bdl_dataset, FreeDataset>;
 
 enum class Family { kronecker, diagonal, full, layerwise_full, low_rank };
 
@@ -124,28 +119,6 @@ void shards_add_up_to_all_rows(void**) {
   }
 }
 
-/// Call number `bad_call` fails.
-struct Source {
-  int bad_call = 0, calls = 0;
-  std::set<int64_t> asked{};
-};
-
-int32_t read_rows(void* user_data, const int64_t* rows, int64_t count, bdl_matrix_out x, bdl_matrix_out y) {
-  auto& source = *static_cast<Source*>(user_data);
-  if (++source.calls == source.bad_call) {
-    bdl_set_callback_message("the disk is gone");
-    return 7;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    source.asked.insert(rows[i]);
-    if (x.data)
-      std::copy_n(data.x.data() + rows[i] * RankData::inputs, RankData::inputs,
-                  static_cast<double*>(x.data) + i * RankData::inputs);
-    if (y.data) static_cast<double*>(y.data)[i] = data.classes[static_cast<std::size_t>(rows[i])];
-  }
-  return 0;
-}
-
 /// Own rows only; whichever call fails, the approximation is made by all ranks or by none, and is what is
 /// left to do of a fit.
 void data_sets_fail_on_all(void**) {
@@ -154,22 +127,20 @@ void data_sets_fail_on_all(void**) {
     Learner alone = learner_of(c);
     OK(fit(alone, c, 1));
     for (int bad_call = 0; bad_call <= 5; ++bad_call) {
-      std::vector<Source> sources(3);
+      std::vector<RowSource> sources(
+          3, {data.x.data(), data.classes.data(), RankData::rows, RankData::inputs, 1});
       sources[2].bad_call = bad_call;
       std::vector<RankResult> first(3);
       const auto second = on_ranks(
           3, [&](int) { return learner_of(c); },
           [&](Learner& l, int rank) {
             const auto r = static_cast<std::size_t>(rank);
-            bdl_dataset* handle = nullptr;
-            bdl_dataset_from_callback(RankData::rows, RankData::inputs, 1, read_rows, &sources[r], nullptr,
-                                      &handle);
-            const Dataset rows(handle);
-            first[r].status = bdl_optimizer_fit_dataset(l.optimizer.get(), handle, 1, nullptr, nullptr);
+            const Dataset rows = read_by(sources[r]);
+            first[r].status = bdl_optimizer_fit_dataset(l.optimizer.get(), rows.get(), 1, nullptr, nullptr);
             first[r].words = first[r].status == BDL_OK ? "" : bdl_last_error();
             first[r].bytes = bytes_of(l);
             if (first[r].status == BDL_OK) return BDL_OK;
-            return bdl_optimizer_fit_dataset(l.optimizer.get(), handle, steps_of(l) > 0 ? 0 : 1, nullptr,
+            return bdl_optimizer_fit_dataset(l.optimizer.get(), rows.get(), steps_of(l) > 0 ? 0 : 1, nullptr,
                                              nullptr);
           });
       assert_all(second, BDL_OK);

@@ -128,17 +128,15 @@ BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
   return false;
 }
 
-/// One step for lane_count eigenvalues: z of the factorisation twisted where it is nearest to singular, the
-/// corrected Rayleigh quotient, and the residual's square |T z - shift z|^2 / |z|^2 at the old one.
+/// Pivots of T - value I from the first row down and from the last one up.
 template <int W>
-BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, double* z, double* residual) {
+BDL_ALWAYS_INLINE void find_pivots(const TridiagonalPairs& t, const double* value) {
   using Vector = typename Lanes<W>::Vector;
   constexpr int parts = lane_count / W;
   constexpr Index stride = lane_count;
   constexpr double tiny = 1e-140;  // keeps pivots away from zero
   const Index n = t.size;
   double *down = t.pivots, *up = t.pivots + n * stride;
-  const Vector zero = {};
   Vector shift[parts], a[parts], b[parts];
   for (int u = 0; u < parts; ++u) {
     shift[u] = vector_at<W>(value + u * W);
@@ -158,11 +156,25 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
       vector_at<W>(down + i * stride + u * W) = a[u];
       vector_at<W>(up + (n - 1 - i) * stride + u * W) = b[u];
     }
+}
+
+/// One step for lane_count eigenvalues: z of the factorisation twisted where it is nearest to singular, the
+/// corrected Rayleigh quotient, and the residual's square |T z - shift z|^2 / |z|^2 at the old one.
+template <int W>
+BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, double* z, double* residual) {
+  using Vector = typename Lanes<W>::Vector;
+  constexpr int parts = lane_count / W;
+  constexpr Index stride = lane_count;
+  const Index n = t.size;
+  double *down = t.pivots, *up = t.pivots + n * stride;
+  const Vector zero = {};
+  find_pivots<W>(t, value);
   for (int u = 0; u < parts; ++u) {
+    const Vector shift = vector_at<W>(value + u * W);
     Vector least = zero + std::numeric_limits<double>::infinity(), gamma = zero, twist = zero;
     for (Index i = 0; i < n; ++i) {
       const Vector g = vector_at<W>(down + i * stride + u * W) + vector_at<W>(up + i * stride + u * W) -
-                       (t.diagonal[i] - shift[u]);
+                       (t.diagonal[i] - shift);
       const Vector size = g < zero ? -g : g, here = zero + static_cast<double>(i);
       twist = size < least ? here : twist;
       gamma = size < least ? g : gamma;
@@ -188,7 +200,7 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
       out = here > twist ? last : out;
       norm += here > twist ? last * last : zero;
     }
-    vector_at<W>(value + u * W) = shift[u] + gamma / norm;
+    vector_at<W>(value + u * W) = shift + gamma / norm;
     const Vector overflow = zero + std::numeric_limits<double>::infinity(), most = zero + 1e200;
     vector_at<W>(residual + u * W) = norm < most ? gamma * gamma / norm : overflow;
     for (int l = 0; l < W; ++l) {

@@ -23,8 +23,8 @@ class TallRanks {
   void share_products(Index rows, Index size, TallScratch& scratch, Pass&& pass) {
     const auto bytes = size * static_cast<Index>(sizeof(double));
     const auto product = [&](Index part) { return scratch.part(part).product; };
-    share(
-        part_count(rows), [=](Index) { return bytes; }, pass,
+    exchange_.share(
+        team_, part_count(rows), [=](Index) { return bytes; }, pass,
         [&](Index part, std::byte* to) { copy(product(part), bytes, to); },
         [&](Index part, const std::byte* from) { copy(from, bytes, product(part)); });
   }
@@ -34,8 +34,8 @@ class TallRanks {
   void share_rows(MatrixView<T> y, Pass&& pass) {
     const auto rows = [=](Index part) { return rows_of_part(part, y.rows); };
     const auto column_bytes = [=](Index part) { return rows(part).count() * static_cast<Index>(sizeof(T)); };
-    share(
-        part_count(y.rows), [=](Index part) { return column_bytes(part) * y.cols; }, pass,
+    exchange_.share(
+        team_, part_count(y.rows), [=](Index part) { return column_bytes(part) * y.cols; }, pass,
         [&](Index part, std::byte* to) {
           for (Index j = 0; j < y.cols; ++j, to += column_bytes(part))
             copy(y.column_data(j) + rows(part).first, column_bytes(part), to);
@@ -49,24 +49,6 @@ class TallRanks {
  private:
   static void copy(const void* from, Index bytes, void* to) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  }
-
-  template <class BytesOf, class Pass, class Write, class Read>
-  void share(Index parts, BytesOf&& bytes_of, Pass&& pass, Write&& write, Read&& read) {
-    team_.attempt([&] {
-      Index part = 0;
-      for (Index& bytes : exchange_.numbers(parts)) bytes = bytes_of(part++);
-      exchange_.reserve(team_.rank(), team_.size());
-    });
-    team_.vote();
-    const ShardRange own = this->own(parts);
-    team_.attempt([&] {
-      pass(own);
-      for (Index part = own.first; part < own.end; ++part) write(part, exchange_.own(part).data());
-    });
-    exchange_.gather(team_);
-    for (Index part = 0; part < parts; ++part)
-      if (part < own.first || part >= own.end) read(part, exchange_.shards()[static_cast<std::size_t>(part)]);
   }
 
   Team& team_;

@@ -38,29 +38,30 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     image = images_of(m, X)
     X = example_rows(m, X)
     fresh && build!(m, X, y, image)
-    optimizer = m.optimizer
-    try
+    return learning(m, fresh) do optimizer
         targets = encoded_targets(m, y)
         m.observations = size(y, 1)
         learn!(optimizer, X, targets, epochs, progress)
-    finally
-        # What has learned nothing must not tie the next fit to these data.
-        fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end
-    say_what_is_wrong(optimizer)
-    return m
 end
 
 function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.epochs, progress = isinteractive())
     ntargets(data) > 0 || throw(ShapeError("the data set has no targets"))
     fresh = getfield(m, :optimizer) === nothing
     fresh && build!(m, data)
-    optimizer = m.optimizer
-    try
+    return learning(m, fresh) do optimizer
         m.classes === nothing || m.classes == 0:length(m.classes)-1 ||
             throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(repr(m.classes))"))
         m.observations = nrows(data)
         learn!(optimizer, data, epochs, progress)
+    end
+end
+
+"What has learned nothing must not tie the next fit to these data."
+function learning(learn, m::BayesianNetwork, fresh)
+    optimizer = m.optimizer
+    try
+        learn(optimizer)
     finally
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end

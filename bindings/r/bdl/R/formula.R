@@ -47,11 +47,10 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, network = network, image = image, dtype = dtype,
                    bias = TRUE)
+  check_network(network, image, !missing(hidden) || !missing(activation))
   if (is.null(network)) {
-    if (!is.null(image)) refuse("image is for a network that is given by its layers: network =")
     x <- as_inputs(x)
   } else {
-    if (!missing(hidden) || !missing(activation)) refuse("network says what its layers are: hidden and activation do not go with it")
     images <- with_images(x, settings)
     x <- images$x
     settings <- images$settings
@@ -73,10 +72,8 @@ bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, network = network, image = image, dtype = dtype,
                    bias = TRUE)
-  if (is.null(network)) {
-    if (!is.null(image)) refuse("image is for a network that is given by its layers: network =")
-  } else {
-    if (!missing(hidden) || !missing(activation)) refuse("network says what its layers are: hidden and activation do not go with it")
+  check_network(network, image, !missing(hidden) || !missing(activation))
+  if (!is.null(network)) {
     settings$image <- image_shape(NULL, image)
     settings$hidden <- settings$activation <- NULL
   }
@@ -132,4 +129,10 @@ inputs_of <- function(object, newdata, na.action) {
   classes <- attr(terms, "dataClasses")
   if (!is.null(classes)) stats::.checkMFClasses(classes, frame)
   without_intercept(stats::model.matrix(terms, frame, contrasts.arg = object$contrasts))
+}
+
+# A network is given by its layers, or by the sizes of hidden ones.
+check_network <- function(network, image, has_hidden) {
+  if (is.null(network) && !is.null(image)) refuse("image is for a network that is given by its layers: network =")
+  if (!is.null(network) && has_hidden) refuse("network says what its layers are: hidden and activation do not go with it")
 }
