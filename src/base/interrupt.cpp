@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 struct Host {
   std::int32_t (*function)(void* user_data);
   void* user_data;
-  Clock::time_point asked, began;  // began: the outermost Interruptible
+  Clock::time_point asked, began;  // began: the call in progress
   int tasks;                       // that this thread is in
   bool may_stop, stopped;
   bool is_pending;  // a callback was told
@@ -46,6 +46,10 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
   host.is_pending = false;
 }
 
+void begin_call() noexcept {
+  if (host.function && !host.may_stop) host.began = Clock::now();
+}
+
 bool interrupted() {
   if (std::exchange(host.is_pending, false)) return true;
   return host.function && ask(Clock::now());
@@ -61,7 +65,6 @@ void check_interrupt() {
 }
 
 Interruptible::Interruptible() noexcept : outer_(host.may_stop) {
-  if (host.function && !outer_) host.began = Clock::now();
   host.may_stop = true;
 }
 

@@ -9,6 +9,9 @@ namespace bdl {
 /// Whom the calls of this thread ask; function 0: nobody.
 void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 
+/// A call of the library begins, unless it is a callback's within another one.
+void begin_call() noexcept;
+
 /// True if the call in progress is to end. Asks at most every 20 ms, so loops may ask at every turn.
 bool interrupted();
 
@@ -18,8 +21,8 @@ bool peek_interrupted();
 /// Fails with STOPPED if so, where there is nothing completed to keep. Not in a task of a parallel loop.
 void check_interrupt();
 
-/// From 20 ms after its start until it ends, parallel loops of this thread ask between their tasks, and fail
-/// with STOPPED as check_interrupt() does: for work whose results are dropped when it fails.
+/// From 20 ms after the call's start until it ends, parallel loops of this thread ask between their tasks,
+/// and fail with STOPPED as check_interrupt() does: for work whose results are dropped when it fails.
 class Interruptible {
  public:
   Interruptible() noexcept;

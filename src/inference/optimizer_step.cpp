@@ -62,8 +62,8 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
   double running = 0;
   std::optional<Interruptible> work;
   team_.attempt([&] {
-    prepare_step(examples, epoch_steps, freed);
     work.emplace();
+    prepare_step(examples, epoch_steps, freed);
     if (is_sharded()) return;
     const ConstMatrixView<T> x = x_to_fill(examples.all), y = y_to_fill(examples.all);
     evidence = assess(x, y, 1 / part, {state.step, 0});
@@ -118,6 +118,7 @@ template <class T>
 void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed) {
   check_use(Use::step);
   if (posterior_->is_blank()) initialize();
+  check_loop();  // large matrices are copied and reserved here
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(model_->likelihood.targets()));
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
   reserve(Use::step, {examples.here(), examples.largest(), examples.all});
@@ -126,7 +127,9 @@ void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps,
   if (caller_draws_ && is_noisy())
     fail(Status::ERROR_UNSUPPORTED,
          "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
+  check_loop();
   if (!good_.is_known) remember_good_state();
+  check_loop();
 }
 
 /// Of the next step, which at first may have no curvature yet to draw by. Labels of the model's own are for

@@ -138,6 +138,7 @@ static const large_case large_cases[] = {
     {"slang-ggn", 0, 32, 100, 20, 700, BDL_CATEGORICAL},
     {"slang-ggn", 1, 0, 50, 10, 500, BDL_CATEGORICAL},
     {"slang-lin-hess", 1, 0, 40, 8, 300, BDL_CATEGORICAL},
+    {"slang-ggn", 1, 0, 170, 10, 100, BDL_CATEGORICAL},
     {"lo-fi", 0, 10, 200, 30, 100, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 50, 10, 60, BDL_CATEGORICAL},
     {"noisy-kfac", 7, 0, 300, 60, 500, BDL_CATEGORICAL}, /* larger: docs/reliability.md */
