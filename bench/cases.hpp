@@ -41,7 +41,7 @@ std::vector<Record> noise(const Record& parameters);
 
 /// Steps of natural gradients of deep networks and of a point estimate by turns. Parameters: network, method
 /// (vogn, ivon, kfac), M; of kfac fisher and refresh, the steps from each renewal of factors and eigenvectors
-/// to the next.
+/// to the next. Method laplace: its approximation, Kronecker-factored, and predictions from it.
 std::vector<Record> vogn(const Record& parameters);
 
 /// The numbers of "784-400-10".

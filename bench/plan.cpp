@@ -129,7 +129,7 @@ std::vector<Record> noise_plan(const Settings& settings) {
 }
 
 /// Deep networks by VOGN and IVON with one draw; LeNet-5 by K-FAC, whose eigenproblems of the others take
-/// minutes.
+/// minutes, and its Laplace approximation.
 std::vector<Record> vogn_plan(const Settings& settings) {
   std::vector<Record> lines;
   for (const char* network : {"lenet5 M=128", "alexnet M=128", "resnet18 M=128", "resnet18-cifar M=32"}) {
@@ -144,6 +144,7 @@ std::vector<Record> vogn_plan(const Settings& settings) {
         lines.push_back(line(std::string("case=vogn network=lenet5 M=128 method=kfac fisher=") + fisher +
                                  " refresh=" + refresh + " dtype=f32",
                              1));
+  lines.push_back(line("case=vogn network=lenet5 M=1000 method=laplace dtype=f32", 1));
   return lines;
 }
 

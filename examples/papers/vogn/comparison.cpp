@@ -23,7 +23,7 @@ const Comparison comparisons[] = {
     {{"lenet5", 10, 30, 128, 1, "initialization=he"},
      {"adam", "vogn", "ivon", "sgd", "dropout", "ensemble", "bbb", "elrg K=2", "ogn", "kfac-laplace",
       "noisy-kfac", "slang L=4"},
-     10,
+     30,
      {}},
     {{"alexnet", 10, 20, 128, 10, "initialization=he augment_pad=4 augment_flip=1"},
      {"adam", "vogn", "ivon", "sgd", "dropout", "ensemble", "bbb", "elrg K=2", "ogn", "slang L=4"},
@@ -110,7 +110,7 @@ Trial trial_of(const Comparison& comparison, const Course& course, std::size_t m
   const Method& method = find_method(comparison.labels[m]);
   if (comparison.tuning_epochs == 0) return method.trials[comparison.trials[m]];
   Course shorter = course;
-  shorter.epochs = std::min(comparison.tuning_epochs, (course.epochs + 2) / 3);
+  shorter.epochs = std::min(comparison.tuning_epochs, course.epochs);
   if (method.members == 1) tune(shorter, method, images, settings);
   return chosen(course.network, method, settings);
 }
