@@ -1,14 +1,11 @@
 #include "inference/kronecker_laplace.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "curvature/data_chunks.hpp"
-#include "linalg/blas/blas.hpp"
 #include "posterior/blocks/blocks.hpp"
-#include "posterior/kronecker/factors.hpp"
-#include "posterior/kronecker/kronecker.hpp"
+#include "posterior/kronecker/joint_basis.hpp"
 
 namespace bdl {
 namespace {
@@ -22,16 +19,6 @@ CurvatureKind seeds_of(FisherLabels labels) {
 template <class T>
 const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
   return dynamic_cast<const BlockedRows<T>&>(*estimate.rows);
-}
-
-double trace(ConstMatrixView<double> a) {
-  double sum = 0;
-  for (Index i = 0; i < a.rows; ++i) sum += a(i, i);
-  return sum;
-}
-
-void set_scaled(ConstMatrixView<double> from, double factor, MatrixView<double> to) {
-  std::transform(from.data, from.data + from.size(), to.data, [=](double value) { return factor * value; });
 }
 
 /// Of a posterior whose precision becomes that of the approximation, matrix by matrix.
@@ -106,16 +93,9 @@ class KroneckerLaplace {
     const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
     std::vector<double> by_input, by_output;
     if (const KroneckerPosterior<T>* const prior = prior_of(k)) {
-      Buffer<double> traces(omega.size() + gamma.size());
-      const MatrixView<double> inputs(traces.data(), omega.rows, omega.cols),
-          outputs(inputs.data + inputs.size(), gamma.rows, gamma.cols);
-      set_scaled(omega, trace(gamma), inputs);
-      set_scaled(gamma, trace(omega), outputs);
-      prior->add_partial_traces(inputs, outputs);
-      find_vectors(inputs, to.input_vectors());
-      by_input = values_along(omega);
-      find_vectors(outputs, to.output_vectors());
-      by_output = values_along(gamma);
+      joint_.compute(omega, gamma, *prior, 1, to);
+      by_input.assign(joint_.input_values().begin(), joint_.input_values().end());
+      by_output.assign(joint_.output_values().begin(), joint_.output_values().end());
     } else {
       by_input = find_vectors(omega, to.input_vectors());
       by_output = find_vectors(gamma, to.output_vectors());
@@ -132,22 +112,6 @@ class KroneckerLaplace {
     eigen_.compute(factor);
     std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
     return {eigen_.values().begin(), eigen_.values().end()};
-  }
-
-  /// What is diagonal of the factor along the last vectors.
-  std::vector<double> values_along(MatrixView<double> factor) {
-    mirror_lower(factor);
-    const ConstMatrixView<double> vectors = eigen_.vectors();
-    Buffer<double> buffer(vectors.size());
-    const MatrixView<double> product = buffer.matrix(vectors.rows, vectors.cols);
-    gemm(Op::none, Op::none, 1.0, ConstMatrixView<double>(factor), vectors, 0.0, product);
-    std::vector<double> values;
-    for (Index j = 0; j < vectors.cols; ++j) {
-      const double* const column = product.column_data(j);
-      values.push_back(
-          std::max(0.0, std::inner_product(column, column + product.rows, vectors.column_data(j), 0.0)));
-    }
-    return values;
   }
 
   /// The mean squares of the gradients themselves along the pairs of eigenvectors.
@@ -184,7 +148,7 @@ class KroneckerLaplace {
     Buffer<T> buffer(to.dimension());
     const MatrixView<T> delta = buffer.matrix(shapes_[k].columns(), shapes_[k].outputs);
     if (const KroneckerPosterior<T>* const prior = prior_of(k))
-      to.diagonal_in_basis(*prior, delta);
+      to.diagonal_in_basis(*prior, delta, of_posterior_);
     else
       to.diagonal_in_basis(
           optimizer_.prior().precision().subspan(first, static_cast<std::size_t>(to.dimension())), delta,
@@ -205,6 +169,7 @@ class KroneckerLaplace {
   FactorScratch<T> scratch_;
   PosteriorScratch<T> of_posterior_;
   FactorEigen eigen_;
+  JointBasis<T> joint_;
 };
 
 }  // namespace

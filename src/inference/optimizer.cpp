@@ -103,9 +103,10 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.belief() || method_.is_online) return;
-  if (options.descent == DescentOption::kfac && !prior.belief()->is_diagonal())
+  const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
+  if (is_split && !prior.belief()->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
-         "descent \"kfac\" takes diagonal priors: the posterior given as prior is %s",
+         "damping_form \"split\" takes diagonal priors: the posterior given as prior is %s; use \"exact\"",
          family_word(prior.belief()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
@@ -121,6 +122,7 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> belief) {
   check_prior(prior, options_);
   if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
   prior_ = std::move(prior);
+  work_.kronecker.forget_prior();
   reserved_for_ = {};
   forget_good_state();
 }
@@ -154,6 +156,8 @@ void Optimizer<T>::start_precision(const Prior<T>& prior, ConstSpan<T> mean, Sta
     const PointLayout& points = posterior_->points();
     std::ranges::fill(precision, static_cast<T>(isotropic));
     fill_points(points, T(1), precision);
+    if (!given && is_kronecker() && kronecker_prior())
+      return start_near_kronecker(*kronecker_prior(), isotropic, start);
     if (!given && rule() == Rule::blr && prior.belief() && is_of_kind(*prior.belief(), posterior_->kind()))
       return start_near_belief(*prior.belief(), isotropic, start);
     if (is_noisy()) return start_low_rank(1 / isotropic, mean, start);
@@ -204,6 +208,16 @@ void Optimizer<T>::start_near_belief(const Posterior<T>& belief, double isotropi
   start.belief->swap(*next);
 }
 
+/// All of its precision, whose directions steps would have to find again.
+template <class T>
+void Optimizer<T>::start_near_kronecker(const BlocksPosterior<T>& belief, double isotropic,
+                                        Start& start) const {
+  const auto precision = start.precision.first(posterior_->dimension());
+  start.belief->set_diagonal(precision, {});
+  start_near(belief, static_cast<T>(isotropic), dynamic_cast<BlocksPosterior<T>&>(*start.belief));
+  start.belief->precision_diagonal(precision);
+}
+
 /// W as large as low_rank_start says, s one number, or of tied factors near it.
 template <class T>
 void Optimizer<T>::start_low_rank(double variance, ConstSpan<T> mean, Start& start) const {
@@ -238,6 +252,8 @@ void Optimizer<T>::start_newton() {
   std::ranges::transform(prior_.precision(), start.begin(), [=](T lambda) { return least + lambda; });
   fill_points(posterior_->points(), T(1), start);
   posterior_->set_diagonal(start, {});
+  if (is_kronecker() && kronecker_prior())
+    start_near(*kronecker_prior(), least, dynamic_cast<BlocksPosterior<T>&>(*posterior_));
 }
 
 /// Of a belief that somebody else has started.

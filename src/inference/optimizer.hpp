@@ -244,6 +244,7 @@ class Optimizer {
   void start_precision(const Prior<T>& prior, ConstSpan<T> mean, Start& start) const;
   void start_newton();
   void start_near_belief(const Posterior<T>& belief, double isotropic, Start& start) const;
+  void start_near_kronecker(const BlocksPosterior<T>& belief, double isotropic, Start& start) const;
   void start_low_rank(double variance, ConstSpan<T> mean, Start& start) const;
   void start_tied();
   ConstMatrixView<T> moments();
@@ -252,6 +253,7 @@ class Optimizer {
   bool is_noisy() const;
   bool is_newton() const;
   bool is_kronecker() const;
+  const BlocksPosterior<T>* kronecker_prior() const;
   bool learns_prior() const;
   bool learns_noise() const;
   bool samples_for_scales() const;

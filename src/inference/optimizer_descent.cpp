@@ -55,11 +55,18 @@ void Optimizer<T>::descend_kronecker(const Evidence<T>& evidence) {
   const DescentStep<T> step{*posterior_,        evidence.gradient,
                             prior_.precision(), static_cast<double>(data_size_),
                             mean_rate(),        state.step + 1};
-  work_.kronecker.move(
-      step,
-      {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
-       kl_weight(options_, state.plan, state.step + 1), kl_weight(options_, state.plan, state.step + 2)},
-      options_, *work_.next);
+  work_.kronecker.move(step,
+                       {work_.evidence->blocks(), evidence.curvature.w, prior_pull(evidence), point_squares(),
+                        kl_weight(options_, state.plan, state.step + 1),
+                        kl_weight(options_, state.plan, state.step + 2), kronecker_prior()},
+                       options_, *work_.next);
+}
+
+/// Null: the prior is diagonal.
+template <class T>
+const BlocksPosterior<T>* Optimizer<T>::kronecker_prior() const {
+  const Posterior<T>* const belief = prior_.belief();
+  return belief && !belief->is_diagonal() ? &as_blocks(*prior_.belief_in_family()) : nullptr;
 }
 
 template <class T>
@@ -150,12 +157,13 @@ bool Optimizer<T>::scales_points() const {
   return !posterior_->points().ranges.empty() && !is_first_order() && descent_of(rule()) == Descent::natural;
 }
 
-#define BDL_INSTANTIATE(T)                                 \
-  template void Optimizer<T>::descend(const Evidence<T>&); \
-  template double Optimizer<T>::newton_rate() const;       \
-  template double Optimizer<T>::start_kept() const;        \
-  template double Optimizer<T>::mean_rate() const;         \
-  template ConstSpan<T> Optimizer<T>::slope(ConstSpan<T>); \
+#define BDL_INSTANTIATE(T)                                                  \
+  template void Optimizer<T>::descend(const Evidence<T>&);                  \
+  template const BlocksPosterior<T>* Optimizer<T>::kronecker_prior() const; \
+  template double Optimizer<T>::newton_rate() const;                        \
+  template double Optimizer<T>::start_kept() const;                         \
+  template double Optimizer<T>::mean_rate() const;                          \
+  template ConstSpan<T> Optimizer<T>::slope(ConstSpan<T>);                  \
   template bool Optimizer<T>::scales_points() const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

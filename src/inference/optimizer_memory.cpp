@@ -102,7 +102,7 @@ void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) cons
     work.first_order.reserve_newton(posterior_->dimension(), options_);
   } else if (is_kronecker()) {
     work.point_squares.reserve(posterior_->points().parameters());
-    work.kronecker.reserve(*posterior_, work.evidence->blocks());
+    work.kronecker.reserve(*posterior_, work.evidence->blocks(), kronecker_prior() != nullptr);
   } else if (is_noisy()) {
     if (options_.diagonal_part == DiagonalPart::tied)
       work.first_order.tied().reserve(blocks(), options_.tied_rank);

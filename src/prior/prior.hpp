@@ -37,6 +37,8 @@ class Prior {
   bool is_fixed() const { return fixed_; }
   /// Null unless the prior is one.
   const Posterior<T>* belief() const { return belief_.get(); }
+  /// It, as one of the family that is learned; null where steps take it otherwise.
+  const Posterior<T>* belief_in_family() const { return in_family_.get(); }
   /// Lambda_0's diagonal.
   ConstSpan<T> precision() const { return precision_.first(dimension_); }
   /// Fails with ERROR_UNSUPPORTED where enter() would: a low-rank posterior has no room for a dense Lambda_0.

@@ -36,6 +36,7 @@ constexpr const char *wide = "dense 100\nrelu\ndense 100\nrelu\n", *narrow = "de
 constexpr Method methods[] = {
     {"adam", "map", Family::low_rank, 0, Memory::none, true, wide, "learning_rate=0.001 prior_precision=1", 1, 0},
     {"laplace-vcl kronecker", "laplace", Family::kronecker, 0, Memory::posterior, true, wide, "learning_rate=0.001 prior_precision=10 fisher=sampled", 1, 0},
+    {"noisy-kfac-vcl kronecker", "noisy-kfac", Family::kronecker, 0, Memory::posterior, true, wide, "kl_weight=1 prior_precision=10"},
     {"mf-vi-vcl", "mf-vi", Family::low_rank_moment, 0, Memory::posterior, true, wide, "learning_rate=0.005 prior_precision=100 initial_precision=400"},
     {"vogn-vcl", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005 prior_precision=100"},
     {"vogn-vcl prior 1", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005"},

@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "inference/methods/schedule.hpp"
 #include "parallel/parallel.hpp"
-#include "posterior/blocks/blocks.hpp"
 
 namespace bdl {
 namespace {
@@ -37,13 +36,24 @@ Index eigenvalue_count(const std::vector<MatrixShape>& shapes) {
 }
 
 template <class T>
-void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>& rows) {
+void start_near(const BlocksPosterior<T>& prior, T added, BlocksPosterior<T>& q) {
+  for (Index k = 0; k < q.block_count(); ++k)
+    if (auto* const member = dynamic_cast<KroneckerPosterior<T>*>(&q.member(k)))
+      member->set_precision(as_kronecker(prior.member(k)), added);
+}
+
+template <class T>
+void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>& rows, bool has_prior) {
   if (shapes_.empty()) shapes_ = q.kind().matrices;
   Index largest = 0;
-  for (const MatrixShape& shape : shapes_)
-    if (shape.is_matrix()) largest = std::max({largest, shape.columns(), shape.outputs});
-  eigen_.reserve(largest);
+  for (const MatrixShape& shape : shapes_) {
+    if (!shape.is_matrix()) continue;
+    largest = std::max({largest, shape.columns(), shape.outputs});
+    if (has_prior) joint_.reserve(shape);
+  }
+  if (!has_prior) eigen_.reserve(largest);
   for (KroneckerAverages<T>* averages : {&now_, &next_}) {
+    if (has_prior) averages->prior.reserve(q.dimension());
     if (averages == &now_ && averages->steps > 0) continue;  // it holds them
     averages->momentum.reserve(q.dimension());
     averages->point_squares.reserve(q.points().parameters());
@@ -72,14 +82,14 @@ ConstSpan<double> KroneckerDescent<T>::output_values(std::size_t k) const {
 template <class T>
 void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T>& more,
                                const Options& options, Posterior<T>& to) {
-  reserve(step.from, more.rows);
+  reserve(step.from, more.rows, more.prior != nullptr);
   const auto& from = dynamic_cast<const BlocksPosterior<T>&>(step.from);
   auto& out = dynamic_cast<BlocksPosterior<T>&>(to);
-  const bool is_first = now_.steps == 0, finds_vectors = is_first || now_.steps % options.eigen_interval == 0;
   next_.steps = now_.steps + 1;
   const MomentumTerms momentum = momentum_terms(options, next_.steps);
   average_factors(step, more, options);
   average_momentum(step, more, momentum);
+  find_vectors(step, more, options, out);
   const bool is_split = options.damping_form == DampingForm::split;
   const Added in_step{options.damping, more.temperature / step.data_size, is_split},
       in_precision{options.damping_in == DampingIn::both ? options.damping : 0,
@@ -89,12 +99,11 @@ void KroneckerDescent<T>::move(const DescentStep<T>& step, const KroneckerStep<T
     if (!shapes_[k].is_matrix()) continue;
     KroneckerPosterior<T>& member = matrix_of(out, k);
     const Index offset = from.offset(static_cast<Index>(k));
-    const ConstSpan<T> lambda = step.prior_precision.subspan(at(offset), at(member.dimension()));
-    find_vectors(k, as_kronecker(from.member(static_cast<Index>(k))), finds_vectors, member);
+    const PriorPart prior{offset, step.prior_precision.subspan(at(offset), at(member.dimension()))};
     const MatrixView<T> curvature = member.precision();
-    write_curvature(k, member, lambda, in_step, curvature);
+    write_curvature(k, member, prior, in_step, curvature);
     find_direction(offset, member);
-    write_curvature(k, member, lambda, in_precision, curvature);
+    write_curvature(k, member, prior, in_precision, curvature);
     std::transform(curvature.data, curvature.data + curvature.size(), curvature.data,
                    [scale](T value) { return scale * value; });
     member.finish();
@@ -174,29 +183,70 @@ void KroneckerDescent<T>::average_momentum(const DescentStep<T>& step, const Kro
 
 /// Those of the new factors, or the posterior's as they are.
 template <class T>
-void KroneckerDescent<T>::find_vectors(std::size_t k, const KroneckerPosterior<T>& from, bool is_due,
+void KroneckerDescent<T>::find_vectors(const DescentStep<T>& step, const KroneckerStep<T>& more,
+                                       const Options& options, BlocksPosterior<T>& to) {
+  const auto& from = dynamic_cast<const BlocksPosterior<T>&>(step.from);
+  const bool are_due = now_.steps == 0 || now_.steps % options.eigen_interval == 0;
+  next_.knows_prior = more.prior != nullptr;
+  const bool has_prior = !are_due && next_.knows_prior && now_.knows_prior;
+  if (has_prior) std::copy_n(now_.prior.data(), step.from.dimension(), next_.prior.data());
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    if (!shapes_[k].is_matrix()) continue;
+    const auto number = static_cast<Index>(k);
+    KroneckerPosterior<T>& member = matrix_of(to, k);
+    const KroneckerPosterior<T>* const prior =
+        more.prior ? &as_kronecker(more.prior->member(number)) : nullptr;
+    if (are_due)
+      find_vectors(k, prior, more.temperature / step.data_size, member);
+    else
+      member.copy_vectors(as_kronecker(from.member(number)));
+    if (prior && !has_prior)
+      member.diagonal_in_basis(*prior, prior_along(k, from.offset(number)), of_posterior_);
+  }
+}
+
+/// Of the factors, and of a prior of the family with them.
+template <class T>
+void KroneckerDescent<T>::find_vectors(std::size_t k, const KroneckerPosterior<T>* prior, double reg,
                                        KroneckerPosterior<T>& to) {
-  if (!is_due) {
-    std::copy_n(from.input_vectors().data, from.input_vectors().size(), to.input_vectors().data);
-    std::copy_n(from.output_vectors().data, from.output_vectors().size(), to.output_vectors().data);
+  double *const inputs = next_.eigenvalues.data() + (input_values(k).data() - next_.eigenvalues.data()),
+                *const outputs = inputs + shapes_[k].columns();
+  if (prior) {
+    joint_.compute(next_.factors.omega(k), next_.factors.gamma(k), *prior, reg, to);
+    std::ranges::copy(joint_.input_values(), inputs);
+    std::ranges::copy(joint_.output_values(), outputs);
     return;
   }
-  const auto find = [&](ConstMatrixView<double> factor, const double* values, MatrixView<T> vectors) {
+  const auto find = [&](ConstMatrixView<double> factor, double* values, MatrixView<T> vectors) {
     eigen_.compute(factor);
-    std::ranges::copy(eigen_.values(), next_.eigenvalues.data() + (values - next_.eigenvalues.data()));
+    std::ranges::copy(eigen_.values(), values);
     std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
   };
-  find(next_.factors.omega(k), input_values(k).data(), to.input_vectors());
-  find(next_.factors.gamma(k), output_values(k).data(), to.output_vectors());
+  find(next_.factors.omega(k), inputs, to.input_vectors());
+  find(next_.factors.gamma(k), outputs, to.output_vectors());
+}
+
+template <class T>
+MatrixView<T> KroneckerDescent<T>::prior_along(std::size_t k, Index offset) {
+  return {next_.prior.data() + offset, shapes_[k].columns(), shapes_[k].outputs};
+}
+
+/// What of the prior's precision is diagonal along the pairs of eigenvectors.
+template <class T>
+void KroneckerDescent<T>::write_prior(std::size_t k, const KroneckerPosterior<T>& posterior,
+                                      const PriorPart& prior, MatrixView<T> out) {
+  if (next_.knows_prior)
+    std::copy_n(prior_along(k, prior.offset).data, out.size(), out.data);
+  else
+    posterior.diagonal_in_basis(prior.precision, out, of_posterior_);
 }
 
 template <class T>
 void KroneckerDescent<T>::write_curvature(std::size_t k, const KroneckerPosterior<T>& posterior,
-                                          ConstSpan<T> prior_precision, const Added& added,
-                                          MatrixView<T> out) {
+                                          const PriorPart& prior, const Added& added, MatrixView<T> out) {
   const ConstSpan<double> lo = input_values(k), lg = output_values(k);
   if (!added.is_split) {
-    posterior.diagonal_in_basis(prior_precision, out, of_posterior_);
+    write_prior(k, posterior, prior, out);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
         out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
@@ -204,8 +254,8 @@ void KroneckerDescent<T>::write_curvature(std::size_t k, const KroneckerPosterio
     return;
   }
   double mean = 0;
-  for (const T value : prior_precision) mean += static_cast<double>(value);
-  mean /= static_cast<double>(prior_precision.size());
+  for (const T value : prior.precision) mean += static_cast<double>(value);
+  mean /= static_cast<double>(prior.precision.size());
   const SplitDamping split = split_damping(lo, lg, added.damping + added.reg * mean);
   for (Index o = 0; o < out.cols; ++o)
     for (Index j = 0; j < out.rows; ++j)
@@ -237,6 +287,8 @@ void KroneckerDescent<T>::find_point_directions(const DescentStep<T>& step, cons
     }
 }
 
+template void start_near(const BlocksPosterior<float>&, float, BlocksPosterior<float>&);
+template void start_near(const BlocksPosterior<double>&, double, BlocksPosterior<double>&);
 template class KroneckerDescent<float>;
 template class KroneckerDescent<double>;
 

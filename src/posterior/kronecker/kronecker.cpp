@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
@@ -39,18 +38,6 @@ void square(ConstMatrixView<T> from, MatrixView<T> to) {
   const T* const in = from.data;
   T* const out = to.data;
   for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = in[i] * in[i]; });
-}
-
-/// out += U diag(values) U^T.
-template <class T>
-void add_outer(ConstMatrixView<T> u, const std::vector<double>& values, MatrixView<double> out) {
-  Buffer<double> buffer(u.size());
-  const MatrixView<double> scaled = buffer.matrix(u.rows, u.cols);
-  for (Index j = 0; j < u.cols; ++j) {
-    const double root = std::sqrt(values[static_cast<std::size_t>(j)]);
-    for (Index i = 0; i < u.rows; ++i) scaled(i, j) = root * static_cast<double>(u(i, j));
-  }
-  syrk(Op::none, 1.0, ConstMatrixView<double>(scaled), 1.0, out);
 }
 
 }  // namespace
@@ -109,6 +96,20 @@ void KroneckerPosterior<T>::finish() {
 }
 
 template <class T>
+void KroneckerPosterior<T>::copy_vectors(const KroneckerPosterior& from) {
+  std::copy_n(from.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
+  std::copy_n(from.input_vectors_.data(), columns() * columns(), input_vectors_.data());
+}
+
+template <class T>
+void KroneckerPosterior<T>::set_precision(const KroneckerPosterior& other, T added) {
+  copy_vectors(other);
+  std::transform(other.precision_.data(), other.precision_.data() + this->dimension_, precision_.data(),
+                 [=](T value) { return value + added; });
+  finish();
+}
+
+template <class T>
 std::unique_ptr<Posterior<T>> KroneckerPosterior<T>::clone() const {
   auto copy = std::make_unique<KroneckerPosterior>(shape_);
   copy->assign(*this);
@@ -119,8 +120,7 @@ template <class T>
 void KroneckerPosterior<T>::assign(const Posterior<T>& other) {
   const KroneckerPosterior& that = as_kronecker(other);
   this->copy_base(that);
-  std::copy_n(that.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
-  std::copy_n(that.input_vectors_.data(), columns() * columns(), input_vectors_.data());
+  copy_vectors(that);
   std::copy_n(that.precision_.data(), this->dimension_, precision_.data());
   log_det_ = that.log_det_;
 }
@@ -318,33 +318,18 @@ void KroneckerPosterior<T>::diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<
 
 /// With A = Uo^T Uo' and B = Ug^T Ug' of the other one's: (A o A) Lambda'^T (B o B)^T.
 template <class T>
-void KroneckerPosterior<T>::diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out) const {
+void KroneckerPosterior<T>::diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out,
+                                              PosteriorScratch<T>& scratch) const {
   const Index q = columns(), o = outputs();
-  Buffer<T> squares(q * q + o * o), work(this->dimension_);
-  const MatrixView<T> inputs(squares.data(), q, q), outputs(inputs.data + q * q, o, o),
-      half(work.data(), q, o);
+  reserve_marginals(scratch);
+  const MatrixView<T> inputs(scratch.matrices.data(), q, q), outputs(inputs.data + q * q, o, o),
+      half(outputs.data + o * o, q, o);
   gemm(Op::transpose, Op::none, T(1), input_vectors(), other.input_vectors(), T(0), inputs);
   gemm(Op::transpose, Op::none, T(1), output_vectors(), other.output_vectors(), T(0), outputs);
   square(ConstMatrixView<T>(inputs), inputs);
   square(ConstMatrixView<T>(outputs), outputs);
   gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(inputs), other.precision(), T(0), half);
   gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(half), ConstMatrixView<T>(outputs), T(0), out);
-}
-
-/// Uo diag(sum_o Lambda) Uo^T and Ug diag(sum_q Lambda) Ug^T.
-template <class T>
-void KroneckerPosterior<T>::add_partial_traces(MatrixView<double> inputs, MatrixView<double> outputs) const {
-  const ConstMatrixView<T> lambda = precision();
-  std::vector<double> by_input(static_cast<std::size_t>(lambda.rows)),
-      by_output(static_cast<std::size_t>(lambda.cols));
-  for (Index o = 0; o < lambda.cols; ++o)
-    for (Index j = 0; j < lambda.rows; ++j) {
-      const auto value = static_cast<double>(lambda(j, o));
-      by_input[static_cast<std::size_t>(j)] += value;
-      by_output[static_cast<std::size_t>(o)] += value;
-    }
-  add_outer(input_vectors(), by_input, inputs);
-  add_outer(output_vectors(), by_output, outputs);
 }
 
 /// In the basis where this precision, or q's covariance, is diagonal; else column by column.
@@ -363,7 +348,8 @@ double KroneckerPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorSc
     return sum_products(numbers.data(), column.data());
   }
   if (const auto* const same = dynamic_cast<const KroneckerPosterior*>(&q); same && same->shape_ == shape_) {
-    same->diagonal_in_basis(*this, numbers.matrix(columns(), outputs()));  // of this precision, in q's basis
+    same->diagonal_in_basis(*this, numbers.matrix(columns(), outputs()),
+                            scratch);  // of this precision, in q's basis
     std::transform(same->precision_.data(), same->precision_.data() + size, column.data(),
                    [](T lambda) { return 1 / lambda; });
     return sum_products(numbers.data(), column.data());

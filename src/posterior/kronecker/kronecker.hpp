@@ -29,11 +29,12 @@ class KroneckerPosterior final : public Posterior<T> {
   /// out = (Uo o Uo)^T M (Ug o Ug) for M^T of numbers by parameters: the diagonal, in the eigenvectors'
   /// basis, of the diagonal matrix of those numbers. With memory for marginal variances it allocates nothing.
   void diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out, PosteriorScratch<T>& scratch) const;
-  /// The same of another one's precision. Allocates.
-  void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out) const;
-  /// Adds the precision's partial traces: over outputs (q x q) and over inputs (o x o). Lower triangles;
-  /// allocates.
-  void add_partial_traces(MatrixView<double> inputs, MatrixView<double> outputs) const;
+  /// The same of another one's precision.
+  void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out,
+                         PosteriorScratch<T>& scratch) const;
+  void copy_vectors(const KroneckerPosterior& from);
+  /// Takes over another one's precision, with `added` times I.
+  void set_precision(const KroneckerPosterior& other, T added);
 
   Family family() const override { return Family::kronecker; }
   Index rank() const override { return this->dimension_; }
