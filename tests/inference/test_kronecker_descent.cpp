@@ -258,14 +258,10 @@ void training_learns_classes(void**) {
     }
 }
 
-/// What steps would have to be told.
-void priors_that_join_parameters_are_refused(void**) {
+void what_steps_have_no_use_for_is_refused(void**) {
   const auto network = network_of<double>("input 2; dense 2", gaussian(2, {1}));
   const auto q = posterior_for<double>(*network);
   Optimizer<double> optimizer(network, q, find_method("kfac"), examples);
-  expect_error(Status::ERROR_UNSUPPORTED, "diagonal priors", [&] { optimizer.set_prior(q->clone()); });
-  const std::shared_ptr<Posterior<double>> diagonal = create_posterior<double>({Family::low_rank, 6});
-  optimizer.set_prior(diagonal);
   Options options = optimizer.options();
   options.kl_weight = 0;
   options.kl_warmup = 0;
@@ -289,6 +285,6 @@ int test_kronecker_descent() {
                               cmocka_unit_test(factors_and_vectors_wait_for_their_turn),
                               BOTH(bits_do_not_depend_on_threads_or_files),
                               cmocka_unit_test(training_learns_classes),
-                              cmocka_unit_test(priors_that_join_parameters_are_refused)};
+                              cmocka_unit_test(what_steps_have_no_use_for_is_refused)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
