@@ -98,6 +98,19 @@ static void example_kronecker_posteriors_as_priors(void** state) {
   bdl_posterior_free(q);
 }
 
+/* In the strict sense, by an ELBO: natural gradients of such a posterior. */
+static void example_variational_kronecker_posteriors(void** state) {
+  bdl_posterior *q, *prior;
+  (void)state;
+  OK(bdl_posterior_create_kronecker(model, &q));
+  learn(q, "noisy-kfac", NULL, inputs(0), labels(0));
+  OK(bdl_posterior_copy(q, &prior));
+  learn(q, "noisy-kfac", prior, inputs(1), labels(1));
+  assert_true(knows(q));
+  bdl_posterior_free(prior);
+  bdl_posterior_free(q);
+}
+
 /* What a task said of each parameter: Laplace's precision less that of the prior, N times the Fisher
  * information. */
 static void information(const bdl_posterior* q, const double* prior, double* fisher) {
@@ -217,6 +230,7 @@ static void example_heads(void** state) {
 int test_examples_continual(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_posteriors_as_priors),
                                      cmocka_unit_test(example_kronecker_posteriors_as_priors),
+                                     cmocka_unit_test(example_variational_kronecker_posteriors),
                                      cmocka_unit_test(example_elastic_weight_consolidation),
                                      cmocka_unit_test(example_online_elastic_weight_consolidation),
                                      cmocka_unit_test(example_coresets),

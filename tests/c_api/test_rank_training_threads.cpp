@@ -15,6 +15,7 @@ struct Case {
   bdl_dtype dtype;
   const char* options;
   const char* network = nullptr;  ///< but for six hidden units
+  bool has_prior = false;         ///< the posterior of a first course
 };
 
 Posterior posterior_for(const Case& c, const Model& model) {
@@ -37,7 +38,7 @@ Posterior posterior_for(const Case& c, const Model& model) {
   return Posterior(posterior);
 }
 
-Learner learner_of(const Case& c) {
+Learner without_prior(const Case& c) {
   bdl_model* network = nullptr;
   if (c.network) bdl_model_create_network(c.dtype, c.network, c.likelihood, &network);
   Model model = network ? Model(network)
@@ -47,6 +48,16 @@ Learner learner_of(const Case& c) {
   Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
   bdl_optimizer_set_text(optimizer.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str());
   return {std::move(model), std::move(posterior), std::move(optimizer)};
+}
+
+Learner learner_of(const Case& c) {
+  Learner learner = without_prior(c);
+  if (!c.has_prior) return learner;
+  const Learner first = without_prior(c);
+  bdl_optimizer_fit(first.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood), 1, nullptr,
+                    nullptr);
+  bdl_optimizer_set_prior_posterior(learner.optimizer.get(), first.posterior.get());
+  return learner;
 }
 
 bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progress_fn progress = nullptr,
@@ -91,6 +102,8 @@ const Case cases[] = {
     {"kfac", BDL_GAUSSIAN, BDL_F32, "learn_noise=1"},
     {"noisy-kfac", BDL_CATEGORICAL, BDL_F32, "fisher=sampled"},
     {"noisy-kfac", BDL_GAUSSIAN, BDL_F64, "fisher=empirical"},
+    {"noisy-kfac", BDL_CATEGORICAL, BDL_F64, "eigen_interval=3", nullptr, true},
+    {"kfac", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 eigen_interval=4", nullptr, true},
     {"elrg", BDL_CATEGORICAL, BDL_F64, ""},
     {"elrg-d", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 learn_prior=1"},
     {"mf-vi", BDL_CATEGORICAL, BDL_F32, ""},
