@@ -99,7 +99,7 @@ void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
     PosteriorScratch<T> scratch;
     q->diagonal_in_basis(Padded<T>(numbers).column(), got.view(), scratch);
     assert_close("of a diagonal", got.dense(), along(matrix), tolerance<T>);
-    q->diagonal_in_basis(*other, got.view());
+    q->diagonal_in_basis(*other, got.view(), scratch);
     assert_close("of another one", got.dense(), along(own), tolerance<T>);
   }
 }
