@@ -32,24 +32,25 @@ Index DataChunks<T>::examples_of(const Model<T>& model, CurvatureKind kind, Inde
 }
 
 template <class T>
-DataChunks<T>::DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds)
+DataChunks<T>::DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+                          Index most)
     : model_(model),
       estimator_(make_estimator(model)),
       theta_(theta.data(), static_cast<Index>(theta.size()), 1),
       data_(data),
       seeds_(seeds),
-      examples_(examples_of(model, seeds.kind, data.rows())),
+      examples_(examples_of(model, seeds.kind, std::min(most, data.rows()))),
       x_columns_(model.inputs() * examples_),
       y_columns_(model.likelihood.targets() * examples_) {}
 
 template <class T>
-Estimate<T> DataChunks<T>::estimate(Index chunk) {
+Estimate<T> DataChunks<T>::estimate(const ShardRange& some, Index k) {
   check_interrupt();
-  const Index first = chunk * examples_, some = std::min(examples_, data_.rows() - first);
-  const auto x = x_columns_.matrix(data_.inputs(), some), y = y_columns_.matrix(data_.targets(), some);
-  data_.fetch({first, some}, model_.standardization, x, y);
+  const Index first = some.first + k * examples_, count = std::min(examples_, some.end - first);
+  const auto x = x_columns_.matrix(data_.inputs(), count), y = y_columns_.matrix(data_.targets(), count);
+  data_.fetch({first, count}, model_.standardization, x, y);
   SeedSpec seeds = seeds_;
-  seeds.labels.step += static_cast<std::uint64_t>(chunk);
+  seeds.labels.step += static_cast<std::uint64_t>(k);
   return estimator_->estimate(theta_, x, y, seeds);
 }
 

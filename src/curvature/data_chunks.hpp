@@ -3,14 +3,17 @@
 
 #include "curvature/estimator.hpp"
 #include "data/data_set.hpp"
+#include "parallel/shards.hpp"
 
 namespace bdl {
 
 template <class T>
 class DataChunks {
  public:
-  /// Everything must outlive it. Labels that are drawn are other ones in each chunk.
-  DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds);
+  /// Everything must outlive it. Labels that are drawn are other ones in each chunk. Of more than `most`
+  /// examples, no chunk is ever made.
+  DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+             Index most = row_limit);
   /// Examples of a chunk, of as many.
   static Index examples_of(const Model<T>& model, CurvatureKind kind, Index examples);
 
@@ -19,14 +22,20 @@ class DataChunks {
   DataSet& data() const { return data_; }
   ConstMatrixView<T> theta() const { return theta_; }
   Estimator<T>& estimator() const { return *estimator_; }
-  Estimate<T> estimate(Index chunk);
+  /// The k-th chunk of some examples.
+  Estimate<T> estimate(const ShardRange& some, Index k);
   /// visit(estimate, number of its first row).
   template <class Visit>
   void for_each(Visit&& visit) {
-    for (Index chunk = 0, first = 0; chunk < count(); ++chunk) {
-      const Estimate<T> part = estimate(chunk);
-      visit(part, first);
-      first += part.rows->count();
+    for_each({0, data_.rows()}, visit);
+  }
+  /// Of some examples, which have chunks of their own.
+  template <class Visit>
+  void for_each(const ShardRange& some, Visit&& visit) {
+    for (Index k = 0; k * examples_ < some.count(); ++k) {
+      const Estimate<T> part = estimate(some, k);
+      const Index first = some.first + k * examples_, seen = std::min(examples_, some.end - first);
+      visit(part, first * (part.rows->count() / seen));
     }
   }
 

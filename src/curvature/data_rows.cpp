@@ -1,6 +1,5 @@
 #include "curvature/data_rows.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace bdl {
@@ -13,20 +12,14 @@ bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
 template <class T>
 DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
                       ConstSpan<double> statistics)
-    : chunks_(model, theta, data,
-              {CurvatureKind::gauss_newton, weight, 0, nullptr, false, {statistics, {}}}) {
-  const Estimator<T>& estimator = chunks_.estimator();
-  const Index rows_of_example = estimator.cost({1, 1, CurvatureKind::gauss_newton}).count;
-  check_row_count(static_cast<double>(data.rows()) * static_cast<double>(rows_of_example));
-  cost_ = estimator.cost({chunks_.examples(), 1, CurvatureKind::gauss_newton});
-  const auto parts = static_cast<double>(chunks_.count());
-  cost_.count = data.rows() * rows_of_example;
-  cost_.product_flops *= parts;
-  if (chunks_.count() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
+    : sums_(model, theta, data, weight, statistics), all_{0, data.rows()} {
+  const DataChunks<T>& chunks = sums_.chunks();
+  cost_ = chunks.estimator().cost({chunks.examples(), 1, CurvatureKind::gauss_newton});
+  cost_.count = sums_.rows();
+  cost_.product_flops *= static_cast<double>(chunks.count());
+  if (chunks.count() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();
   weights_.reserve(cost_.count);
-  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
-    std::ranges::copy(estimate.w, weights_.data() + first);
-  });
+  sums_.write_weights(all_, weights_.first(cost_.count));
 }
 
 template <class T>
@@ -35,53 +28,13 @@ void DataRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 }
 
 template <class T>
-void DataRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
-  part_.reserve(dimension());
-  const auto part = part_.first(dimension());
-  std::ranges::fill(out, T(0));
-  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
-    estimate.rows->sum_squares({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, part);
-    std::ranges::transform(part, out, out.begin(), std::plus<>());
-  });
-}
-
-template <class T>
 void DataRows<T>::gram(MatrixView<double> out) {
-  if (chunks_.count() > 1)
+  DataChunks<T>& chunks = sums_.chunks();
+  if (chunks.count() > 1)
     fail(Status::ERROR_UNSUPPORTED,
          "%lld rows are too many for the Gram matrix of a whole data set (option eigen_method)",
          static_cast<long long>(count()));
-  chunks_.estimate(0).rows->gram(out);
-}
-
-template <class T>
-void DataRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
-  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
-    estimate.rows->project(u, out.columns(first, estimate.rows->count()));
-  });
-}
-
-template <class T>
-void DataRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  part_.reserve(dimension() * w.cols);
-  const auto part = part_.matrix(dimension(), w.cols);
-  for (Index k = 0; k < w.cols; ++k) std::ranges::fill(out.column(k), T(0));
-  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
-    const Index rows = estimate.rows->count();
-    slice_.reserve(rows * w.cols);
-    const auto slice = slice_.matrix(rows, w.cols);
-    for (Index k = 0; k < w.cols; ++k) std::copy_n(w.column_data(k) + first, rows, slice.column_data(k));
-    estimate.rows->combine(slice, part);
-    for (Index k = 0; k < w.cols; ++k)
-      std::ranges::transform(part.column(k), out.column(k), out.column(k).begin(), std::plus<>());
-  });
-}
-
-template <class T>
-void DataRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
-    estimate.rows->add_outer({w.data() + first, static_cast<std::size_t>(estimate.rows->count())}, out);
-  });
+  chunks.estimate(all_, 0).rows->gram(out);
 }
 
 /// Made anew for each operation, too.
@@ -93,7 +46,7 @@ class DataRows<T>::Part final : public Rows<T> {
   Index count() const override { return all_.count(); }
   RowsCost cost() const override { return all_.cost(); }
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override {
-    all_.chunks_.for_each([&](const Estimate<T>& estimate, Index first) {
+    all_.sums_.chunks().for_each([&](const Estimate<T>& estimate, Index first) {
       Rows<T>& rows = estimate.rows->part(offset_, size_);
       rows.add_outer({w.data() + first, static_cast<std::size_t>(rows.count())}, out);
     });

@@ -2,7 +2,7 @@
 // operation: memory does not grow with the data but for numbers per row.
 #pragma once
 
-#include "curvature/data_chunks.hpp"
+#include "curvature/data_sums.hpp"
 
 namespace bdl {
 
@@ -18,15 +18,15 @@ class DataRows final : public Rows<T> {
   /// w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(cost_.count); }
 
-  Index dimension() const override { return chunks_.theta().rows; }
+  Index dimension() const override { return sums_.chunks().theta().rows; }
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override { sums_.sum_squares(all_, w, out); }
   /// Where all examples are taken at once (has_gram()); else cost() says that it is beyond reach.
   void gram(MatrixView<double> out) override;
-  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
-  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
-  void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override { sums_.project(all_, u, out); }
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override { sums_.combine(all_, w, out); }
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override { sums_.add_outer(all_, w, out); }
   RowsCost cost() const override { return cost_; }
   /// Not at hand.
   void write_row(Index r, Index first, std::span<T> out) const override;
@@ -35,10 +35,11 @@ class DataRows final : public Rows<T> {
 
  private:
   class Part;
-  DataChunks<T> chunks_;
+  DataSums<T> sums_;
+  ShardRange all_;
   RowsCost cost_;
   std::unique_ptr<Rows<T>> part_of_all_;
-  Buffer<T> weights_, part_, slice_;
+  Buffer<T> weights_;
 };
 
 }  // namespace bdl

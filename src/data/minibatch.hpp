@@ -26,6 +26,8 @@ class Minibatches {
   void tell(DataSet& data, Index first_row) { order_.tell(data, first_row); }
   Index batches() const { return batches_; }
   Index size() const { return size_; }
+  /// Examples of the largest batch.
+  Index largest() const { return replacement_ ? size_ : (examples_ + batches_ - 1) / batches_; }
   /// Example numbers of a batch; batches of a shuffled epoch differ in size by at most one.
   ConstSpan<Index> batch(Index epoch, Index number);
 

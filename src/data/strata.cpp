@@ -52,13 +52,23 @@ ConstSpan<Index> Strata::rows(Index epoch, Index number) {
         replacement_ ? part_of(v, shards_, size_).count()
                      : part_of(number, batches_, part_of(v, shards_, examples_).count()).count();
   rows_.clear();
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    const Index offset = part_of(own_.first + static_cast<Index>(k), shards_, examples_).first;
+  for (Index v = own_.first; v < own_.end; ++v) {
     const auto first = static_cast<Index>(rows_.size());
-    for (const Index row : members_[k].batch(epoch, number)) rows_.push_back(offset + row);
-    columns_[k] = {first, static_cast<Index>(rows_.size())};
+    add_rows(v, epoch, number);
+    columns_[place(v)] = {first, static_cast<Index>(rows_.size())};
   }
   return rows_;
+}
+
+ConstSpan<Index> Strata::rows_of(Index shard, Index epoch, Index number) {
+  rows_.clear();
+  add_rows(shard, epoch, number);
+  return rows_;
+}
+
+void Strata::add_rows(Index shard, Index epoch, Index number) {
+  const Index offset = part_of(shard, shards_, examples_).first;
+  for (const Index row : members_[place(shard)].batch(epoch, number)) rows_.push_back(offset + row);
 }
 
 CallerStrata::CallerStrata(Index rows, Index shards, const ShardRange& own)

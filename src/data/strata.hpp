@@ -30,10 +30,13 @@ class Strata {
   ConstSpan<Index> rows(Index epoch, Index number);
   /// Of the last rows().
   const StepExamples& examples() const { return step_; }
-  /// Where there is one shard, its minibatches: everything.
-  Minibatches& whole() { return members_.front(); }
+  /// Of one own shard alone, rows of a minibatch, and the most that one has. They live until the next call.
+  ConstSpan<Index> rows_of(Index shard, Index epoch, Index number);
+  Index largest_of(Index shard) const { return members_[place(shard)].largest(); }
 
  private:
+  std::size_t place(Index shard) const { return static_cast<std::size_t>(shard - own_.first); }
+  void add_rows(Index shard, Index epoch, Index number);
   Index examples_, shards_, batches_, size_;
   ShardRange own_;
   bool replacement_;

@@ -4,6 +4,7 @@
 
 #include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
+#include "curvature/sharded_rows.hpp"
 #include "curvature/summed_rows.hpp"
 #include "inference/kronecker_laplace.hpp"
 #include "inference/methods/rule.hpp"
@@ -114,35 +115,55 @@ std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& 
   return step_from_prior<T>(optimizer, {&summed, summed.weights(), {}, {}});
 }
 
-}  // namespace
+/// The rows themselves, over ranks: joined where a Gram matrix of all of them is within reach.
+template <class T>
+std::unique_ptr<Posterior<T>> laplace_by_shards(Optimizer<T>& optimizer, DataSet& data, double weight,
+                                                Index shards) {
+  Team& team = optimizer.team();
+  const Posterior<T>& q = *optimizer.posterior();
+  const Model<T>& model = *optimizer.model();
+  if (DataRows<T>::has_gram(model, data.rows())) {
+    ShardEstimates<T> shard_estimates(model);
+    SeedSpec seeds{CurvatureKind::gauss_newton, weight};
+    seeds.statistics = {q.statistics(), {}};
+    const Estimate<T> estimate = shard_estimates.join(q.mean(), data, seeds, team, shards);
+    return step_from_prior<T>(optimizer, {estimate.rows, estimate.w, {}, {}});
+  }
+  ShardedRows<T> rows(model, q.mean(), data, weight, q.statistics(), team, shards);
+  return step_from_prior<T>(optimizer, {&rows, rows.weights(), {}, {}});
+}
 
 template <class T>
-bool laplace_has_sums(const Posterior<T>& q) {
-  return q.family() != Family::low_rank || q.rank() == 0;
+std::unique_ptr<Posterior<T>> laplace_of(Optimizer<T>& optimizer, DataSet& data, double weight,
+                                         Index shards) {
+  const Posterior<T>& q = *optimizer.posterior();
+  if (q.family() == Family::kronecker) return kronecker_laplace(optimizer, data, weight, shards);
+  if (shards == 1) return laplace_by_rows(optimizer, data, weight);
+  const bool is_low_rank = q.family() == Family::low_rank && q.rank() > 0;
+  return is_low_rank ? laplace_by_shards(optimizer, data, weight, shards)
+                     : laplace_by_sums(optimizer, data, weight, shards);
 }
+
+}  // namespace
 
 template <class T>
 void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   check_laplace(optimizer, data.rows());
-  Posterior<T>& q = *optimizer.posterior();
   const ThreadLimit threads(optimizer.options().threads);
   const double weight = static_cast<double>(optimizer.data_size()) / static_cast<double>(data.rows());
   std::unique_ptr<Posterior<T>> next;
   {
     const Interruptible work;
-    next = q.family() == Family::kronecker ? kronecker_laplace(optimizer, data, weight, shards)
-           : shards > 1                    ? laplace_by_sums(optimizer, data, weight, shards)
-                                           : laplace_by_rows(optimizer, data, weight);
+    next = laplace_of(optimizer, data, weight, shards);
   }
   optimizer.team().vote();
   next->set_blank(false);
-  q.swap(*next);
+  optimizer.posterior()->swap(*next);
   optimizer.forget_good_state();
 }
 
 #define BDL_INSTANTIATE(T)                                 \
   template void check_laplace(const Optimizer<T>&, Index); \
-  template bool laplace_has_sums(const Posterior<T>&);     \
   template void take_laplace(Optimizer<T>&, DataSet&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

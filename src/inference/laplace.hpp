@@ -11,10 +11,6 @@ namespace bdl {
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
-/// Can it be made of sums over shards?
-template <class T>
-bool laplace_has_sums(const Posterior<T>& q);
-
 /// The covariance of the optimizer's posterior becomes that of the approximation; the mean stays. The data,
 /// checked, count as N examples, and are added up by so many shards: each rank reads the rows of its own. All
 /// ranks call it within Team::telling. On failure nothing has changed.

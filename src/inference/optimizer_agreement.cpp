@@ -58,6 +58,36 @@ void add_moments(Hash& hash, const Moments<T>& moments) {
   if (moments.has_second()) hash.add(moments.second.first(moments.size));
 }
 
+template <class T>
+void add_kronecker(Hash& hash, const KroneckerAverages<T>& averages, const Posterior<T>& q) {
+  hash.add(static_cast<std::uint64_t>(averages.steps));
+  if (averages.steps == 0) return;
+  hash.add(averages.momentum.first(q.dimension()));
+  hash.add(averages.factors.values());
+  hash.add(averages.eigenvalues.first(eigenvalue_count(averages.factors.shapes())));
+  hash.add(averages.point_squares.first(q.points().parameters()));
+}
+
+template <class T>
+void add_snapshots(Hash& hash, const Snapshots<T>& snapshots, Index count, const Posterior<T>& q) {
+  if (count == 0) return;
+  hash.add(snapshots.mean(q.dimension()));
+  hash.add(snapshots.squares(q.dimension()));
+  hash.add(snapshots.deviations(q.dimension(), q.rank()).columns(0, std::min(count, q.rank())));
+}
+
+/// What goes on from step to step beside the posterior.
+template <class T>
+void add_averages(Hash& hash, const Optimizer<T>& optimizer) {
+  const Posterior<T>& q = *optimizer.posterior();
+  add_moments(hash, optimizer.first_order().moments());
+  if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values()) hash.add(tied.values());
+  if (optimizer.state.momentum_steps > 0) hash.add(optimizer.momentum());
+  hash.add(optimizer.point_steps().average(q.points().parameters()));
+  add_kronecker(hash, optimizer.kronecker_descent().averages(), q);
+  add_snapshots(hash, optimizer.snapshots(), optimizer.state.snapshots, q);
+}
+
 void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   hash.add_all(
       {likelihood.kind(), likelihood.noise_is_set() ? 1 : 0, likelihood.log_precision_is_free() ? 1 : 0});
@@ -91,8 +121,7 @@ Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, I
   belief.add(static_cast<std::uint64_t>(q.is_blank() ? 1 : 0));
   if (whole) {
     add_posterior(belief, q);
-    add_moments(belief, work_.first_order.moments());
-    if (state.momentum_steps > 0) belief.add(momentum());
+    add_averages(belief, *this);
   }
   return {call,
           static_cast<std::uint8_t>(sizeof(T)),

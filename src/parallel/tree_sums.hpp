@@ -71,11 +71,10 @@ class TreeSums {
 
 /// The sum of fill(shard, values) over all shards, of a call within Team::telling: all ranks have the memory
 /// for it, or none goes on.
-template <class Fill>
-void add_up(Team& team, TreeSums<double>& sums, Fill&& fill) {
+template <class T, class Fill>
+void add_up(Team& team, TreeSums<T>& sums, Fill&& fill) {
   team.vote();
-  team.attempt(
-      [&] { sums.add_own([&](Index shard, const Summand<double>& out) { fill(shard, out.values); }); });
+  team.attempt([&] { sums.add_own([&](Index shard, const Summand<T>& out) { fill(shard, out.values); }); });
   sums.finish(team);
   if (team.size() == 1) team.vote();
 }

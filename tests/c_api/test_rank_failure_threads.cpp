@@ -255,7 +255,7 @@ void methods_that_do_not_shard_say_why(void**) {
   const struct {
     const char *method, *word;
     int64_t rank;
-  } cases[] = {{"bong", "stream", 0}, {"von", "exact Hessians", 0}, {"laplace", "Laplace", 2}};
+  } cases[] = {{"bong", "stream", 0}, {"von", "exact Hessians", 0}};
   for (const auto& [method, word, rank] : cases) {
     const auto results = on_ranks(
         2,

@@ -71,6 +71,11 @@ const Case cases[] = {
     {Family::full, BDL_GAUSSIAN, BDL_F32},
     {Family::layerwise_full, BDL_CATEGORICAL, BDL_F64},
     {Family::layerwise_full, BDL_GAUSSIAN, BDL_F32},
+    // Few rows, which all ranks hold.
+    {Family::low_rank, BDL_CATEGORICAL, BDL_F64},
+    {Family::low_rank, BDL_CATEGORICAL, BDL_F64, "eigen_method=gram"},
+    {Family::low_rank, BDL_GAUSSIAN, BDL_F64, "eigen_method=randomized learn_noise=1"},
+    {Family::low_rank, BDL_GAUSSIAN, BDL_F32, "eigen_method=outer"},
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
@@ -122,7 +127,7 @@ void shards_add_up_to_all_rows(void**) {
 /// Own rows only; whichever call fails, the approximation is made by all ranks or by none, and is what is
 /// left to do of a fit.
 void data_sets_fail_on_all(void**) {
-  for (const Family family : {Family::kronecker, Family::diagonal}) {
+  for (const Family family : {Family::kronecker, Family::diagonal, Family::low_rank}) {
     const Case c{family, BDL_CATEGORICAL, BDL_F64, "minibatch=96"};
     Learner alone = learner_of(c);
     OK(fit(alone, c, 1));
@@ -156,12 +161,50 @@ void data_sets_fail_on_all(void**) {
   }
 }
 
-void what_is_made_alone_says_how(void**) {
-  const Case c{Family::low_rank, BDL_CATEGORICAL, BDL_F64, "", "map"};
-  const auto results = on_ranks(
-      2, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return approximate(l, c); });
-  assert_all(results, BDL_ERROR_UNSUPPORTED);
-  assert_words(results[0], "bdl_optimizer_set_communicator(optimizer, NULL)");
+/// More rows than a Gram matrix is made of, of low-rank posteriors: sums over them are added up, in passes. A
+/// prior's columns are more rows.
+void many_rows_are_added_up(void**) {
+  Vector x, classes;
+  for (int copy = 0; copy < 8; ++copy) {
+    x.insert(x.end(), data.x.begin(), data.x.end());
+    classes.insert(classes.end(), data.classes.begin(), data.classes.end());
+  }
+  const int64_t rows = std::ssize(classes);
+  for (const char* options : {"eigen_method=outer", "eigen_method=randomized", "eigen_method=gram"})
+    for (const bool has_prior : {false, true}) {
+      const Case c{Family::low_rank, BDL_CATEGORICAL, BDL_F64, options, "map"};
+      const auto create = [&](int) {
+        Learner l = learner_of(c);
+        Learner other = learner_of(c);
+        OK(fit(l, c));
+        OK(fit(other, c));
+        OK(approximate(other, c));
+        if (has_prior) OK(bdl_optimizer_set_prior_posterior(l.optimizer.get(), other.posterior.get()));
+        return l;
+      };
+      const auto take = [&](Learner& l, int) {
+        return bdl_optimizer_laplace(l.optimizer.get(), bdl_f64(x.data(), rows, RankData::inputs),
+                                     bdl_f64(classes.data(), rows, 1));
+      };
+      const bool by_gram = std::string(options) == "eigen_method=gram";
+      Learner eight = create(0), one = create(0);
+      one.set("shards", 1);
+      if (!by_gram) {
+        OK(take(eight, 0));
+        OK(take(one, 0));
+        const Vector sums = moments_of(eight.posterior), whole = moments_of(one.posterior);
+        for (std::size_t i = 0; i < whole.size(); ++i)
+          assert_close(sums[i], whole[i], 1e-8 * (1e-3 + std::fabs(whole[i])), options);
+      }
+      for (const int ranks : {1, 2, 3, 4, 8}) {
+        const auto results = on_ranks(ranks, create, take);
+        assert_all(results, by_gram ? BDL_ERROR_UNSUPPORTED : BDL_OK);
+        if (!by_gram) assert_same_bytes(results, bytes_of(eight), options);
+      }
+    }
+}
+
+void blank_posteriors_have_no_approximation(void**) {
   const auto blank = on_ranks(
       2, [&](int) { return learner_of(cases[4]); },
       [&](Learner& l, int) { return approximate(l, cases[4]); });
@@ -176,7 +219,8 @@ int test_rank_laplace_threads() {
       cmocka_unit_test(bits_do_not_depend_on_the_number_of_ranks),
       cmocka_unit_test(shards_add_up_to_all_rows),
       cmocka_unit_test(data_sets_fail_on_all),
-      cmocka_unit_test(what_is_made_alone_says_how),
+      cmocka_unit_test(many_rows_are_added_up),
+      cmocka_unit_test(blank_posteriors_have_no_approximation),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -31,6 +31,8 @@ Posterior posterior_for(const Case& c, const Model& model) {
   else if (method.starts_with("elrg") || method == "mf-vi" || method == "k-tied" || method == "low-rank-vi")
     bdl_posterior_create_layerwise_low_rank_moment(model.get(), method[0] == 'e' || method[0] == 'l' ? 2 : 0,
                                                    &posterior);
+  else if (method == "swag")
+    bdl_posterior_create_low_rank_moment(c.dtype, dimension, 3, &posterior);
   else if (method == "vogn-full")
     bdl_posterior_create_full(c.dtype, dimension, &posterior);
   else
@@ -109,6 +111,8 @@ const Case cases[] = {
     {"mf-vi", BDL_CATEGORICAL, BDL_F32, ""},
     {"k-tied", BDL_GAUSSIAN, BDL_F64, ""},
     {"low-rank-vi", BDL_CATEGORICAL, BDL_F64, ""},
+    {"swag", BDL_CATEGORICAL, BDL_F64, ""},
+    {"swag", BDL_GAUSSIAN, BDL_F32, "learning_rate=0.01"},
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
@@ -190,7 +194,8 @@ int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
 
 /// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c : {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29]}) {
+  for (Case c :
+       {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29], cases[36]}) {
     const std::string options = std::string(c.options) + " progress_every=1";
     c.options = options.c_str();
     Learner alone = learner_of(c);
@@ -292,7 +297,7 @@ void joined_rows_are_those_of_the_minibatch(void**) {
 /// differ from shard to shard.
 void networks_that_normalise_and_mask(void**) {
   const char* const text = "input 4\ndense 8\nbatchnorm\nrelu\ndropout 0.3\ndense 3\n";
-  for (const char* method : {"vogn", "ivon", "map", "bbb"}) {
+  for (const char* method : {"vogn", "ivon", "map", "bbb", "swag"}) {
     const Case c{method, BDL_CATEGORICAL, BDL_F64, ""};
     const auto create = [&](int) {
       bdl_model* model = nullptr;

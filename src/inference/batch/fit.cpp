@@ -118,9 +118,7 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   Team& team = optimizer.team();
   if (optimizer.options().laplace && is_last)
     team.telling([&] { take_laplace(optimizer, data, state.shards); });
-  team.attempt([&] {
-    if (optimizer.options().swag && is_last) take_swag(optimizer, data, strata.whole());
-  });
+  if (optimizer.options().swag && is_last) team.telling([&] { take_swag(optimizer, data, strata); });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;
   ++state.epoch;
@@ -200,24 +198,12 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   return Status::OK;
 }
 
-/// Shards of Laplace's approximation by itself; of low rank it has one, and is made alone.
-template <class T>
-Index shards_of_laplace(const Optimizer<T>& optimizer) {
-  if (laplace_has_sums(*optimizer.posterior())) return optimizer.planned_shards();
-  if (!optimizer.team().is_alone())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the optimizer has a communicator, but Laplace's approximation of low rank is made alone: "
-         "bdl_optimizer_set_communicator(optimizer, NULL) first");
-  return 1;
-}
-
 /// prepare() gives this rank's checked data.
 template <class T, class Prepare>
 void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
   Team& team = optimizer.team();
-  Index shards = 1;
+  const Index shards = optimizer.planned_shards();
   team.attempt([&] {
-    shards = shards_of_laplace(optimizer);
     prepare();
     check_laplace(optimizer, data.rows());
     if (optimizer.posterior()->is_blank())

@@ -6,6 +6,7 @@
 #include "base/interrupt.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
+#include "parallel/tree_sums.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
 
@@ -33,27 +34,56 @@ Index interval(const Optimizer<T>& optimizer) {
        static_cast<long long>(snapshots));
 }
 
-/// As training's own minibatches leave them: one pass at the posterior's mean.
+/// One pass over minibatches at one mean.
 template <class T>
-void renew_statistics(const Model<T>& model, DataSet& data, Minibatches& minibatches, Index epoch,
-                      Posterior<T>& q) {
+class StatisticsPass {
+ public:
+  StatisticsPass(const Model<T>& model, ConstSpan<T> mean, DataSet& data)
+      : model_(model), graph_(*model.graph()), theta_(mean.data(), std::ssize(mean), 1), data_(data) {}
+  /// Of a shard's minibatches; `running` holds where they start, and becomes what they leave.
+  void run(Strata& strata, Index shard, Index epoch, std::span<double> running) {
+    const Index most = strata.largest_of(shard), targets = model_.likelihood.targets();
+    graph_.reserve(tape_, most, 1, 0);
+    x_.reserve(model_.inputs() * most);
+    y_.reserve(targets * most);
+    f_.reserve(model_.outputs() * most);
+    for (Index number = 0; number < strata.batches(); ++number) {
+      check_interrupt();
+      const auto batch = strata.rows_of(shard, epoch, number);
+      const auto count = static_cast<Index>(batch.size());
+      const auto columns = x_.matrix(model_.inputs(), count);
+      data_.fetch(batch, model_.standardization, columns, y_.matrix(targets, count));
+      graph_.forward(theta_, columns, tape_, f_.matrix(model_.outputs(), count), nullptr, {running, running});
+    }
+  }
+
+ private:
+  const Model<T>& model_;
+  const Graph<T>& graph_;
+  ConstMatrixView<T> theta_;
+  DataSet& data_;
+  Tape<T> tape_;
+  Buffer<T> x_, y_, f_;
+};
+
+/// As training's own minibatches leave them, at the posterior's mean: each shard's, by its part of the data.
+template <class T>
+void renew_statistics(Optimizer<T>& optimizer, DataSet& data, Strata& strata, Posterior<T>& q) {
   const std::span<double> running = q.statistics();
   if (running.empty()) return;
-  const Graph<T>& graph = *model.graph();
-  const Index examples = minibatches.size() + 1, dimension = q.dimension();
-  Tape<T> tape;
-  graph.reserve(tape, examples, 1, 0);
-  Buffer<T> x(model.inputs() * examples), y(model.likelihood.targets() * examples),
-      f(model.outputs() * examples);
-  const ConstMatrixView<T> theta{std::as_const(q).mean().data(), dimension, 1};
-  for (Index number = 0; number < minibatches.batches(); ++number) {
-    check_interrupt();
-    const auto batch = minibatches.batch(epoch, number);
-    const auto count = static_cast<Index>(batch.size());
-    const auto columns = x.matrix(model.inputs(), count);
-    data.fetch(batch, model.standardization, columns, y.matrix(model.likelihood.targets(), count));
-    graph.forward(theta, columns, tape, f.matrix(model.outputs(), count), nullptr, {running, running});
-  }
+  Team& team = optimizer.team();
+  const Index shards = optimizer.state.shards;
+  StatisticsPass<T> pass(*optimizer.model(), std::as_const(q).mean(), data);
+  TreeSums<double> sums;
+  sums.reserve(team.rank(), team.size(), shards, std::ssize(running), 0);
+  add_up(team, sums, [&](Index shard, std::span<double> out) {
+    std::ranges::copy(running, out.begin());
+    pass.run(strata, shard, optimizer.state.epoch, out);
+    const double share =
+        static_cast<double>(part_of(shard, shards, data.rows()).count()) / static_cast<double>(data.rows());
+    for (double& value : out) value *= share;
+  });
+  std::ranges::copy(sums.values(), running.begin());
 }
 
 }  // namespace
@@ -102,7 +132,7 @@ void take_snapshot(Optimizer<T>& optimizer) {
 
 /// Sigma = diag(t2 - t1^2) / 2 + D D^T / (2 (K - 1)) for the K deviations that there are.
 template <class T>
-void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches) {
+void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   const TrainingState& state = optimizer.state;
   if (optimizer.options().total_steps > 0 && state.step < state.plan.end) return;  // other fits go on
   if (state.snapshots < 2) fail_too_few(state.snapshots);
@@ -124,7 +154,8 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches)
   TallScratch scratch;
   belief.factorize(scratch);
   isolate_points(*next);
-  renew_statistics(*optimizer.model(), data, minibatches, state.epoch, *next);
+  renew_statistics(optimizer, data, strata, *next);
+  optimizer.team().vote();
   next->set_blank(false);
   optimizer.posterior()->swap(*next);
   optimizer.forget_good_state();
@@ -134,7 +165,7 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches)
   template class Snapshots<T>;                   \
   template void check_swag(const Optimizer<T>&); \
   template void take_snapshot(Optimizer<T>&);    \
-  template void take_swag(Optimizer<T>&, DataSet&, Minibatches&);
+  template void take_swag(Optimizer<T>&, DataSet&, Strata&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -2,7 +2,7 @@
 // the end of its course (docs/mathematics/swag.md).
 #pragma once
 
-#include "data/minibatch.hpp"
+#include "data/strata.hpp"
 #include "inference/methods/schedule.hpp"
 #include "inference/optimizer.hpp"
 
@@ -17,9 +17,9 @@ template <class T>
 void take_snapshot(Optimizer<T>& optimizer);
 
 /// After a fit's last step: the posterior becomes that of the snapshots, once a course planned over several
-/// fits is over. The
-/// running statistics become those at its mean. On failure nothing has changed.
+/// fits is over. The running statistics become those at its mean, averages over the shards. All ranks call it
+/// within Team::telling. On failure nothing has changed.
 template <class T>
-void take_swag(Optimizer<T>& optimizer, DataSet& data, Minibatches& minibatches);
+void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata);
 
 }  // namespace bdl

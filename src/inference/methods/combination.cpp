@@ -335,9 +335,6 @@ void check_sums(const Combination& c) {
   };
   if (intended_use(c) == Use::stream) refuse("a stream's observations depend on each other");
   if (c.method.is_exact) return;
-  if (options.laplace && c.is_low_rank())
-    refuse("Laplace's approximation of low rank, at its end, sees all data");
-  if (options.swag) refuse("SWAG at its end sees all data");
   if (options.rule == Rule::map || descends_newton(c)) return;
   if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family)) return;
   if (options.rule == Rule::bbb && c.is_diagonal()) return;

@@ -8,7 +8,22 @@ namespace {
 
 using bdl::testing::sanitized_stride;
 
-const RankData data;
+constexpr int64_t most_rows = 22 * RankData::rows;  // too many for a Gram matrix of all
+
+/// Rows over and over, each with one target.
+struct Rows {
+  Vector x, y;
+  Rows() {
+    const RankData data;
+    for (int64_t i = 0; i < most_rows; ++i) {
+      const int64_t row = i % RankData::rows;
+      const auto from = data.x.begin() + row * RankData::inputs;
+      x.insert(x.end(), from, from + RankData::inputs);
+      y.push_back(data.targets[static_cast<std::size_t>(2 * row)]);
+    }
+  }
+};
+const Rows data;
 
 /// What moves the bytes has all the memory that it wants.
 template <class Move>
@@ -30,10 +45,9 @@ std::int32_t exchange(void* rank, std::int32_t peer, const void* send, std::int6
 }
 
 /// Also what a fit ends with: Laplace's approximation around one step.
-bdl_status fit(Learner& l, int64_t epochs) {
-  return bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(),
-                           bdl_strided(data.targets.data(), BDL_F64, RankData::rows, 1, 2, 1), epochs,
-                           nullptr, nullptr);
+bdl_status fit(Learner& l, int64_t rows, int64_t epochs) {
+  return bdl_optimizer_fit(l.optimizer.get(), bdl_f64(data.x.data(), rows, RankData::inputs),
+                           bdl_f64(data.y.data(), rows, 1), epochs, nullptr, nullptr);
 }
 
 struct Outcome {
@@ -46,20 +60,38 @@ struct Case {
   const char* method;
   int64_t rank, hidden, epochs;
   const char* options;
+  int64_t rows = RankData::rows;
 };
-constexpr int64_t kronecker = -100;
+constexpr int64_t kronecker = -100, swag = -101;
 constexpr Case cases[] = {{"exact-full", FULL, 0, 40, ""},
                           {"exact-low-rank", 1, 0, 40, ""},
                           {"vogn", 0, 5, 1, "minibatch=48"},
                           {"slang", 2, 5, 1, "minibatch=48 eigen_method=gram"},
                           {"slang", 2, 5, 1, "minibatch=48 eigen_method=randomized guard=0.001"},
                           {"laplace", kronecker, 0, 1, "minibatch=96"},
-                          {"laplace", FULL, 0, 1, "minibatch=96"}};
+                          {"laplace", FULL, 0, 1, "minibatch=96"},
+                          {"laplace", 1, 0, 1, "minibatch=96 eigen_method=gram"},
+                          {"laplace", 1, 0, 1, "minibatch=2112 eigen_method=randomized", most_rows},
+                          {"swag", swag, 0, 1, "minibatch=24 swag_every=1 swag_from=0 learning_rate=0.001"}};
+
+Model model_of(const Case& c) {
+  if (c.rank == swag) {
+    bdl_model* model = nullptr;
+    bdl_model_create_network(BDL_F64, "input 4\nbatchnorm\ndense 1\n", BDL_GAUSSIAN, &model);
+    return Model(model);
+  }
+  return c.hidden > 0 ? make_mlp(BDL_F64, {RankData::inputs, c.hidden, 1}, BDL_GAUSSIAN)
+                      : make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
+}
 
 Posterior posterior_of(const Case& c, const Model& model) {
-  if (c.rank != kronecker) return make_posterior(BDL_F64, bdl_model_parameters(model.get()), c.rank);
+  const int64_t dimension = bdl_model_parameters(model.get());
   bdl_posterior* q = nullptr;
-  bdl_posterior_create_kronecker(model.get(), &q);
+  if (c.rank != kronecker && c.rank != swag) return make_posterior(BDL_F64, dimension, c.rank);
+  if (c.rank == kronecker)
+    bdl_posterior_create_kronecker(model.get(), &q);
+  else
+    bdl_posterior_create_low_rank_moment(BDL_F64, dimension, 2, &q);
   return Posterior(q);
 }
 
@@ -70,10 +102,9 @@ bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
   threads.run([&](RankThreads::Rank& rank) {
     allocator::is_spared = true;
     Outcome& outcome = outcomes[rank.number];
-    Model model = c.hidden > 0 ? make_mlp(BDL_F64, {RankData::inputs, c.hidden, 1}, BDL_GAUSSIAN)
-                               : make_mlp(BDL_F64, {RankData::inputs, 1}, BDL_GAUSSIAN);
+    Model model = model_of(c);
     Posterior posterior = posterior_of(c, model);
-    Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
+    Optimizer optimizer = make_optimizer(model, posterior, c.rows, c.method);
     Learner l(std::move(model), std::move(posterior), std::move(optimizer));
     bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1");
     bdl_optimizer_set_text(l.optimizer.get(), c.options);
@@ -83,7 +114,7 @@ bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
     bdl_optimizer_set_communicator(l.optimizer.get(), handle);
     if (rank.number == 1) allocator::arm(k, k);
     allocator::is_spared = rank.number == 0;
-    outcome.status = fit(l, c.epochs);
+    outcome.status = fit(l, c.rows, c.epochs);
     allocator::is_spared = true;
     if (rank.number == 1) {
       has_failed = allocator::requests >= k;
@@ -92,7 +123,7 @@ bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
     outcome.words = outcome.status == BDL_OK ? "" : bdl_last_error();
     outcome.bytes = bytes_of(l);
     outcome.steps = steps_of(l);
-    outcome.next = fit(l, 1);
+    outcome.next = fit(l, c.rows, 1);
   });
   return has_failed;
 }
