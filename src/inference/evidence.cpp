@@ -297,6 +297,7 @@ RowsCost EvidenceEstimator<T>::cost(const Options& options, Index examples) cons
 
 template <class T>
 Index EvidenceEstimator<T>::shared_numbers(const Options& options, Index examples) const {
+  if (is_exact(options.curvature)) return exact_->shared_numbers(examples);
   return rows_->shared_numbers(batch_size(options, examples));
 }
 
@@ -304,6 +305,7 @@ template <class T>
 void EvidenceEstimator<T>::reserve_joined(const Posterior<T>& q, const Options& options, Index examples,
                                           const RowsUse& use, PosteriorScratch<T>& scratch) {
   reserve_own(q, options, examples, scratch);
+  if (is_exact(options.curvature)) return exact_->reserve_joined(examples, use);
   rows_->reserve_joined(batch_size(options, examples), use);
 }
 
@@ -313,8 +315,9 @@ Evidence<T> EvidenceEstimator<T>::join(const Posterior<T>& q, const Options& opt
                                        double weight, ConstSpan<Index> sizes, ConstSpan<const T*> numbers) {
   groups_.are_last = false;
   center_ = q.mean();
-  estimate_ = rows_->join(batch_size(options, y.cols), sizes, numbers);
-  outputs_ = rows_->outputs();
+  estimate_ = is_exact(options.curvature) ? exact_->join(sizes, numbers)
+                                          : rows_->join(batch_size(options, y.cols), sizes, numbers);
+  outputs_ = is_exact(options.curvature) ? ConstMatrixView<T>() : rows_->outputs();
   y_ = y;
   weight_ = weight;
   has_gradient_ = false;

@@ -104,8 +104,10 @@ class EvidenceEstimator {
   ConstSpan<double> statistics() const { return statistics_.first(statistics_size_); }
   /// The rows of the last evidence by layers, of a network.
   const BlockedRows<T>& blocks() const { return *rows_->blocks(); }
-  /// Of a user's model, null.
-  const BlockedRows<T>* find_blocks() const { return rows_->blocks(); }
+  /// Of evidence by these options; null for a user's model. Its memory is reserved.
+  const BlockedRows<T>* find_blocks(const Options& options) const {
+    return is_exact(options.curvature) ? &exact_->blocks() : rows_->blocks();
+  }
   /// sum_r w_r b_r^2 over the rows of the last evidence, of the point parameters.
   void point_squares(std::span<T> out) const;
   /// At thetas(): C x M S, column s M + i.
@@ -122,7 +124,9 @@ class EvidenceEstimator {
   /// Numbers by which the evidence of so many examples and that of others become one; those of the last
   /// evidence; and that of all of them, but for its log likelihood (Estimator).
   Index shared_numbers(const Options& options, Index examples) const;
-  void write_shared(std::span<T> out) const { rows_->write_shared(out); }
+  void write_shared(const Options& options, std::span<T> out) const {
+    is_exact(options.curvature) ? exact_->write_shared(out) : rows_->write_shared(out);
+  }
   void reserve_joined(const Posterior<T>& q, const Options& options, Index examples, const RowsUse& use,
                       PosteriorScratch<T>& scratch);
   Evidence<T> join(const Posterior<T>& q, const Options& options, ConstMatrixView<T> y, double weight,

@@ -234,6 +234,7 @@ class Optimizer {
     DividedRows<T> divided;           // of all shards
     NoiseGradient<T> noise_gradient;  // of all shards
     Buffer<T> all_y;                  // likewise
+    Buffer<double> hessian;           // likewise, lower triangle
     Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
@@ -310,6 +311,10 @@ class Optimizer {
   void write_rows(Index shard, ConstMatrixView<T> y);
   Evidence<T> exchange_rows(const StepExamples& examples, double weight);
   void divide_rows(Evidence<T>& evidence);
+  Index hessian_numbers() const;
+  bool takes_hessian() const;
+  void write_hessian(const Curvature<T>& curvature, std::span<T> out) const;
+  Curvature<T> hessian_of_shards();
   bool shares_passes() const;
   bool shares_draws() const;
   void draw_together();

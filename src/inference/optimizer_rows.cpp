@@ -31,7 +31,7 @@ void Optimizer<T>::write_rows(Index shard, ConstMatrixView<T> y) {
   const std::span<T> out = work_.exchange.own(shard);
   T* to = out.data();
   for (Index i = 0; i < y.cols; ++i) to = std::ranges::copy(y.column(i), to).out;
-  work_.evidence->write_shared(out.subspan(static_cast<std::size_t>(to - out.data())));
+  work_.evidence->write_shared(seen_options(), out.subspan(static_cast<std::size_t>(to - out.data())));
 }
 
 template <class T>
@@ -50,10 +50,52 @@ Evidence<T> Optimizer<T>::exchange_rows(const StepExamples& examples, double wei
     evidence = work_.evidence->join(*posterior_, seen_options(), work_.all_y.matrix(targets, examples.all),
                                     weight, examples.sizes, numbers);
     divide_rows(evidence);
+    if (!gives_rows(options_.curvature)) evidence.curvature = hessian_of_shards();
     if (!is_guarded()) evidence.gradient = work_.evidence->gradient();
   });
   evidence.expected_log_likelihood = log_likelihood_of_shards();
   return evidence;
+}
+
+/// Numbers that are summed up beside the rows: of a curvature that is not made of them.
+template <class T>
+Index Optimizer<T>::hessian_numbers() const {
+  const Index dimension = posterior_->dimension();
+  if (gives_rows(options_.curvature)) return 0;
+  return takes_hessian() ? dimension * (dimension + 1) / 2 : dimension;
+}
+
+/// As a matrix.
+template <class T>
+bool Optimizer<T>::takes_hessian() const {
+  return options_.curvature == EstimateKind::mc_hess && posterior_->takes_matrix();
+}
+
+/// Its diagonal, or its lower triangle, column by column.
+template <class T>
+void Optimizer<T>::write_hessian(const Curvature<T>& curvature, std::span<T> out) const {
+  if (!takes_hessian()) {
+    std::ranges::copy(curvature.diagonal, out.begin());
+    return;
+  }
+  const ConstMatrixView<double> h = curvature.matrix;
+  T* to = out.data();
+  for (Index j = 0; j < h.cols; ++j)
+    to = std::transform(h.column_data(j) + j, h.column_data(j) + h.rows, to,
+                        [](double value) { return static_cast<T>(value); });
+}
+
+template <class T>
+Curvature<T> Optimizer<T>::hessian_of_shards() {
+  const ConstSpan<T> sums = work_.sums.values();
+  if (!takes_hessian()) return {nullptr, {}, {}, sums};
+  const Index dimension = posterior_->dimension();
+  work_.hessian.reserve(dimension * dimension);
+  const auto h = work_.hessian.matrix(dimension, dimension);
+  const T* from = sums.data();
+  for (Index j = 0; j < dimension; from += dimension - j++)
+    std::copy_n(from, dimension - j, h.column_data(j) + j);
+  return {nullptr, {}, h, {}};
 }
 
 /// A network's.
@@ -95,7 +137,7 @@ void Optimizer<T>::draw_together() {
 /// Of all shards' examples.
 template <class T>
 void Optimizer<T>::reserve_divided(Index examples, const RowsUse& use, Workspace& work) const {
-  const BlockedRows<T>* const blocks = work.evidence->find_blocks();
+  const BlockedRows<T>* const blocks = work.evidence->find_blocks(options_);
   if (!blocks) return;
   const Index each = work.evidence->cost(options_, examples).count / examples,
               samples = std::min(each, batch_size(options_, examples).samples);
@@ -106,6 +148,9 @@ void Optimizer<T>::reserve_divided(Index examples, const RowsUse& use, Workspace
   template bool Optimizer<T>::exchanges_rows() const;                                   \
   template void Optimizer<T>::reserve_exchange(const StepExamples&);                    \
   template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>);                    \
+  template Index Optimizer<T>::hessian_numbers() const;                                 \
+  template bool Optimizer<T>::takes_hessian() const;                                    \
+  template void Optimizer<T>::write_hessian(const Curvature<T>&, std::span<T>) const;   \
   template bool Optimizer<T>::shares_passes() const;                                    \
   template void Optimizer<T>::draw_together();                                          \
   template void Optimizer<T>::reserve_divided(Index, const RowsUse&, Workspace&) const; \

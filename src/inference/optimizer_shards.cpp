@@ -55,7 +55,7 @@ void Optimizer<T>::check_shards() const {
 template <class T>
 Index Optimizer<T>::sum_count() const {
   const Index dimension = posterior_->dimension();
-  if (exchanges_rows()) return 0;
+  if (exchanges_rows()) return hessian_numbers();
   if (is_noisy()) {
     const bool learns_s = options_.diagonal_part != DiagonalPart::fixed;
     return dimension * (1 + moment_rank(*posterior_) + (learns_s ? 1 : 0));
@@ -73,6 +73,8 @@ Index Optimizer<T>::number_count() const {
 template <class T>
 void Optimizer<T>::reserve_sums(Index shards, Workspace& work) const {
   work.sums.reserve(team_.rank(), team_.size(), shards, sum_count(), number_count());
+  if (exchanges_rows() && takes_hessian())
+    work.hessian.reserve(posterior_->dimension() * posterior_->dimension());
   work.noise_sums.reserve(team_.rank(), team_.size(), shards, 0, 2 * model_->likelihood.targets());
 }
 
@@ -127,6 +129,7 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   Evidence<T> seen = assess(x, y, weight, place);
   if (exchanges_rows()) {
     write_rows(shard, y);
+    if (!gives_rows(options_.curvature)) write_hessian(seen.curvature, out.values);
   } else {
     if (seen.gradient.empty()) seen.gradient = evidence.gradient();
     std::ranges::copy(seen.gradient, out.values.begin());

@@ -94,10 +94,10 @@ inline void assert_same_bytes(const std::vector<RankResult>& results, const std:
                static_cast<int>(results.size()));
 }
 
-/// 96 rows of four inputs, with classes and real targets.
+/// 96 rows of four inputs, with classes, two real targets, the first of them alone, and its sign as 0 or 1.
 struct RankData {
   static constexpr int64_t rows = 96, inputs = 4;
-  std::vector<double> x, classes, targets;
+  std::vector<double> x, classes, targets, one_target, signs;
   RankData() {
     for (int64_t i = 0; i < rows; ++i) {
       const double t = 0.37 * static_cast<double>(i);
@@ -105,6 +105,8 @@ struct RankData {
       x.insert(x.end(), values, values + inputs);
       classes.push_back(values[0] > 0.3 ? 2 : values[1] > 0 ? 1 : 0);
       targets.push_back(values[0] * values[1] + 0.1 * std::sin(17 * t));
+      one_target.push_back(targets.back());
+      signs.push_back(targets.back() > 0 ? 1 : 0);
       targets.push_back(values[2] - values[3] + 0.1 * std::sin(23 * t));
     }
   }

@@ -33,7 +33,7 @@ Posterior posterior_for(const Case& c, const Model& model) {
                                                    &posterior);
   else if (method == "swag")
     bdl_posterior_create_low_rank_moment(c.dtype, dimension, 3, &posterior);
-  else if (method == "vogn-full")
+  else if (method.ends_with("-full"))
     bdl_posterior_create_full(c.dtype, dimension, &posterior);
   else
     bdl_posterior_create_low_rank(c.dtype, dimension, method.starts_with("slang") ? 3 : 0, &posterior);
@@ -111,6 +111,12 @@ const Case cases[] = {
     {"mf-vi", BDL_CATEGORICAL, BDL_F32, ""},
     {"k-tied", BDL_GAUSSIAN, BDL_F64, ""},
     {"low-rank-vi", BDL_CATEGORICAL, BDL_F64, ""},
+    {"von", BDL_CATEGORICAL, BDL_F64, ""},
+    {"von", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 guard=0"},
+    {"von", BDL_CATEGORICAL, BDL_F32, "probes=3 samples=2 sample_sharing=shard"},
+    {"von", BDL_GAUSSIAN, BDL_F64, "curvature=mc-reparam"},
+    {"von-full", BDL_CATEGORICAL, BDL_F64, ""},
+    {"von-full", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 samples=2"},
     {"swag", BDL_CATEGORICAL, BDL_F64, ""},
     {"swag", BDL_GAUSSIAN, BDL_F32, "learning_rate=0.01"},
 };
@@ -194,8 +200,8 @@ int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
 
 /// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c :
-       {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29], cases[36]}) {
+  for (Case c : {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29],
+                 cases[36], cases[40], cases[42]}) {
     const std::string options = std::string(c.options) + " progress_every=1";
     c.options = options.c_str();
     Learner alone = learner_of(c);
@@ -270,10 +276,17 @@ void joined_rows_are_those_of_the_minibatch(void**) {
                  {"slang-ggn", ""},
                  {"slang-lin-hess", ""},
                  {"vogn-full", ""},
+                 {"von", ""},
+                 {"von", "guard=0.01"},
+                 {"von", "probes=2"},
+                 {"von", "curvature=mc-reparam"},
+                 {"von-full", ""},
                  {"kfac", ""},
                  {"noisy-kfac", "fisher=empirical"}};
   for (const char* network : networks)
     for (const auto& [method, options] : methods) {
+      const bool has_hessian = std::string(method).starts_with("von"), is_dense = network == networks[0];
+      if (has_hessian && !is_dense) continue;  // convolutions have none
       const Case c{method, BDL_CATEGORICAL, BDL_F64, options};
       const auto stepped = [&, name = method, with = options](int64_t shards) {
         bdl_model* model = nullptr;
@@ -291,6 +304,51 @@ void joined_rows_are_those_of_the_minibatch(void**) {
       for (std::size_t i = 0; i < whole.size(); ++i)
         assert_close(joined[i], whole[i], 1e-8 * (1 + std::fabs(whole[i])), method);
     }
+}
+
+/// Expectations without samples: the same bits on any number of ranks, and one shard's but for rounding, if
+/// the examples are in the same order.
+void exact_expectations(void**) {
+  const struct {
+    bdl_likelihood likelihood;
+    bdl_dtype dtype;
+    int64_t rank;
+    const char* options;
+  } problems[] = {{BDL_BERNOULLI, BDL_F64, 3, ""},
+                  {BDL_BERNOULLI, BDL_F64, 2, "guard=0.01 eigen_method=randomized"},
+                  {BDL_GAUSSIAN, BDL_F32, 3, "learn_noise=1 learn_prior=1 guard=0"},
+                  {BDL_GAUSSIAN, BDL_F64, FULL, ""},
+                  {BDL_GAUSSIAN, BDL_F64, 0, "learn_noise=1"}};
+  for (const auto& p : problems) {
+    const auto create = [&](int) {
+      Learner l(make_mlp(p.dtype, {RankData::inputs, 1}, p.likelihood), p.dtype, p.rank, RankData::rows,
+                "slang-exact-hess");
+      bdl_optimizer_set_text(l.optimizer.get(), (std::string("minibatch=24 shards=8 ") + p.options).c_str());
+      return l;
+    };
+    const Vector& y = p.likelihood == BDL_GAUSSIAN ? data.one_target : data.signs;
+    const bdl_matrix targets = bdl_f64(y.data(), RankData::rows, 1);
+    const auto train = [&](Learner& l, int) {
+      return bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(), targets, 3, nullptr, nullptr);
+    };
+    Learner alone = create(0);
+    OK(train(alone, 0));
+    for (const int ranks : {1, 2, 3, 4, 8}) {
+      const auto results = on_ranks(ranks, create, train);
+      assert_all(results, BDL_OK);
+      assert_same_bytes(results, bytes_of(alone), p.options);
+    }
+    const auto stepped = [&](int64_t shards) {
+      Learner l = create(0);
+      l.set("shards", shards);
+      for (int k = 0; k < 2; ++k) OK(bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), targets));
+      return moments_of(l.posterior);
+    };
+    const Vector whole = stepped(1), joined = stepped(7);
+    const double tolerance = p.dtype == BDL_F64 ? 1e-8 : 1e-3;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      assert_close(joined[i], whole[i], tolerance * (1 + std::fabs(whole[i])), p.options);
+  }
 }
 
 /// Batch norm normalises by shard; running statistics are averages over the shards. Masks of dropout layers
@@ -416,6 +474,7 @@ int test_rank_training_threads() {
       cmocka_unit_test(an_interrupted_course_keeps_its_shards),
       cmocka_unit_test(steps_have_the_same_bits),
       cmocka_unit_test(joined_rows_are_those_of_the_minibatch),
+      cmocka_unit_test(exact_expectations),
       cmocka_unit_test(networks_that_normalise_and_mask),
       cmocka_unit_test(bytes_are_those_of_the_formula),
       cmocka_unit_test(bytes_of_rows_are_those_of_the_formula),

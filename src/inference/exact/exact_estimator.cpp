@@ -63,11 +63,53 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
   integrate(y, weight, first);
-  std::ranges::fill(ones_.first(examples), T(1));
-  rows_.assign_single(x, std::as_const(ones_).matrix(1, examples));
   const double* losses = losses_.data();
-  return {&rows_, c_.first(examples), w_.first(examples), -std::accumulate(losses, losses + examples, 0.0),
-          true};
+  return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
+}
+
+/// By c and w, which are there.
+template <class T>
+Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected_log_likelihood) {
+  std::ranges::fill(ones_.first(x.cols), T(1));
+  rows_.assign_single(x, std::as_const(ones_).matrix(1, x.cols));
+  x_ = x;
+  return {&rows_, c_.first(x.cols), w_.first(x.cols), expected_log_likelihood, true};
+}
+
+/// Of each example x, c and w.
+template <class T>
+void ExactEstimator<T>::write_shared(std::span<T> out) const {
+  T* to = out.data();
+  for (Index i = 0; i < x_.cols; ++i) {
+    to = std::ranges::copy(x_.column(i), to).out;
+    *to++ = c_.data()[i];
+    *to++ = w_.data()[i];
+  }
+}
+
+template <class T>
+void ExactEstimator<T>::reserve_joined(Index examples, const RowsUse& use) {
+  for (Buffer<T>* buffer : {&c_, &w_, &ones_}) buffer->reserve(examples);
+  joined_x_.reserve(model_.inputs() * examples);
+  rows_.reserve(examples, 1, 1, use);
+}
+
+template <class T>
+Estimate<T> ExactEstimator<T>::join(ConstSpan<Index> sizes, ConstSpan<const T*> numbers) {
+  const Index examples = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  reserve_joined(examples, {});
+  const auto x = joined_x_.matrix(model_.inputs(), examples);
+  Index i = 0;
+  for (std::size_t v = 0; v < sizes.size(); ++v) {
+    const T* from = numbers[v];
+    for (const Index end = i + sizes[v]; i < end; ++i) {
+      std::copy_n(from, x.rows, x.column_data(i));
+      from += x.rows;
+      c_.data()[i] = *from++;
+      w_.data()[i] = *from++;
+    }
+  }
+  return estimate_of(x, 0);
 }
 
 /// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.

@@ -32,14 +32,23 @@ class ExactEstimator {
   void reserve(const Posterior<T>& q, Index examples, const RowsUse& use);
   void reserve_gradients(Index count) { rows_.reserve_gradients(count); }
 
+  /// Of examples that were seen apart, as Estimator has it. The variances of the outputs are not known then.
+  Index shared_numbers(Index examples) const { return examples * (model_.inputs() + 2); }
+  void write_shared(std::span<T> out) const;
+  void reserve_joined(Index examples, const RowsUse& use);
+  Estimate<T> join(ConstSpan<Index> sizes, ConstSpan<const T*> numbers);
+  const BlockedRows<T>& blocks() const { return rows_; }
+
  private:
   Index examples_together(Index examples) const;
   void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
   void integrate(ConstMatrixView<T> y, double weight, Index first);
+  Estimate<T> estimate_of(ConstMatrixView<T> x, double expected_log_likelihood);
   const Model<T>& model_;
   const DenseShape& layer_;
   NetworkRows<T> rows_;
-  Buffer<T> f_, c_, w_, ones_, inputs_, scratch_;
+  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_, scratch_;
+  ConstMatrixView<T> x_;  // of the last estimate
   Buffer<double> variances_, losses_;
   PosteriorScratch<T> posterior_scratch_;
 };

@@ -328,20 +328,10 @@ void check_combination(const Combination& c, Use use) {
 }
 
 void check_sums(const Combination& c) {
-  const Options& options = c.options;
-  const auto refuse = [&](const char* why) {
-    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" does not work on shards of the data: %s", c.method.name,
-         why);
-  };
-  if (intended_use(c) == Use::stream) refuse("a stream's observations depend on each other");
-  if (c.method.is_exact) return;
-  if (options.rule == Rule::map || descends_newton(c)) return;
-  if (options.curvature == EstimateKind::mc_reparam && is_low_rank_moment(c.family)) return;
-  if (options.rule == Rule::bbb && c.is_diagonal()) return;
-  if (options.curvature == EstimateKind::mc_hess) refuse("exact Hessians are not summed up yet");
-  if (options.curvature == EstimateKind::exact_hess) refuse("exact expectations are not summed up yet");
-  if (options.curvature == EstimateKind::mc_reparam)
-    refuse("gradients by standard deviations are summed up for rule \"bbb\" and descent \"ivon\" alone");
+  if (intended_use(c) == Use::stream)
+    fail(Status::ERROR_UNSUPPORTED,
+         "method \"%s\" does not work on shards of the data: a stream's observations depend on each other",
+         c.method.name);
 }
 
 void check_together(Use use) {

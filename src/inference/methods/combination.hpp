@@ -31,8 +31,8 @@ Use intended_use(const Combination& c);
 /// on.
 void check_combination(const Combination& c, Use use);
 
-/// Fails with ERROR_UNSUPPORTED, saying why, unless steps need no more of a minibatch than sums over its
-/// examples: then its shards may be seen apart, by several ranks.
+/// Fails with ERROR_UNSUPPORTED, saying why, unless shards of a minibatch may be seen apart, by several
+/// ranks.
 void check_sums(const Combination& c);
 
 /// Fails with ERROR_UNSUPPORTED unless ranks may do this together.
