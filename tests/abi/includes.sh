@@ -18,7 +18,7 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   /^[ \t]*#[ \t]*include/ {
     header = $0
     gsub(/^[^"<]*["<]|[">].*$/, "", header)
-    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here !~ /^(linalg|parallel)$/) wrong(header " outside linalg")
+    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "parallel") wrong(header " outside parallel")
     if (header ~ /^(nlopt|lbfgs)\.h$/ && here != "optimize") wrong(header " outside optimize")
     if ($0 !~ /"/ || header ~ /^bdl\//) next
     there = folder_of(header)

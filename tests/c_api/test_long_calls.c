@@ -43,7 +43,12 @@ static int32_t ask(void* user_data) {
   return 1;
 }
 
-enum { WIDE_INPUTS = 784, LARGE_ROWS = 2000, LARGE_OUTPUTS = 10 };
+#ifdef SLOW
+enum { WIDE_INPUTS = 784 };
+#else
+enum { WIDE_INPUTS = 2048 };
+#endif
+enum { LARGE_ROWS = 2000, LARGE_OUTPUTS = 10 };
 
 typedef struct large {
   double *x, *y;
@@ -141,7 +146,10 @@ static const large_case large_cases[] = {
     {"slang-ggn", 1, 0, 170, 10, 100, BDL_CATEGORICAL},
     {"lo-fi", 0, 10, 200, 30, 100, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 50, 10, 60, BDL_CATEGORICAL},
-    {"noisy-kfac", 7, 0, 300, 60, 500, BDL_CATEGORICAL}, /* larger: docs/reliability.md */
+    {"noisy-kfac", 7, 0, 300, 60, 500, BDL_CATEGORICAL},
+    {"noisy-kfac", 7, 0, 784, 40, 500, BDL_CATEGORICAL},
+    {"kfac", 7, 0, 784, 40, 500, BDL_CATEGORICAL},
+    {"noisy-kfac", 7, 0, WIDE_INPUTS, 5, 60, BDL_CATEGORICAL},
     {"cm-ekf", 1, 0, 170, 10, 3, BDL_CATEGORICAL},
     {"bong", 2, 0, 170, 10, 3, BDL_CATEGORICAL},
     {"elrg", 6, 5, 784, 40, 1000, BDL_CATEGORICAL},

@@ -1,20 +1,21 @@
 #include "linalg/eigen/direct_eigen.hpp"
 
-#include <lapacke.h>
+#include <optional>
 
 #include "base/interrupt.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/blas/vector_kernels.hpp"
 #include "linalg/eigen/large_reduction.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr Index lapack_real = 20, lapack_integer = 12;  // times n: dstevr's work, and its supports
+constexpr Index pivots = 2 * lane_count;  // times n
 
 Index work_size(Index size, Index count) {
-  return 9 * lane_padded(size) + 3 * lane_padded(count + 1) + lapack_real * size;
+  return 9 * lane_padded(size) + 3 * lane_padded(count + 1) + pivots * size;
 }
 
 /// The problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
@@ -76,12 +77,16 @@ bool scale_tridiagonal(EigenProblem& p) {
   return true;
 }
 
+void unpack_column(const TridiagonalPairs& t, Index k, MatrixView<double> out) {
+  const double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
+  for (Index i = 0; i < t.size; ++i) out(i, k) = group[i * lane_count];
+}
+
 /// Vectors become columns; false if two that belong to close eigenvalues are not independent.
 bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
   constexpr double close = 1e-3, dependent = 1e-6;
   for (Index k = 0; k < out.cols; ++k) {
-    const double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
-    for (Index i = 0; i < t.size; ++i) out(i, k) = group[i * lane_count];
+    unpack_column(t, k, out);
     double* const own = out.column_data(k);
     bool independent = true;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
@@ -98,24 +103,14 @@ bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
   return true;
 }
 
-/// Any spectrum; writes groups of vectors as largest_pairs(). (dstemr alone may return vectors of zeros for
-/// some of several equal eigenvalues.)
-bool pairs_by_lapack(EigenProblem& p, int* integers, MatrixView<double> vectors) {
-  const TridiagonalPairs& t = p.pairs;
-  const auto n = static_cast<lapack_int>(t.size), count = static_cast<lapack_int>(t.count);
-  lapack_int found = 0;
-  const lapack_int info =
-      LAPACKE_dstevr_work(LAPACK_COL_MAJOR, 'V', 'I', n, p.diagonal, p.beside, 0.0, 0.0, n - count + 1, n,
-                          0.0, &found, p.squares, vectors.data, static_cast<lapack_int>(vectors.ld), integers,
-                          p.work, static_cast<lapack_int>(lapack_real * t.size), integers + 2 * t.size,
-                          static_cast<lapack_int>(10 * t.size));
-  if (info != 0 || found != count) return false;
-  for (Index k = 0; k < t.count; ++k) {
-    t.values[k] = p.squares[t.count - 1 - k];
-    double* group = t.vectors + k / lane_count * lane_count * t.size + k % lane_count;
-    for (Index i = 0; i < t.size; ++i) group[i * lane_count] = vectors(i, t.count - 1 - k);
-  }
-  return true;
+/// Vectors become groups as those of largest_pairs().
+void pack(ConstMatrixView<double> vectors, double* groups) {
+  parallel_blocks(vectors.cols, task_grain(vectors.rows), [&](Index first, Index count) noexcept {
+    for (Index k = first; k < first + count; ++k) {
+      double* const group = groups + k / lane_count * lane_count * vectors.rows + k % lane_count;
+      for (Index i = 0; i < vectors.rows; ++i) group[i * lane_count] = vectors(i, k);
+    }
+  });
 }
 
 /// Of the zero matrix: its eigenvalues are exactly 0, which tells the caller that there is no direction.
@@ -151,8 +146,8 @@ void DirectEigen::reserve(Index size, Index count) {
   matrix_.reserve(lane_padded(size) * size);
   work_.reserve(work_size(size, count));
   groups_.reserve(lane_padded(count) * size);
-  integers_.reserve(lapack_integer * size);
   products_.reserve(large_reduction_scratch(size));
+  division_.reserve(size);
 }
 
 bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
@@ -173,9 +168,13 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
     independent = unpack(p.pairs, vectors);
   }
   if (!independent) {
-    if (!pairs_by_lapack(p, integers_.data(), vectors)) return false;
+    std::optional<Interruptible> work;
+    if (large) work.emplace();
+    if (!division_.compute(size, p.diagonal, p.beside, p.pairs.values, vectors, groups_.data(), simd))
+      return false;
+    pack(vectors, groups_.data());
     apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
-    unpack(p.pairs, vectors);
+    for (Index k = 0; k < count; ++k) unpack_column(p.pairs, k, vectors);
   }
   constexpr double nothing = 1e-130;  // what guarded pivots make of zero
   for (Index k = 0; k < count; ++k)

@@ -3,6 +3,7 @@
 
 #include "base/simd.hpp"
 #include "base/view.hpp"
+#include "linalg/eigen/divide_and_conquer.hpp"
 
 namespace bdl {
 
@@ -10,13 +11,13 @@ class DirectEigen {
  public:
   void reserve(Index size, Index count);
   /// Writes the vectors.cols largest eigenvalues of A (lower triangle read) in descending order and their
-  /// unit vectors. False if A is not finite or LAPACK does not converge.
+  /// orthonormal vectors. False if A is not finite.
   bool compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
                Simd simd = widest_simd());
 
  private:
   Buffer<double> matrix_, work_, groups_, products_;
-  Buffer<int> integers_;
+  DivideAndConquer division_;
 };
 
 }  // namespace bdl

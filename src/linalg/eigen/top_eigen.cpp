@@ -27,8 +27,7 @@ void TopEigen::compute(ConstMatrixView<double> a, Index count, double tolerance)
   if (BlockKrylov::suits(size_, count) && krylov_.compute(a, tolerance, direct_, values_.data(), vectors))
     return;
   if (!direct_.compute(a, values_.data(), vectors))
-    fail(Status::ERROR_DIVERGED,
-         "the curvature's Gram matrix is not finite, or its eigenvalue solver did not converge");
+    fail(Status::ERROR_DIVERGED, "the curvature's Gram matrix is not finite");
 }
 
 }  // namespace bdl
