@@ -18,8 +18,8 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 
 /**
  * Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
- * search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors and passes
- * over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
+ * search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
+ * saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
  * every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
  * or observed block, or trial; the others have written nothing, but for
  * bdl_posterior_solve() and bdl_posterior_sample(), whose outputs are then unspecified. Since 0.1.

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/file_dtype.hpp"
+#include "base/loop_turns.hpp"
 #include "base/simd.hpp"
 
 namespace bdl {
@@ -59,8 +60,10 @@ void scatter_columns(ConstMatrixView<T> in, const OutArray& array, S* data) {
 template <class T, class RowOf>
 void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scales, RowOf row_of) {
   const double *mean = scales.mean.data(), *scale = scales.scale.data();
+  LoopTurns turn;
   with_type(array, [&](const auto* data) {
     for (Index j = 0; j < out.cols; ++j) {
+      turn(out.rows);
       const auto* row = data + row_of(j) * array.row_stride;
       T* column = out.column_data(j);
       with_step(array.col_stride, [&](auto step) {
@@ -88,12 +91,15 @@ bool is_always_finite(const ColumnScales& scales) {
 /// What is finite in the array's type may be infinity when scaled, or in T.
 template <class T>
 void check_finite_scaled(const Array& array, const char* name, const ColumnScales& scales) {
-  for (Index i = 0; i < array.rows; ++i)
+  LoopTurns turn;
+  for (Index i = 0; i < array.rows; ++i) {
+    turn(array.cols);
     for (Index j = 0; j < array.cols; ++j)
       if (const double value = element(array, i, j); !std::isfinite(static_cast<T>(scales.apply(j, value))))
         fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0): %g%s",
              name, static_cast<long long>(i), static_cast<long long>(j), value,
              std::isfinite(value) ? " before it is standardised" : "");
+  }
 }
 
 void check_count(Index got, Index expected, const char* name, const char* what) {
@@ -143,7 +149,9 @@ void check_finite(const Array& array, const char* name, const ColumnScales& scal
   with_type(array, [&](const auto* data) {
     if (is_always_finite<T, std::remove_const_t<std::remove_pointer_t<decltype(data)>>>(scales)) return;
     if (scales.given()) return check_finite_scaled<T>(array, name, scales);
+    LoopTurns turn;
     for (Index i = 0; i < array.rows; ++i) {
+      turn(array.cols);
       const auto* row = data + i * array.row_stride;
       bool finite = true;  // of the whole row at once: no branch in the loop
       with_step(array.col_stride, [&](auto step) {

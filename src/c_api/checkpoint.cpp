@@ -1,5 +1,6 @@
 #include "io/checkpoint.hpp"
 
+#include "base/loop_turns.hpp"
 #include "c_api/guard.hpp"
 #include "c_api/handles.hpp"
 
@@ -99,7 +100,7 @@ using namespace bdl;
 
 bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
                     const bdl_optimizer* optimizer) {
-  return guard("bdl_save", [&] {
+  return interruptible_guard("bdl_save", [&] {
     not_null(path, "path");
     with_parts(model, posterior, optimizer, [&](const auto& parts) { save_checkpoint(path, parts); });
   });
@@ -107,7 +108,7 @@ bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterio
 
 bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior,
                           const bdl_optimizer* optimizer, void* buffer, int64_t capacity, int64_t* size) {
-  return guard("bdl_save_bytes", [&] {
+  return interruptible_guard("bdl_save_bytes", [&] {
     not_null(size, "size");
     if (!buffer && capacity != 0)
       fail(Status::ERROR_INVALID_ARGUMENT, "buffer is NULL, but capacity is %lld",
@@ -126,7 +127,7 @@ bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior
 
 bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
                     bdl_optimizer** optimizer) {
-  return guard("bdl_load", [&] {
+  return interruptible_guard("bdl_load", [&] {
     not_null(path, "path");
     load(read_checkpoint(path), user_model, model, posterior, optimizer);
   });
@@ -134,12 +135,17 @@ bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, 
 
 bdl_status bdl_load_bytes(const void* bytes, int64_t size, bdl_model* user_model, bdl_model** model,
                           bdl_posterior** posterior, bdl_optimizer** optimizer) {
-  return guard("bdl_load_bytes", [&] {
+  return interruptible_guard("bdl_load_bytes", [&] {
     not_null(bytes, "bytes");
     if (size < 0)
       fail(Status::ERROR_INVALID_ARGUMENT, "size is %lld, expected at least 0", static_cast<long long>(size));
     const auto* const first = static_cast<const std::byte*>(bytes);
-    load(parse_archive({first, first + size}), user_model, model, posterior, optimizer);
+    std::vector<std::byte> copy;
+    copy.reserve(static_cast<std::size_t>(size));
+    in_parts(static_cast<std::size_t>(size), [&](std::size_t at, std::size_t count) {
+      copy.insert(copy.end(), first + at, first + at + count);
+    });
+    load(parse_archive(std::move(copy)), user_model, model, posterior, optimizer);
   });
 }
 

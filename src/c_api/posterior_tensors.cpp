@@ -103,7 +103,7 @@ bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t inde
 
 bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
                                      const bdl_matrix* tensors, int64_t tensor_count) {
-  return guard("bdl_posterior_set_tensors", [&] {
+  return interruptible_guard("bdl_posterior_set_tensors", [&] {
     with(posterior, "posterior", [&](auto& q) {
       not_null(names, "names");
       not_null(tensors, "tensors");

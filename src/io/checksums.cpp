@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "io/crc32c.hpp"
 #include "io/shown.hpp"
 
@@ -25,6 +26,13 @@ std::uint32_t parse_checksum(const std::string& key, std::string_view text) {
     fail(Status::ERROR_FORMAT, "checksum '%s' is '%s', expected 8 hexadecimal digits", shown(key).c_str(),
          shown(text).c_str());
   return checksum;
+}
+
+std::uint32_t checksum_of(std::span<const std::byte> bytes) {
+  std::uint32_t sum = 0;
+  in_parts(bytes.size(),
+           [&](std::size_t first, std::size_t count) { sum = crc32c(bytes.subspan(first, count), sum); });
+  return sum;
 }
 
 class HeaderChecksum {
@@ -76,7 +84,7 @@ Metadata with_checksums(const Metadata& metadata, std::span<const Tensor> tensor
     if (key == header_key || key.starts_with(tensor_prefix))
       fail(Status::ERROR_INVALID_ARGUMENT, "the key '%s' of metadata is reserved", shown(key).c_str());
   for (const Tensor& tensor : tensors) {
-    all[std::string(tensor_prefix) + tensor.name] = hexadecimal(crc32c(tensor.bytes));
+    all[std::string(tensor_prefix) + tensor.name] = hexadecimal(checksum_of(tensor.bytes));
     by_name[tensor.name] = &tensor;
   }
   HeaderChecksum checksum;
@@ -102,7 +110,7 @@ void take_checksums(ArchiveHeader& header) {
 
 void check_bytes(const NamedEntry& tensor, std::span<const std::byte> bytes) {
   if (!tensor.second.checksum) return;
-  const std::uint32_t got = crc32c(bytes);
+  const std::uint32_t got = checksum_of(bytes);
   if (got != *tensor.second.checksum)
     fail(Status::ERROR_FORMAT, "tensor '%s' is damaged: its checksum is %08x, expected %08x",
          shown(tensor.first).c_str(), got, *tensor.second.checksum);

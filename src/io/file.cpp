@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 
 namespace bdl {
 namespace {
@@ -56,6 +57,7 @@ InputFile::InputFile(const char* path)
 
 void InputFile::read(std::span<std::byte> out) {
   while (!out.empty()) {
+    check_loop();
     const std::size_t wanted = std::min(out.size(), largest_transfer);
     const ssize_t got = retry_interrupted([&] { return ::read(descriptor_.number(), out.data(), wanted); });
     if (got == -1) fail_with_errno(path_, "read");

@@ -10,7 +10,7 @@
 
 namespace bdl {
 
-inline constexpr std::size_t largest_transfer = std::size_t{1} << 30;  // Linux moves less than 2 GiB per call
+inline constexpr std::size_t largest_transfer = std::size_t{1} << 22;  // then the interrupt is asked
 
 /// A regular file, read from front to back.
 class InputFile {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "io/file.hpp"
 #include "io/file_size_signal.hpp"
 
@@ -70,6 +71,7 @@ FileReplacement::FileReplacement(const std::string& path, const std::string& fol
 void FileReplacement::write(std::span<const std::byte> bytes) {
   FileSizeSignalBlocked signal;
   while (!bytes.empty()) {
+    check_loop();
     const std::size_t wanted = std::min(bytes.size(), largest_transfer);
     const ssize_t done =
         retry_interrupted([&] { return ::write(temporary_.number(), bytes.data(), wanted); });

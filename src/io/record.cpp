@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "model/network.hpp"
 
 namespace bdl {
@@ -94,14 +95,24 @@ const std::vector<Index>& RecordReader::shape(const std::string& name, std::size
 template <class T>
 void RecordReader::vector(const std::string& name, std::span<T> out) const {
   archive_->copy<T>(name, {static_cast<Index>(out.size())}, out);
-  if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
+  LoopTurns turn;
+  const auto is_finite = [&](T value) {
+    turn();
+    return std::isfinite(value);
+  };
+  if (!std::ranges::all_of(out, is_finite))
     fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
 }
 
 template <class T>
 void RecordReader::positive_vector(const std::string& name, std::span<T> out) const {
   vector(name, out);
-  if (!std::ranges::all_of(out, [](T value) { return value > 0; }))
+  LoopTurns turn;
+  const auto is_positive = [&](T value) {
+    turn();
+    return value > 0;
+  };
+  if (!std::ranges::all_of(out, is_positive))
     fail(Status::ERROR_FORMAT, "tensor %s is not positive", name.c_str());
 }
 

@@ -1,6 +1,7 @@
 #include "io/safetensors.hpp"
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "io/shown.hpp"
 
 namespace bdl {
@@ -64,7 +65,9 @@ void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std:
     fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
          tensor.bytes.size() / dtype_width(dtype), out.size() / dtype_width(dtype));
   }
-  if (!out.empty()) std::memcpy(out.data(), tensor.bytes.data(), out.size());
+  in_parts(out.size(), [&](std::size_t first, std::size_t count) {
+    std::memcpy(out.data() + first, tensor.bytes.data() + first, count);
+  });
 }
 
 }  // namespace bdl

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "io/checksums.hpp"
 #include "io/file.hpp"
 #include "io/memory.hpp"
@@ -83,9 +84,12 @@ std::size_t data_size(const ArchiveHeader& header) {
   return static_cast<std::size_t>(end);
 }
 
+/// Empty, but with memory.
 std::vector<std::byte> allocate(std::size_t size) {
   try {
-    return std::vector<std::byte>(size);
+    std::vector<std::byte> bytes;
+    bytes.reserve(size);
+    return bytes;
   } catch (const std::exception&) {  // bad_alloc or length_error
     fail(Status::ERROR_OUT_OF_MEMORY, "out of memory: the tensors have %zu bytes", size);
   }
@@ -95,7 +99,10 @@ TensorArchive read_tensors(InputFile& file, ArchiveHeader header) {
   const std::size_t size = data_size(header);
   require_memory(2 * std::uint64_t{size});  // what is made of the tensors takes as much again
   std::vector<std::byte> data = allocate(size);
-  file.read(data);
+  in_parts(size, [&](std::size_t first, std::size_t count) {
+    data.resize(first + count);
+    file.read(std::span(data).subspan(first));
+  });
   return assemble(std::move(header), std::move(data), 0);
 }
 

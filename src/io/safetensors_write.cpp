@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "io/checksums.hpp"
 #include "io/file_replacement.hpp"
 #include "io/safetensors.hpp"
@@ -123,7 +124,10 @@ std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<con
   std::vector<std::byte> archive;
   archive.reserve(size);
   const auto append = [&](std::span<const std::byte> bytes) {
-    archive.insert(archive.end(), bytes.begin(), bytes.end());
+    in_parts(bytes.size(), [&](std::size_t first, std::size_t count) {
+      const auto part = bytes.subspan(first, count);
+      archive.insert(archive.end(), part.begin(), part.end());
+    });
   };
   append(plan.length_bytes());
   append(plan.json_bytes());

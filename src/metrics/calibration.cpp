@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/loop_turns.hpp"
 #include "metrics/classification.hpp"
 #include "metrics/metrics.hpp"
 
@@ -31,7 +32,9 @@ double expected_calibration_error(const Array& probabilities, const Array& y, In
   const Classification data(probabilities, y);
   // n_b (accuracy_b - confidence_b) of the bins in use: the memory does not depend on the caller's number.
   std::map<double, double> excess;
+  LoopTurns turn;
   for (Index i = 0; i < data.examples(); ++i) {
+    turn(data.probabilities.classes());
     const double confidence = data.probabilities.confidence(i);
     excess[bin_of(confidence, static_cast<double>(bins))] += (data.is_right(i) ? 1.0 : 0.0) - confidence;
   }
@@ -46,7 +49,9 @@ void calibration_curve(const Array& probabilities, const Array& y, const OutArra
   Buffer<double> memory(3 * curve.rows);
   const auto bins = memory.matrix(3, curve.rows);
   std::ranges::fill(memory.first(3 * curve.rows), 0.0);
+  LoopTurns turn;
   for (Index i = 0; i < data.examples(); ++i) {
+    turn(data.probabilities.classes());
     const double confidence = data.probabilities.confidence(i);
     const auto bin = static_cast<Index>(index_of(confidence, curve.rows));
     bins(0, bin) += 1;
@@ -62,7 +67,11 @@ void entropies(const Array& probabilities, const OutArray& entropy) {
   const ClassProbabilities p(probabilities);
   check_output(entropy, p.examples(), 1, "entropy");
   Buffer<double> values(p.examples());
-  for (Index i = 0; i < p.examples(); ++i) values.data()[i] = p.entropy(i);
+  LoopTurns turn;
+  for (Index i = 0; i < p.examples(); ++i) {
+    turn(p.classes());
+    values.data()[i] = p.entropy(i);
+  }
   write_result<double>(values.matrix(1, p.examples()), entropy, "entropy");
 }
 
@@ -72,7 +81,11 @@ void entropy_histogram(const Array& probabilities, const OutArray& counts) {
   Buffer<double> values(counts.rows);
   std::ranges::fill(values.first(counts.rows), 0.0);
   const double largest = std::log(static_cast<double>(p.classes()));
-  for (Index i = 0; i < p.examples(); ++i) values.data()[index_of(p.entropy(i) / largest, counts.rows)] += 1;
+  LoopTurns turn;
+  for (Index i = 0; i < p.examples(); ++i) {
+    turn(p.classes());
+    values.data()[index_of(p.entropy(i) / largest, counts.rows)] += 1;
+  }
   write_result<double>(values.matrix(1, counts.rows), counts, "counts");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/loop_turns.hpp"
 #include "metrics/metrics.hpp"
 
 namespace bdl {
@@ -19,16 +20,21 @@ void check_numbers(const Array& array, Index rows, Index cols, const char* name)
 
 void check_labels(const Array& y, Index rows, Index classes) {
   check_numbers(y, rows, 1, "y");
-  for (Index i = 0; i < rows; ++i)
+  LoopTurns turn;
+  for (Index i = 0; i < rows; ++i) {
+    turn();
     if (const double label = element(y, i, 0);
         label != std::floor(label) || label < 0 || label >= static_cast<double>(classes))
       fail(Status::ERROR_LABEL, "y is %g at row %lld, expected a class number 0 to %lld", label,
            static_cast<long long>(i), static_cast<long long>(classes - 1));
+  }
 }
 
 ClassProbabilities::ClassProbabilities(const Array& array, const char* name) : array_(array) {
   check_numbers(array, -1, -1, name);
+  LoopTurns turn;
   for (Index i = 0; i < array.rows; ++i) {
+    turn(array.cols);
     double sum = 0;
     for (Index k = 0; k < array.cols; ++k) {
       const double p = element(array, i, k);
@@ -60,25 +66,34 @@ double ClassProbabilities::entropy(Index i) const {
 double accuracy(const Array& probabilities, const Array& y) {
   const Classification data(probabilities, y);
   Index hits = 0;
-  for (Index i = 0; i < data.examples(); ++i) hits += data.is_right(i);
+  LoopTurns turn;
+  for (Index i = 0; i < data.examples(); ++i) {
+    turn(data.probabilities.classes());
+    hits += data.is_right(i);
+  }
   return static_cast<double>(hits) / static_cast<double>(data.examples());
 }
 
 double brier_score(const Array& probabilities, const Array& y) {
   const Classification data(probabilities, y);
   double sum = 0;
-  for (Index i = 0; i < data.examples(); ++i)
+  LoopTurns turn;
+  for (Index i = 0; i < data.examples(); ++i) {
+    turn(data.probabilities.classes());
     for (Index k = 0; k < data.probabilities.classes(); ++k) {
       const double error = data.probabilities(i, k) - (k == data.label(i) ? 1.0 : 0.0);
       sum += error * error;
     }
+  }
   return sum / static_cast<double>(data.examples());
 }
 
 double negative_log_likelihood(const Array& probabilities, const Array& y) {
   const Classification data(probabilities, y);
   double sum = 0;
+  LoopTurns turn;
   for (Index i = 0; i < data.examples(); ++i) {
+    turn();
     const double p = data.probabilities(i, data.label(i));
     if (p == 0)
       fail(Status::ERROR_DIVERGED, "probabilities gives the label %lld of row %lld the probability 0",

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/loop_turns.hpp"
 #include "metrics/classification.hpp"
 #include "metrics/ranking.hpp"
 
@@ -14,7 +15,11 @@ double certainty(const ClassProbabilities& p, Index i, bdl_score score) {
 
 std::vector<double> certainties(const ClassProbabilities& p, bdl_score score) {
   std::vector<double> values(static_cast<std::size_t>(p.examples()));
-  for (Index i = 0; i < p.examples(); ++i) values[static_cast<std::size_t>(i)] = certainty(p, i, score);
+  LoopTurns turn;
+  for (Index i = 0; i < p.examples(); ++i) {
+    turn(p.classes());
+    values[static_cast<std::size_t>(i)] = certainty(p, i, score);
+  }
   return values;
 }
 
@@ -25,7 +30,11 @@ std::vector<double> negated(std::vector<double> values) {
 
 double mean_entropy(const ClassProbabilities& p) {
   double sum = 0;
-  for (Index i = 0; i < p.examples(); ++i) sum += p.entropy(i);
+  LoopTurns turn;
+  for (Index i = 0; i < p.examples(); ++i) {
+    turn(p.classes());
+    sum += p.entropy(i);
+  }
   return sum / static_cast<double>(p.examples());
 }
 
@@ -34,8 +43,11 @@ double mean_entropy(const ClassProbabilities& p) {
 double auroc_of_correct(const Array& probabilities, const Array& y, bdl_score score) {
   const Classification data(probabilities, y);
   std::vector<double> right, wrong;
-  for (Index i = 0; i < data.examples(); ++i)
+  LoopTurns turn;
+  for (Index i = 0; i < data.examples(); ++i) {
+    turn(data.probabilities.classes());
     (data.is_right(i) ? right : wrong).push_back(certainty(data.probabilities, i, score));
+  }
   if (right.empty() || wrong.empty())
     fail(Status::ERROR_INVALID_ARGUMENT,
          "probabilities predicts %s of the labels y, expected some and not all",

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/loop_turns.hpp"
 #include "metrics/classification.hpp"
 
 namespace bdl {
@@ -13,8 +14,11 @@ namespace {
 /// Fair CRPS of S draws x: mean_i |x_i - y| - sum_ij |x_i - x_j| / (2 S (S - 1)) (Ferro 2014). Sorted, the
 /// pairs whose distance spans the k-th gap number k (S - k): O(S log S), and no cancellation within the
 /// double sum.
-double ensemble_crps(std::span<double> draws, double y) {
-  std::sort(draws.begin(), draws.end());
+double ensemble_crps(std::span<double> draws, double y, LoopTurns& turn) {
+  std::sort(draws.begin(), draws.end(), [&](double a, double b) {
+    turn();
+    return a < b;
+  });
   const auto count = static_cast<double>(draws.size());
   double distance = 0, spread = 0;
   for (const double x : draws) distance += std::abs(x - y);
@@ -29,8 +33,10 @@ double rmse(const Array& mean, const Array& y) {
   check_numbers(mean, -1, -1, "mean");
   check_numbers(y, mean.rows, mean.cols, "y");
   double sum = 0;
+  LoopTurns turn;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j) {
+      turn();
       const double error = element(mean, i, j) - element(y, i, j);
       sum += error * error;
     }
@@ -41,9 +47,14 @@ MeanEstimate mean_log_predictive_density(const Array& log_density) {
   check_numbers(log_density, -1, 1, "log_density");
   const auto n = static_cast<double>(log_density.rows);
   double sum = 0, squares = 0;
-  for (Index i = 0; i < log_density.rows; ++i) sum += element(log_density, i, 0);
+  LoopTurns turn;
+  for (Index i = 0; i < log_density.rows; ++i) {
+    turn();
+    sum += element(log_density, i, 0);
+  }
   const double mean = sum / n;
   for (Index i = 0; i < log_density.rows; ++i) {
+    turn();
     const double deviation = element(log_density, i, 0) - mean;
     squares += deviation * deviation;
   }
@@ -55,8 +66,10 @@ double coverage(const Array& lower, const Array& upper, const Array& y) {
   check_numbers(upper, lower.rows, lower.cols, "upper");
   check_numbers(y, lower.rows, lower.cols, "y");
   Index inside = 0;
+  LoopTurns turn;
   for (Index i = 0; i < y.rows; ++i)
     for (Index j = 0; j < y.cols; ++j) {
+      turn();
       const double from = element(lower, i, j), to = element(upper, i, j), value = element(y, i, j);
       if (from > to)
         fail(Status::ERROR_INVALID_ARGUMENT, "lower is %g above upper %g at row %lld, column %lld", from, to,
@@ -71,9 +84,11 @@ double crps(const Array& draws, const Array& y) {
   check_numbers(y, draws.rows, 1, "y");
   std::vector<double> row(static_cast<std::size_t>(draws.cols));
   double sum = 0;
+  LoopTurns turn;
   for (Index i = 0; i < draws.rows; ++i) {
+    turn(draws.cols);
     gather(draws, i, MatrixView<double>(row.data(), draws.cols, 1));
-    sum += ensemble_crps(row, element(y, i, 0));
+    sum += ensemble_crps(row, element(y, i, 0), turn);
   }
   return sum / static_cast<double>(draws.rows);
 }

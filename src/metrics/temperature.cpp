@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/loop_turns.hpp"
 #include "metrics/classification.hpp"
 
 namespace bdl {
@@ -29,7 +30,9 @@ struct Slope {
 
 Slope slope_at(const Array& logits, const Array& y, double beta) {
   Slope slope;
+  LoopTurns turn;
   for (Index i = 0; i < logits.rows; ++i) {
+    turn(logits.cols);
     const double most = largest(logits, i);
     double weights = 0, sum = 0, squares = 0;
     for (Index k = 0; k < logits.cols; ++k) {
@@ -77,7 +80,9 @@ void apply_temperature(const Array& logits, double temperature, const OutArray& 
   check_output(log_probabilities, logits.rows, logits.cols, "log_probabilities");
   Buffer<double> memory(logits.rows * logits.cols);
   const auto rows = memory.matrix(logits.cols, logits.rows);
+  LoopTurns turn;
   for (Index i = 0; i < logits.rows; ++i) {
+    turn(logits.cols);
     const double most = largest(logits, i);
     double sum = 0;
     for (Index k = 0; k < logits.cols; ++k) {

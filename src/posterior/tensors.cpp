@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/points.hpp"
@@ -15,9 +16,10 @@ namespace {
 
 template <class T>
 void check_finite(const PosteriorTensor<T>& tensor) {
+  LoopTurns turn;
   tensor.with([&](const auto& view) {
     for (Index j = 0; j < view.cols; ++j)
-      for (Index i = 0; i < view.rows; ++i)
+      for (Index i = 0; i < view.rows; ++i, turn())
         if (!std::isfinite(view(i, j)))
           fail(Status::ERROR_NOT_FINITE, "tensor %s is not finite at row %lld, column %lld", tensor.name,
                static_cast<long long>(i), static_cast<long long>(j));
@@ -27,9 +29,10 @@ void check_finite(const PosteriorTensor<T>& tensor) {
 template <class T>
 void check_sign(const PosteriorTensor<T>& tensor) {
   const bool may_vanish = tensor.role == TensorRole::variance;
+  LoopTurns turn;
   tensor.with([&](const auto& view) {
     for (Index j = 0; j < view.cols; ++j)
-      for (Index i = 0; i < view.rows; ++i)
+      for (Index i = 0; i < view.rows; ++i, turn())
         if (!(view(i, j) > 0 || (may_vanish && view(i, j) == 0)))
           fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is %g at row %lld, column %lld, expected %s 0",
                tensor.name, static_cast<double>(view(i, j)), static_cast<long long>(i),
@@ -41,8 +44,9 @@ void check_sign(const PosteriorTensor<T>& tensor) {
 template <class T>
 void check_symmetric(const PosteriorTensor<T>& tensor) {
   const MatrixView<double> a = tensor.wide;
+  LoopTurns turn;
   for (Index j = 0; j < a.cols; ++j)
-    for (Index i = j + 1; i < a.rows; ++i)
+    for (Index i = j + 1; i < a.rows; ++i, turn())
       if (std::abs(a(i, j) - a(j, i)) > 1e-5 * std::sqrt(std::abs(a(i, i) * a(j, j))))
         fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is not symmetric at row %lld, column %lld",
              tensor.name, static_cast<long long>(i), static_cast<long long>(j));

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "rng/tile.hpp"
 
 namespace bdl {
@@ -54,7 +55,9 @@ void fill_permutation(const StreamKey& key, std::span<Index> out) {
   check_count(out.size());
   WordSequence words(key);
   std::iota(out.begin(), out.end(), Index{0});
-  for (std::size_t i = out.size(); i > 1; --i) std::swap(out[i - 1], out[bounded(words, i)]);  // Fisher-Yates
+  LoopTurns turn;
+  for (std::size_t i = out.size(); i > 1; --i, turn())
+    std::swap(out[i - 1], out[bounded(words, i)]);  // Fisher-Yates
 }
 
 void fill_indices(const StreamKey& key, Index bound, std::span<Index> out) {

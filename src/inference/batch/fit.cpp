@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/interrupt.hpp"
 #include "data/augmentation.hpp"
 #include "data/strata.hpp"
 #include "inference/batch/swag.hpp"
@@ -99,8 +100,10 @@ void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index s
 template <class T>
 bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
-  optimizer.team().attempt(
-      [&] { optimizer.fill(data.of_epoch(state.epoch), strata.rows(state.epoch, state.batch)); });
+  optimizer.team().attempt([&] {
+    const Interruptible work;  // an epoch's order of millions of rows
+    optimizer.fill(data.of_epoch(state.epoch), strata.rows(state.epoch, state.batch));
+  });
   const bool asked = take_step(optimizer, strata.examples(), undo, true);
   optimizer.team().attempt([&] {
     if (optimizer.options().swag) take_snapshot(optimizer);
