@@ -1,7 +1,14 @@
-// Data sets live for one call: their handles change nothing that is saved.
+// Data sets of callbacks and of files live on; files are written before the call that opens them.
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
 
 #include "fuzz/api/calls.hpp"
+#include "fuzz/api/progress.hpp"
 #include "fuzz/api/session.hpp"
 
 namespace fuzz {
@@ -31,130 +38,212 @@ std::int32_t read_rows(void* user_data, const std::int64_t* numbers, std::int64_
   return 0;
 }
 
-/// A data set for a call on a shape; freed when it ends.
-class Data {
- public:
-  Data(Session& s, const Shape& shape) {
-    source_.classes = s.bytes.below(2) ? 2 : 0;
-    if (s.bytes.below(5) == 0) source_.unreadable = s.bytes.below(rows);
-    if (bdl_dataset_from_callback(rows, shape.inputs, shape.targets, read_rows, &source_, nullptr,
-                                  &handle_) != BDL_OK)
-      handle_ = nullptr;
-  }
-  Data(const Data&) = delete;
-  Data& operator=(const Data&) = delete;
-  ~Data() { bdl_dataset_free(handle_); }
-  bdl_dataset* get(Session& s) { return s.faulty() ? nullptr : handle_; }
-
- private:
-  Source source_;
-  bdl_dataset* handle_ = nullptr;
+/// A source that goes with its data set.
+struct OwnedSource : Source {
+  Session::Callbacks* callbacks = nullptr;
 };
 
-/// Closes what a call has opened.
-void close(bdl_dataset* data) {
-  bdl_dataset_free(data);
+void release(void* user_data) {
+  auto* const source = static_cast<OwnedSource*>(user_data);
+  --source->callbacks->owned;
+  delete source;
+}
+
+Source source_for(Session& s) {
+  Source source;
+  source.classes = s.bytes.below(2) ? 2 : 0;
+  if (s.bytes.below(5) == 0) source.unreadable = s.bytes.below(rows);
+  return source;
+}
+
+/// A living data set that fits the shape, or a new one; of a faulty call, any or none.
+bdl_dataset* data_for(Session& s, const Shape& shape) {
+  if (s.faulty()) return s.dataset().handle;
+  for (auto& slot : s.datasets)
+    if (slot.handle && bdl_dataset_inputs(slot.handle) == shape.inputs &&
+        bdl_dataset_targets(slot.handle) == shape.targets && s.bytes.below(4) > 0)
+      return slot.handle;
+  auto* const source = new OwnedSource{source_for(s), &s.callbacks};
+  bdl_dataset* data = nullptr;
+  if (bdl_dataset_from_callback(rows, shape.inputs, shape.targets, read_rows, source, release, &data) !=
+      BDL_OK) {
+    delete source;
+    return nullptr;
+  }
+  ++s.callbacks.owned;
+  s.keep(data);
+  return data;
 }
 
 constexpr const char* nowhere = "/nonexistent/bdl.npy";
 
+std::string numbers_of(const Source& source, std::int64_t inputs, std::int64_t targets, bool of_x) {
+  std::vector<double> x(static_cast<std::size_t>(rows * inputs)), y(static_cast<std::size_t>(rows * targets));
+  std::int64_t numbers[rows];
+  for (std::int64_t i = 0; i < rows; ++i) numbers[i] = i;
+  Source readable = source;
+  readable.unreadable = -1;
+  read_rows(&readable, numbers, rows, bdl_f64_out(x.data(), rows, inputs),
+            bdl_f64_out(y.data(), rows, targets));
+  const std::vector<double>& values = of_x ? x : y;
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+}
+
+/// As numpy.save() writes it.
+std::string npy(const std::string& numbers, std::int64_t columns) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
+                       std::to_string(std::int64_t{rows}) + ", " + std::to_string(columns) + "), }";
+  header.resize((header.size() + 10) / 64 * 64 + 64 - 10, ' ');
+  header.back() = '\n';
+  std::string file = "\x93NUMPY";
+  for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() % 256, header.size() / 256})
+    file += static_cast<char>(byte);
+  return file + header + numbers;
+}
+
+std::string described(const char* name, std::int64_t columns, std::size_t begin, std::size_t end) {
+  return std::string("\"") + name + "\":{\"dtype\":\"F64\",\"shape\":[" + std::to_string(std::int64_t{rows}) +
+         "," + std::to_string(columns) + "],\"data_offsets\":[" + std::to_string(begin) + "," +
+         std::to_string(end) + "]}";
+}
+
+std::string safetensors(const std::string& x, std::int64_t inputs, const std::string& y,
+                        std::int64_t targets) {
+  std::string header = "{" + described("x", inputs, 0, x.size()) + "," +
+                       described("y", targets, x.size(), x.size() + y.size()) + "}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const auto length = static_cast<std::uint64_t>(header.size());
+  std::string file(sizeof length, '\0');
+  std::memcpy(file.data(), &length, sizeof length);
+  return file + header + x + y;
+}
+
+/// Of a faulty call perhaps cut, or with a few bytes changed. A new file: data sets may have the old one
+/// open.
+void write_file(Session& s, const std::string& path, std::string bytes) {
+  if (s.faulty()) bytes.resize(bytes.size() * static_cast<std::size_t>(s.bytes.next()) / 256);
+  for (int k = 0; k < 3 && s.faulty() && !bytes.empty(); ++k) {
+    const std::size_t at = static_cast<std::size_t>(s.bytes.next() * 256 + s.bytes.next()) % bytes.size();
+    bytes[at] = static_cast<char>(s.bytes.next());
+  }
+  unlink(path.c_str());
+  if (FILE* const file = std::fopen(path.c_str(), "wb")) {
+    std::fwrite(bytes.data(), 1, bytes.size(), file);
+    std::fclose(file);
+  }
+}
+
 }  // namespace
 
+/// Their arrays live for one call, and so do they.
 BDL_CALLS(bdl_dataset_from_arrays) {
   const auto& shape = s.model().shape;
-  close(s.creates<bdl_dataset>(bdl_dataset_from_arrays, With{s.x(shape, rows), s.y(shape, rows)}));
+  bdl_dataset_free(s.creates<bdl_dataset>(bdl_dataset_from_arrays, With{s.x(shape, rows), s.y(shape, rows)}));
 }
 
 BDL_CALLS(bdl_dataset_from_callback) {
-  Source source;
-  close(s.creates<bdl_dataset>(
+  auto* const source = new OwnedSource{source_for(s), &s.callbacks};
+  bdl_dataset* const data = s.creates<bdl_dataset>(
       bdl_dataset_from_callback,
       With{s.size(rows), s.size(4), s.index(3), s.faulty() ? static_cast<bdl_read_fn>(nullptr) : read_rows,
-           static_cast<void*>(&source), static_cast<void (*)(void*)>(nullptr)}));
+           static_cast<void*>(source), release});
+  if (!data) return delete source;
+  ++s.callbacks.owned;
+  s.keep(data);
 }
 
 BDL_CALLS(bdl_dataset_from_npy) {
-  close(s.creates<bdl_dataset>(bdl_dataset_from_npy,
-                               With{s.faulty() ? static_cast<const char*>(nullptr) : nowhere, nowhere}));
+  const auto& shape = s.model().shape;
+  const Source source = source_for(s);
+  const std::string x = s.x_file(), y = s.y_file();
+  write_file(s, x, npy(numbers_of(source, shape.inputs, shape.targets, true), shape.inputs));
+  write_file(s, y, npy(numbers_of(source, shape.inputs, shape.targets, false), shape.targets));
+  const char* const x_path = s.faulty() ? (s.bytes.below(2) ? nullptr : nowhere) : x.c_str();
+  const char* const y_path = s.bytes.below(4) == 0 ? nullptr : y.c_str();
+  s.keep(s.creates<bdl_dataset>(bdl_dataset_from_npy, With{x_path, y_path}));
 }
 
 BDL_CALLS(bdl_dataset_from_safetensors) {
-  close(s.creates<bdl_dataset>(bdl_dataset_from_safetensors,
-                               With{s.faulty() ? static_cast<const char*>(nullptr) : nowhere, "x", "y"}));
+  const auto& shape = s.model().shape;
+  const Source source = source_for(s);
+  const std::string path = s.x_file();
+  write_file(s, path,
+             safetensors(numbers_of(source, shape.inputs, shape.targets, true), shape.inputs,
+                         numbers_of(source, shape.inputs, shape.targets, false), shape.targets));
+  const char* const from = s.faulty() ? (s.bytes.below(2) ? nullptr : nowhere) : path.c_str();
+  const char* const y = s.bytes.below(4) == 0 ? nullptr : s.faulty() ? "z" : "y";
+  s.keep(s.creates<bdl_dataset>(bdl_dataset_from_safetensors, With{from, "x", y}));
 }
 
 BDL_CALLS(bdl_dataset_free) {
-  Source source;
-  bdl_dataset* data = nullptr;
-  if (bdl_dataset_from_callback(rows, 2, 1, read_rows, &source, nullptr, &data) != BDL_OK) data = nullptr;
-  s.does(bdl_dataset_free, With{data});
+  s.frees(bdl_dataset_free, s.dataset());
 }
 
 BDL_CALLS(bdl_dataset_rows) {
-  Data data(s, s.model().shape);
-  s.asks(bdl_dataset_rows, With{static_cast<const bdl_dataset*>(data.get(s))});
+  s.asks(bdl_dataset_rows, With{static_cast<const bdl_dataset*>(s.dataset().handle)});
 }
 
 BDL_CALLS(bdl_dataset_inputs) {
-  Data data(s, s.model().shape);
-  s.asks(bdl_dataset_inputs, With{static_cast<const bdl_dataset*>(data.get(s))});
+  s.asks(bdl_dataset_inputs, With{static_cast<const bdl_dataset*>(s.dataset().handle)});
 }
 
 BDL_CALLS(bdl_dataset_targets) {
-  Data data(s, s.model().shape);
-  s.asks(bdl_dataset_targets, With{static_cast<const bdl_dataset*>(data.get(s))});
+  s.asks(bdl_dataset_targets, With{static_cast<const bdl_dataset*>(s.dataset().handle)});
 }
 
 BDL_CALLS(bdl_dataset_set_block) {
-  Data data(s, s.model().shape);
-  s.changes(bdl_dataset_set_block, With{data.get(s), s.index(5), s.size(3)});
+  bdl_dataset* const data = data_for(s, s.model().shape);
+  s.changes(bdl_dataset_set_block, With{data, s.index(5), s.size(3)});
 }
 
 BDL_CALLS(bdl_dataset_read) {
   const auto& shape = s.model().shape;
-  Data data(s, shape);
+  bdl_dataset* const data = data_for(s, shape);
   const std::int64_t numbers[] = {s.index(rows), s.index(rows)};
-  s.reads(bdl_dataset_read, With{data.get(s), numbers, std::int64_t{2}, s.perhaps(2, shape.inputs),
-                                 s.perhaps(2, shape.targets)});
+  s.reads(bdl_dataset_read,
+          With{data, numbers, std::int64_t{2}, s.perhaps(2, shape.inputs), s.perhaps(2, shape.targets)});
 }
 
 BDL_CALLS(bdl_dataset_target_range) {
   const auto& shape = s.model().shape;
-  Data data(s, shape);
-  s.reads(bdl_dataset_target_range,
-          With{data.get(s), s.perhaps(1, shape.targets), s.perhaps(1, shape.targets)});
+  bdl_dataset* const data = data_for(s, shape);
+  s.reads(bdl_dataset_target_range, With{data, s.perhaps(1, shape.targets), s.perhaps(1, shape.targets)});
 }
 
 BDL_CALLS(bdl_optimizer_start_noise_dataset) {
   auto& o = s.optimizer();
-  Data data(s, o.shape);
-  s.changes(bdl_optimizer_start_noise_dataset, With{o.handle, data.get(s)});
+  bdl_dataset* const data = data_for(s, o.shape);
+  s.changes(bdl_optimizer_start_noise_dataset, With{o.handle, data});
 }
 
 BDL_CALLS(bdl_model_standardize_dataset) {
   auto& m = s.model();
-  Data data(s, m.shape);
-  s.changes(bdl_model_standardize_dataset, With{m.handle, data.get(s)});
+  bdl_dataset* const data = data_for(s, m.shape);
+  s.changes(bdl_model_standardize_dataset, With{m.handle, data});
 }
 
 BDL_CALLS(bdl_optimizer_fit_dataset) {
   auto& o = s.optimizer();
-  Data data(s, o.shape);
+  bdl_dataset* const data = data_for(s, o.shape);
+  s.callbacks.until_failure = s.bytes.below(3) == 2 ? s.bytes.next() % 32 : -1;
+  const std::int64_t epochs = s.index(3);
+  const bool silent = s.bytes.below(2) == 0;
   s.trains_on_rows(bdl_optimizer_fit_dataset,
-                   With{o.handle, data.get(s), s.index(3), static_cast<bdl_progress_fn>(nullptr),
-                        static_cast<void*>(nullptr)});
+                   With{o.handle, data, epochs, static_cast<bdl_progress_fn>(silent ? nullptr : progress),
+                        static_cast<void*>(&s.callbacks)});
+  s.callbacks.until_failure = -1;
 }
 
 BDL_CALLS(bdl_optimizer_laplace_dataset) {
   auto& o = s.optimizer();
-  Data data(s, o.shape);
-  s.changes(bdl_optimizer_laplace_dataset, With{o.handle, data.get(s)});
+  bdl_dataset* const data = data_for(s, o.shape);
+  s.changes(bdl_optimizer_laplace_dataset, With{o.handle, data});
 }
 
 BDL_CALLS(bdl_optimizer_elbo_dataset) {
   auto& o = s.optimizer();
-  Data data(s, o.shape);
-  s.reads(bdl_optimizer_elbo_dataset, With{o.handle, data.get(s), s.index(4), s.seed(), s.real(), s.real()});
+  bdl_dataset* const data = data_for(s, o.shape);
+  s.reads(bdl_optimizer_elbo_dataset, With{o.handle, data, s.index(4), s.seed(), s.real(), s.real()});
 }
 
 }  // namespace fuzz

@@ -4,6 +4,7 @@
 
 #include "fuzz/api/calls.hpp"
 #include "fuzz/api/options.hpp"
+#include "fuzz/api/progress.hpp"
 #include "fuzz/api/session.hpp"
 
 namespace fuzz {
@@ -40,15 +41,6 @@ const char* method_for(Session& s, const bdl_posterior* q) {
     if (is_for(name, family_word(q))) return name;
   }
   return bdl_method_name(start);
-}
-
-int32_t progress(void* user_data, const bdl_optimizer* optimizer) {
-  std::int64_t step, planned;
-  double epoch;
-  bdl_optimizer_progress(optimizer, &step, &planned, &epoch);
-  auto& callbacks = *static_cast<Session::Callbacks*>(user_data);
-  if (callbacks.until_failure < 0 || callbacks.until_failure-- != 0) return 0;
-  return ++callbacks.failures % 2 ? 1 : -1;
 }
 
 }  // namespace

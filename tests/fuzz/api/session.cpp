@@ -33,7 +33,7 @@ Session::Session(const std::uint8_t* data, std::size_t size, bool allocations_fa
 
 Session::~Session() {
   bdl_set_interrupt(nullptr, nullptr);
-  unlink(file.c_str());
+  for (const std::string& path : {file, x_file(), y_file()}) unlink(path.c_str());
 }
 
 void Session::broken(const std::string& what) const {
@@ -68,7 +68,8 @@ std::uint64_t Session::run() {
   for (auto& slot : models) hash_of_saved(slot);
   for (auto& slot : posteriors) hash_of_saved(slot);
   for (auto& slot : optimizers) hash_of_saved(slot);
-  models.clear(), posteriors.clear(), optimizers.clear(), predictors.clear(), searches.clear();
+  models.clear(), posteriors.clear(), optimizers.clear(), predictors.clear(), searches.clear(),
+      datasets.clear();
   if (callbacks.owned != 0) broken("user_data that was not destroyed once");
   return hash_;
 }
@@ -92,7 +93,8 @@ void Session::begin(std::size_t index, std::uint8_t flavour) {
   const auto untouch = [](auto& slots) {
     for (auto& slot : slots) slot.touched = false;
   };
-  untouch(models), untouch(posteriors), untouch(optimizers), untouch(predictors), untouch(searches);
+  untouch(models), untouch(posteriors), untouch(optimizers), untouch(predictors), untouch(searches),
+      untouch(datasets);
 }
 
 void Session::finish(Change change, bdl_status status) {
@@ -138,14 +140,15 @@ void Session::verify_unchanged() {
       if (slot.touched && slot.known && slot.handle && saved(slot.handle) != slot.saved)
         broken("a handle has changed");
   };
-  verify(models), verify(posteriors), verify(optimizers), verify(predictors), verify(searches);
+  verify(models), verify(posteriors), verify(optimizers), verify(predictors), verify(searches),
+      verify(datasets);
 }
 
 void Session::forget() {
   const auto all = [](auto& slots) {
     for (auto& slot : slots) slot.known = false;
   };
-  all(models), all(posteriors), all(optimizers), all(predictors), all(searches);
+  all(models), all(posteriors), all(optimizers), all(predictors), all(searches), all(datasets);
   for (auto& slot : optimizers)
     if (slot.handle) tame(slot.handle);
 }
@@ -207,6 +210,10 @@ void Session::keep(bdl_predictor* predictor, const Shape& shape) {
 
 void Session::keep(bdl_search* search, const Shape& shape) {
   if (search) searches.room(0) = {search, shape, {}, false, false};
+}
+
+void Session::keep(bdl_dataset* dataset) {
+  if (dataset) datasets.room(bytes.below(3)) = {dataset, {}, {}, false, false};
 }
 
 }  // namespace fuzz

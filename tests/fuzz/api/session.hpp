@@ -59,6 +59,7 @@ class Session {
   Slots<bdl_optimizer, 3> optimizers;
   Slots<bdl_predictor, 2> predictors;
   Slots<bdl_search, 1> searches;
+  Slots<bdl_dataset, 3> datasets;
 
   // Arguments. Those of a faulty call may be wrong.
   bool faulty() { return faulty_ && bytes.below(4) == 0; }
@@ -67,6 +68,7 @@ class Session {
   Slot<bdl_optimizer>& optimizer() { return pick(optimizers); }
   Slot<bdl_predictor>& predictor() { return pick(predictors); }
   Slot<bdl_search>& search() { return pick(searches); }
+  Slot<bdl_dataset>& dataset() { return pick(datasets); }
   /// One that fits the model, if there is one.
   Slot<bdl_posterior>& posterior_for(const Shape& shape);
 
@@ -145,10 +147,13 @@ class Session {
   void keep(bdl_optimizer* optimizer, const Shape& shape);
   void keep(bdl_predictor* predictor, const Shape& shape);
   void keep(bdl_search* search, const Shape& shape);
+  void keep(bdl_dataset* dataset);
 
   [[noreturn]] void broken(const std::string& what) const;
 
   std::string file;  ///< a path to write to
+  std::string x_file() const { return file + "-x"; }
+  std::string y_file() const { return file + "-y"; }
 
  private:
   static constexpr std::int64_t odd_sizes[] = {0, -1, INT64_MIN, 257, INT64_MAX, -7};

@@ -44,6 +44,10 @@ inline void free_handle(bdl_search* handle) {
   bdl_search_free(handle);
 }
 
+inline void free_handle(bdl_dataset* handle) {
+  bdl_dataset_free(handle);
+}
+
 inline bdl_status save(bdl_model* m, void* to, std::int64_t room, std::int64_t* size) {
   return bdl_save_bytes(m, nullptr, nullptr, to, room, size);
 }
@@ -63,9 +67,13 @@ std::string saved(Handle* handle) {
   if (status == BDL_OK) status = save(handle, bytes.data(), size, &size);
   return status == BDL_OK ? bytes : bdl_status_name(status);
 }
-/// Predictors and searches have no file; of a search, the trials.
+/// Predictors, data sets and searches have no file; of a data set, its sizes, and of a search, the trials.
 inline std::string saved(bdl_predictor*) {
   return "";
+}
+inline std::string saved(bdl_dataset* d) {
+  return std::to_string(bdl_dataset_rows(d)) + " " + std::to_string(bdl_dataset_inputs(d)) + " " +
+         std::to_string(bdl_dataset_targets(d));
 }
 inline std::string saved(bdl_search* s) {
   return std::to_string(bdl_search_trial_count(s));

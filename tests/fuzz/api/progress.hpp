@@ -1,0 +1,17 @@
+// What training tells of its progress: now and then it is stopped.
+#pragma once
+
+#include "fuzz/api/session.hpp"
+
+namespace fuzz {
+
+inline int32_t progress(void* user_data, const bdl_optimizer* optimizer) {
+  std::int64_t step, planned;
+  double epoch;
+  bdl_optimizer_progress(optimizer, &step, &planned, &epoch);
+  auto& callbacks = *static_cast<Session::Callbacks*>(user_data);
+  if (callbacks.until_failure < 0 || callbacks.until_failure-- != 0) return 0;
+  return ++callbacks.failures % 2 ? 1 : -1;
+}
+
+}  // namespace fuzz
