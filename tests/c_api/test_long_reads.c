@@ -5,9 +5,9 @@
 #include "asking_host.h"
 
 #ifdef SLOW
-enum { ROWS = 100000, WIDE = 20000, ROOT = 300, ORDERED = 1000000 };
+enum { SCORED = 100000, WIDE = 20000, ROOT = 300, ORDERED = 1000000 };
 #else
-enum { ROWS = 3000000, WIDE = 800000, ROOT = 2500, ORDERED = 12000000 };
+enum { SCORED = 3000000, WIDE = 800000, ROOT = 2500, ORDERED = 12000000 };
 #endif
 enum { CLASSES = 3, RANK = 20 };
 
@@ -17,16 +17,16 @@ typedef struct scores {
 } scores;
 
 static bdl_matrix firsts(const scores* s) {
-  return bdl_f64(s->first, ROWS, 1);
+  return bdl_f64(s->first, SCORED, 1);
 }
 static bdl_matrix seconds_of(const scores* s) {
-  return bdl_f64(s->second, ROWS, 1);
+  return bdl_f64(s->second, SCORED, 1);
 }
 static bdl_matrix shares(const scores* s) {
-  return bdl_f64(s->probabilities, ROWS, CLASSES);
+  return bdl_f64(s->probabilities, SCORED, CLASSES);
 }
 static bdl_matrix classes(const scores* s) {
-  return bdl_f64(s->labels, ROWS, 1);
+  return bdl_f64(s->labels, SCORED, 1);
 }
 
 static bdl_status rank_scores(scores* s) {
@@ -45,7 +45,7 @@ static bdl_status draw_calibration(scores* s) {
   return bdl_metric_calibration_curve(shares(s), classes(s), bdl_f64_out(s->curve, 15, 3));
 }
 static bdl_status find_entropies(scores* s) {
-  return bdl_metric_entropy(shares(s), bdl_f64_out(s->curve, ROWS, 1));
+  return bdl_metric_entropy(shares(s), bdl_f64_out(s->curve, SCORED, 1));
 }
 static bdl_status count_entropies(scores* s) {
   return bdl_metric_entropy_histogram(shares(s), bdl_f64_out(s->curve, 20, 1));
@@ -79,7 +79,7 @@ static bdl_status cover(scores* s) {
   return bdl_metric_coverage(firsts(s), firsts(s), seconds_of(s), &s->value);
 }
 static bdl_status score_draws(scores* s) {
-  return bdl_metric_crps(bdl_f64(s->first, 3, ROWS / 3), bdl_f64(s->second, 3, 1), &s->value);
+  return bdl_metric_crps(bdl_f64(s->first, 3, SCORED / 3), bdl_f64(s->second, 3, 1), &s->value);
 }
 
 static const struct {
@@ -114,7 +114,7 @@ static bdl_status take(void* argument) {
 }
 
 static void metrics_ask(void** state) {
-  const size_t rows = ROWS;
+  const size_t rows = SCORED;
   scores s = {malloc(sizeof(double) * rows),           malloc(sizeof(double) * rows),
               malloc(sizeof(double) * rows * CLASSES), malloc(sizeof(double) * rows),
               malloc(sizeof(double) * rows),           0};
