@@ -8,13 +8,12 @@
 namespace bdl {
 namespace {
 
-/// visit(optimizer, data).
+/// visit(optimizer) of one that has a model.
 template <class Visit>
-void with_data(bdl_optimizer* optimizer, bdl_dataset* dataset, Visit&& visit) {
+void with_model(bdl_optimizer* optimizer, Visit&& visit) {
   with(optimizer, "optimizer", [&](auto& o) {
     if (!o.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
-    not_null(dataset, "dataset");
-    visit(o, *dataset->rows);
+    visit(o);
   });
 }
 
@@ -27,10 +26,13 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
                                      bdl_progress_fn progress, void* user_data) {
   return guard("bdl_optimizer_fit_dataset", [&] {
     Status status = Status::OK;
-    with_data(optimizer, dataset, [&](auto& o, DataSet& data) {
-      check_range(epochs, 0, INT32_MAX, "epochs");
+    with_model(optimizer, [&](auto& o) {
+      o.team().check_before([&] {
+        not_null(dataset, "dataset");
+        check_range(epochs, 0, INT32_MAX, "epochs");
+      });
       CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
-      status = fit(o, data, epochs, caller.progress());
+      status = fit(o, *dataset->rows, epochs, caller.progress());
     });
     return static_cast<bdl_status>(status);
   });
@@ -38,14 +40,19 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
 
 bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
   return guard("bdl_optimizer_start_noise_dataset", [&] {
-    with_data(optimizer, dataset, [](auto& o, DataSet& data) {
-      CheckedData checked(*o.model(), data);
+    with_model(optimizer, [&](auto& o) {
+      not_null(dataset, "dataset");
+      CheckedData checked(*o.model(), *dataset->rows);
       o.start_noises(checked);
     });
   });
 }
 
 bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
-  return guard("bdl_optimizer_laplace_dataset",
-               [&] { with_data(optimizer, dataset, [](auto& o, DataSet& data) { laplace(o, data); }); });
+  return guard("bdl_optimizer_laplace_dataset", [&] {
+    with_model(optimizer, [&](auto& o) {
+      o.team().check_before([&] { not_null(dataset, "dataset"); });
+      laplace(o, *dataset->rows);
+    });
+  });
 }

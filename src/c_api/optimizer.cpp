@@ -208,7 +208,7 @@ bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix 
     Status status = Status::OK;
     with(optimizer, "optimizer", [&](auto& o) {
       model_of(o);
-      check_range(epochs, 0, INT32_MAX, "epochs");
+      o.team().check_before([&] { check_range(epochs, 0, INT32_MAX, "epochs"); });
       CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
       status = fit(o, x, y, epochs, caller.progress());
     });

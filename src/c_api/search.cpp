@@ -109,8 +109,10 @@ bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_
   return guard("bdl_search_run", [&] {
     Status status = Status::OK;
     with(search, "search", [&](auto& s) {
-      check_range(random_trials, 0, most_trials, "random_trials");
-      check_range(bayesian_trials, 0, most_trials, "bayesian_trials");
+      s.team().check_before([&] {
+        check_range(random_trials, 0, most_trials, "random_trials");
+        check_range(bayesian_trials, 0, most_trials, "bayesian_trials");
+      });
       CallerProgress<bdl_search> caller{progress, user_data, search};
       status = s.run(x, y, random_trials, bayesian_trials, caller.progress());
     });

@@ -60,6 +60,14 @@ class Team {
     }
   }
   bool has_failed() const { return status_ != Status::OK; }
+  /// A call of all ranks is about to begin: what checks() finds wrong with its arguments on this rank, the
+  /// others hear by their first message, an agreement.
+  template <class Checks>
+  void check_before(Checks&& checks) {
+    begin();
+    attempt(checks);
+    if (has_failed()) agree({}, {}, nullptr);
+  }
   /// work(), of which whatever fails on this rank alone, between its messages, is told by a vote: the others'
   /// next message must be one. What all ranks compute in the same way, they may find to have run away
   /// (ERROR_DIVERGED) without a message.

@@ -26,6 +26,7 @@ class Search {
   void set_parallel_trials(Index trials);
   /// Ranks that train folds; null: alone.
   void set_communicator(std::shared_ptr<Communicator> communicator) { team_.join(std::move(communicator)); }
+  Team& team() { return team_; }
 
   /// Adds trials, first at random, then by expected improvement; OK or STOPPED. Whatever happens, the trials
   /// completed stay.

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <string>
 
-#include "rank_runs.hpp"
+#include "rank_user_model.hpp"
 
 namespace {
 
@@ -119,6 +119,32 @@ void one_rank_has_a_bad_row(void**) {
   assert_words(first[1], "row 0 being row 24 of all");
 }
 
+/// Arguments that are refused before anything begins: the others hear of it at once.
+void one_rank_has_bad_arguments(void**) {
+  const auto epochs = spoiled_then_well(3, [](Learner& l, int rank) { return fit(l, rank == 2 ? -1 : 2); });
+  expect_peer(epochs, 2, BDL_ERROR_INVALID_ARGUMENT, "epochs is -1");
+  bdl_dataset* handle = nullptr;
+  OK(bdl_dataset_from_arrays(data.inputs_matrix(), data.targets_of(BDL_GAUSSIAN), &handle));
+  const Dataset rows(handle);
+  const auto missing = spoiled_then_well(3, [&](Learner& l, int rank) {
+    return bdl_optimizer_fit_dataset(l.optimizer.get(), rank == 1 ? nullptr : rows.get(), 2, nullptr,
+                                     nullptr);
+  });
+  expect_peer(missing, 1, BDL_ERROR_INVALID_ARGUMENT, "dataset is NULL");
+  const auto laplace = on_ranks(
+      3, [](int) { return learner(); },
+      [&](Learner& l, int rank) {
+        if (const bdl_status status = fit(l); status != BDL_OK) return status;
+        return bdl_optimizer_laplace_dataset(l.optimizer.get(), rank == 0 ? nullptr : rows.get());
+      });
+  expect_peer(laplace, 0, BDL_ERROR_INVALID_ARGUMENT, "dataset is NULL");
+  const auto shape = spoiled_then_well(3, [](Learner& l, int rank) {
+    const bdl_matrix x = rank == 1 ? bdl_none() : data.inputs_matrix();
+    return bdl_optimizer_step(l.optimizer.get(), x, data.targets_of(BDL_GAUSSIAN));
+  });
+  expect_peer(shape, 1, BDL_ERROR_SHAPE, "x");
+}
+
 int32_t refuse(void*, const bdl_optimizer*) {
   bdl_set_callback_message("no more");
   return -3;
@@ -161,47 +187,14 @@ void one_rank_stops_all(void**) {
   }
 }
 
-/// f = w . x + b for a user's model whose call number `bad_call` on rank 1 fails, or writes infinity.
-struct UserModel {
-  int rank, bad_call, calls = 0;
-  bool infinite;
-};
-
-int32_t outputs_of(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
-  auto& model = *static_cast<UserModel*>(user_data);
-  const bool is_bad = model.rank == 1 && ++model.calls == model.bad_call;
-  if (is_bad && !model.infinite) return 5;
-  const auto *t = static_cast<const double*>(theta.data), *from = static_cast<const double*>(x.data);
-  auto* to = static_cast<double*>(f.data);
-  for (int64_t i = 0; i < x.rows; ++i) {
-    double sum = t[RankData::inputs];
-    for (int64_t j = 0; j < x.cols; ++j) sum += t[j] * from[i * x.row_stride + j * x.col_stride];
-    to[i * f.row_stride] = is_bad ? INFINITY : sum;
-  }
-  return 0;
-}
-
-int32_t gradients_of(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
-  const auto *from = static_cast<const double*>(x.data), *e = static_cast<const double*>(seeds.data);
-  auto* to = static_cast<double*>(rows.data);
-  for (int64_t i = 0; i < x.rows; ++i)
-    for (int64_t j = 0; j <= x.cols; ++j)
-      to[i * rows.row_stride + j * rows.col_stride] =
-          e[i * seeds.row_stride] * (j < x.cols ? from[i * x.row_stride + j * x.col_stride] : 1);
-  return 0;
-}
-
 std::vector<RankResult> with_bad_call(int bad_call, bool infinite, std::vector<int64_t>& steps) {
-  std::vector<UserModel> models;
-  for (int r = 0; r < 3; ++r) models.push_back({r, bad_call, 0, infinite});
+  std::vector<UserLine> models;
+  for (int r = 0; r < 3; ++r) models.push_back({r == 1 ? bad_call : 0, infinite});
   steps.assign(3, -1);
   return on_ranks(
       3,
       [&](int rank) {
-        bdl_model* model = nullptr;
-        create_user(BDL_F64, RankData::inputs, 1, RankData::inputs + 1, BDL_GAUSSIAN, outputs_of,
-                    gradients_of, &models[static_cast<std::size_t>(rank)], nullptr, &model);
-        Learner l(Model(model), BDL_F64, 0, RankData::rows, "vogn");
+        Learner l(line_of(models[static_cast<std::size_t>(rank)]), BDL_F64, 0, RankData::rows, "vogn");
         bdl_optimizer_set_text(l.optimizer.get(), "minibatch=24 guard=0");
         return l;
       },
@@ -299,15 +292,11 @@ void bad_arguments(void**) {
 
 int test_rank_failure_threads() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(differences_are_named),
-      cmocka_unit_test(one_rank_has_a_bad_row),
-      cmocka_unit_test(progress_fails),
-      cmocka_unit_test(one_rank_stops_all),
-      cmocka_unit_test(one_rank_fails_in_a_step),
-      cmocka_unit_test(every_message_may_be_lost),
-      cmocka_unit_test(methods_that_do_not_shard_say_why),
-      cmocka_unit_test(shards_need_examples),
-      cmocka_unit_test(bad_arguments),
+      cmocka_unit_test(differences_are_named),      cmocka_unit_test(one_rank_has_a_bad_row),
+      cmocka_unit_test(one_rank_has_bad_arguments), cmocka_unit_test(progress_fails),
+      cmocka_unit_test(one_rank_stops_all),         cmocka_unit_test(one_rank_fails_in_a_step),
+      cmocka_unit_test(every_message_may_be_lost),  cmocka_unit_test(methods_that_do_not_shard_say_why),
+      cmocka_unit_test(shards_need_examples),       cmocka_unit_test(bad_arguments),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

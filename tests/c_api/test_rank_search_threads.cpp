@@ -190,6 +190,19 @@ void one_rank_has_bad_data(void**) {
   assert_results(results, BDL_OK, alone(2, 1));
 }
 
+/// Numbers of trials that are refused before anything begins, too.
+void one_rank_has_bad_arguments(void**) {
+  std::vector<SearchResult> spoiled(3);
+  const auto results = search_on(3, common_search, [&](bdl_search* search, int rank) {
+    SearchResult& result = spoiled[static_cast<std::size_t>(rank)];
+    result.status = run_on(search, rank == 1 ? -1 : 2, 1);
+    result.words = bdl_last_error();
+    return run_on(search, 2, 1);
+  });
+  assert_peer(spoiled, 1, BDL_ERROR_INVALID_ARGUMENT, "random_trials is -1", {});
+  assert_results(results, BDL_OK, alone(2, 1));
+}
+
 struct Asked {
   int calls = 0, at = 0, answer = 0;
   std::atomic<int>* all;
@@ -278,10 +291,15 @@ void any_method_is_searched(void**) {
 
 int test_rank_search_threads() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(ranks_and_workers_do_not_matter), cmocka_unit_test(failing_trials_are_the_same),
-      cmocka_unit_test(differences_are_named),           cmocka_unit_test(one_rank_has_bad_data),
-      cmocka_unit_test(progress_is_the_first_ranks),     cmocka_unit_test(one_rank_stops_all),
-      cmocka_unit_test(every_message_may_be_lost),       cmocka_unit_test(any_method_is_searched),
+      cmocka_unit_test(ranks_and_workers_do_not_matter),
+      cmocka_unit_test(failing_trials_are_the_same),
+      cmocka_unit_test(differences_are_named),
+      cmocka_unit_test(one_rank_has_bad_data),
+      cmocka_unit_test(one_rank_has_bad_arguments),
+      cmocka_unit_test(progress_is_the_first_ranks),
+      cmocka_unit_test(one_rank_stops_all),
+      cmocka_unit_test(every_message_may_be_lost),
+      cmocka_unit_test(any_method_is_searched),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

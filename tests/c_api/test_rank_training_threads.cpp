@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "rank_runs.hpp"
+#include "rank_user_model.hpp"
 
 namespace {
 
@@ -351,6 +351,44 @@ void exact_expectations(void**) {
   }
 }
 
+/// Models of the user's own, by two callbacks, whose rows are dense.
+void models_of_the_users_own(void**) {
+  const struct {
+    const char* method;
+    int64_t rank;
+    const char* options;
+  } problems[] = {{"map", 0, ""},
+                  {"vogn", 0, "learn_noise=1"},
+                  {"ivon", 0, ""},
+                  {"bbb", 0, "sample_sharing=shard"},
+                  {"slang", 2, "learn_noise=1"},
+                  {"slang-ggn", 2, "eigen_method=randomized"},
+                  {"vogn-full", FULL, "guard=0.01"},
+                  {"laplace", 0, ""},
+                  {"laplace", 2, "eigen_method=gram"},
+                  {"laplace", FULL, ""}};
+  const bdl_matrix targets = bdl_f64(data.one_target.data(), RankData::rows, 1);
+  for (const auto& p : problems) {
+    std::vector<UserLine> lines(8);
+    const auto create = [&](int rank) {
+      Learner l(line_of(lines[static_cast<std::size_t>(rank)]), BDL_F64, p.rank, RankData::rows, p.method);
+      bdl_optimizer_set_text(l.optimizer.get(), (std::string("minibatch=24 shards=8 ") + p.options).c_str());
+      return l;
+    };
+    const auto train = [&](Learner& l, int) {
+      return bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(), targets, 3, nullptr, nullptr);
+    };
+    Learner alone = create(0);
+    OK(train(alone, 0));
+    for (const int ranks : {1, 2, 3, 4, 8}) {
+      const auto results = on_ranks(ranks, create, train);
+      assert_all(results, BDL_OK);
+      for (const RankResult& result : results) assert_true(result.bytes.size() > 0);
+      assert_same_bytes(results, bytes_of(alone), p.method);
+    }
+  }
+}
+
 /// Batch norm normalises by shard; running statistics are averages over the shards. Masks of dropout layers
 /// differ from shard to shard.
 void networks_that_normalise_and_mask(void**) {
@@ -475,6 +513,7 @@ int test_rank_training_threads() {
       cmocka_unit_test(steps_have_the_same_bits),
       cmocka_unit_test(joined_rows_are_those_of_the_minibatch),
       cmocka_unit_test(exact_expectations),
+      cmocka_unit_test(models_of_the_users_own),
       cmocka_unit_test(networks_that_normalise_and_mask),
       cmocka_unit_test(bytes_are_those_of_the_formula),
       cmocka_unit_test(bytes_of_rows_are_those_of_the_formula),
