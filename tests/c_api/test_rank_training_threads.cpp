@@ -500,6 +500,44 @@ void bytes_of_rows_are_those_of_the_formula(void**) {
   }
 }
 
+/// Kronecker factors are made of the rows by each rank: of what the rows are made of, only the gradient is
+/// swapped besides. Labels of the model's own are more seeds, in the steps that renew the factors.
+void bytes_of_kronecker_factors_are_those_of_the_formula(void**) {
+  constexpr int64_t inputs = RankData::inputs, hidden = 8, classes = 3, samples = 5, targets = 1,
+                    dimension = hidden * inputs + classes * hidden;
+  const struct {
+    const char *method, *options;
+    int64_t samples, seeds;
+  } problems[] = {{"kfac", "factor_interval=1 fisher=exact", 1, 1 + classes},
+                  {"kfac", "factor_interval=10 fisher=exact", 1, 1},
+                  {"noisy-kfac", "factor_interval=1 fisher=sampled", samples, 2},
+                  {"noisy-kfac", "factor_interval=1 fisher=empirical", samples, 1}};
+  for (const auto& p : problems)
+    for (const int count : {2, 4}) {
+      RankThreads threads(count);
+      std::vector<int64_t> received(static_cast<std::size_t>(count));
+      threads.run([&](RankThreads::Rank& rank) {
+        const Case c{p.method, BDL_CATEGORICAL, BDL_F32, ""};
+        Model model = make_mlp(c.dtype, {inputs, hidden, classes}, c.likelihood, false);
+        Posterior posterior = posterior_for(c, model);
+        Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
+        const Learner l{std::move(model), std::move(posterior), std::move(optimizer)};
+        bdl_optimizer_set_text(l.optimizer.get(), "shards=8 learn_prior=0 samples=5");
+        bdl_optimizer_set_text(l.optimizer.get(), p.options);
+        received[static_cast<std::size_t>(rank.number)] = received_in_second_step(l, rank, c.likelihood);
+      });
+      const int64_t ranks = count, exchanges = count == 2 ? 1 : 2, columns = RankData::rows * p.samples,
+                    n = columns * p.seeds;
+      const int64_t rows = 4 * (RankData::rows * (inputs + targets) + columns * (hidden + classes) +
+                                n * (hidden + classes + 2)),
+                    gradient = 4 * dimension, numbers = ranks * 8 * (5 + 1 + 1);
+      // In front of messages: agreement, two votes, sums and rows, and the gradient's vote and parts.
+      const int64_t fronts = 64 + 2 * 16 + 2 * 16 + 2 * 16, swaps = 16 * exchanges;
+      assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),
+                       (ranks - 1) * (rows + gradient + numbers + ranks * fronts) + ranks * swaps);
+    }
+}
+
 }  // namespace
 
 int test_rank_training_threads() {
@@ -517,6 +555,7 @@ int test_rank_training_threads() {
       cmocka_unit_test(networks_that_normalise_and_mask),
       cmocka_unit_test(bytes_are_those_of_the_formula),
       cmocka_unit_test(bytes_of_rows_are_those_of_the_formula),
+      cmocka_unit_test(bytes_of_kronecker_factors_are_those_of_the_formula),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
