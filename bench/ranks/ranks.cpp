@@ -3,8 +3,9 @@
 // the latest one's, plus what the network costs. So a step of 16 ranks can be timed on a machine with two
 // cores, busy ones too.
 //
-// usage: ranks METHOD[:RANK] SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
+// usage: ranks METHOD[:RANK] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
 //   e.g. ranks vogn 784,400,400,10 200 20 2e-6 11e9 1 2 4 8
+// NETWORK: sizes of layers, or a name that bdl_network_description() knows, with its usual images.
 #include <bdl/bdl.h>
 #include <time.h>
 
@@ -22,7 +23,7 @@ namespace {
 
 using bdl::testing::RankThreads;
 
-struct Network {
+struct Wires {
   double alpha, bandwidth;
 };
 
@@ -35,7 +36,7 @@ double processor_time() {
 /// A rank's way of moving bytes: that of RankThreads, and time goes by.
 struct Clock {
   RankThreads::Rank* rank;
-  Network network;
+  Wires wires;
   double now = 0, since = 0;  // virtual; processor time when it was brought up to date
 
   void work() {
@@ -45,7 +46,7 @@ struct Clock {
   }
   /// `latest` of those that swap a message, in so many rounds, of which this rank receives `bytes`.
   void message(double latest, double rounds, double bytes) {
-    now = latest + rounds * network.alpha + bytes / network.bandwidth;
+    now = latest + rounds * wires.alpha + bytes / wires.bandwidth;
     since = processor_time();
   }
 
@@ -75,27 +76,59 @@ struct Clock {
   }
 };
 
-struct Problem {
-  std::string method;
-  int64_t rank = 0;  // of the posterior
-  std::vector<int64_t> sizes;
-  int64_t minibatch, steps;
-  std::vector<float> x, y;
-};
-
 void check(bdl_status status) {
   if (status == BDL_OK) return;
   std::fprintf(stderr, "%s\n", bdl_last_error());
   std::exit(1);
 }
 
+struct Network {
+  std::string description;
+  int64_t inputs = 0, outputs = 0;
+};
+
+Network named(const std::string& wanted) {
+  for (int64_t i = 0; i < bdl_network_count(); ++i) {
+    const char *name = nullptr, *text = nullptr;
+    int64_t channels = 0, rows = 0, columns = 0, outputs = 0;
+    check(bdl_network_describe(i, &name, &channels, &rows, &columns, &outputs, nullptr, nullptr));
+    if (wanted != name) continue;
+    check(bdl_network_description(name, channels, rows, columns, outputs, &text));
+    return {text, channels * rows * columns, outputs};
+  }
+  std::fprintf(stderr, "there is no network %s\n", wanted.c_str());
+  std::exit(2);
+}
+
+/// Layers of these sizes, separated by commas, with rectifiers between them.
+Network perceptron(const std::string& sizes) {
+  Network network;
+  for (std::size_t at = 0; at < sizes.size();) {
+    const std::size_t comma = std::min(sizes.find(',', at), sizes.size());
+    const std::string size = sizes.substr(at, comma - at);
+    network.description += at == 0 ? "input " : network.outputs == 0 ? "\ndense " : "\nrelu\ndense ";
+    network.description += size;
+    (at == 0 ? network.inputs : network.outputs) = std::atoll(size.c_str());
+    at = comma + 1;
+  }
+  network.description += "\n";
+  return network;
+}
+
+struct Problem {
+  std::string method;
+  int64_t rank = 0;  // of the posterior
+  Network network;
+  int64_t minibatch, steps;
+  std::vector<float> x, y;
+};
+
 /// Virtual seconds of a step, by the median.
 double train(const Problem& p, int64_t shards, bdl_communicator* ranks, Clock& clock) {
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* optimizer;
-  check(bdl_model_create_mlp(BDL_F32, p.sizes.data(), static_cast<int32_t>(p.sizes.size()), BDL_RELU, 1,
-                             BDL_CATEGORICAL, &model));
+  check(bdl_model_create_network(BDL_F32, p.network.description.c_str(), BDL_CATEGORICAL, &model));
   check(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), p.rank, &q));
   check(bdl_optimizer_create(model, q, p.method.c_str(), 60000, &optimizer));
   check(bdl_optimizer_set_text(optimizer, ("threads=1 samples=4 shards=" + std::to_string(shards)).c_str()));
@@ -104,7 +137,7 @@ double train(const Problem& p, int64_t shards, bdl_communicator* ranks, Clock& c
   for (int64_t step = 0; step < p.steps; ++step) {
     clock.work();
     const double began = clock.now;
-    check(bdl_optimizer_step(optimizer, bdl_f32(p.x.data(), p.minibatch, p.sizes.front()),
+    check(bdl_optimizer_step(optimizer, bdl_f32(p.x.data(), p.minibatch, p.network.inputs),
                              bdl_f32(p.y.data(), p.minibatch, 1)));
     clock.work();
     seconds.push_back(clock.now - began);
@@ -120,11 +153,11 @@ struct Measured {
   double seconds = 0, bytes = 0;
 };
 
-Measured measure(const Problem& problem, int count, int64_t shards, const Network& network) {
+Measured measure(const Problem& problem, int count, int64_t shards, const Wires& wires) {
   RankThreads threads(count);
   std::vector<Measured> all(static_cast<std::size_t>(count));
   threads.run([&](RankThreads::Rank& rank) {
-    Clock clock{&rank, network, 0, processor_time()};
+    Clock clock{&rank, wires, 0, processor_time()};
     bdl_communicator* ranks = nullptr;
     check(bdl_communicator_create(rank.number, count, Clock::all_gather, Clock::exchange, &clock, nullptr,
                                   &ranks));
@@ -142,7 +175,7 @@ Measured measure(const Problem& problem, int count, int64_t shards, const Networ
 
 int main(int argc, char** argv) {
   if (argc < 8) {
-    std::fprintf(stderr, "usage: ranks METHOD[:RANK] SIZES MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
+    std::fprintf(stderr, "usage: ranks METHOD[:RANK] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
     return 2;
   }
   Problem problem{argv[1], 0, {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};
@@ -150,24 +183,21 @@ int main(int argc, char** argv) {
     problem.rank = std::atoll(problem.method.c_str() + colon + 1);
     problem.method.resize(colon);
   }
-  for (const char* at = argv[2]; at;) {
-    problem.sizes.push_back(std::atoll(at));
-    const std::size_t comma = std::string(at).find(',');
-    at = comma == std::string::npos ? nullptr : at + comma + 1;
-  }
-  for (int64_t i = 0; i < problem.minibatch * problem.sizes.front(); ++i)
+  const std::string network = argv[2];
+  problem.network = network.find(',') == std::string::npos ? named(network) : perceptron(network);
+  for (int64_t i = 0; i < problem.minibatch * problem.network.inputs; ++i)
     problem.x.push_back(static_cast<float>(std::sin(0.37 * static_cast<double>(i))));
   for (int64_t i = 0; i < problem.minibatch; ++i)
-    problem.y.push_back(static_cast<float>(i % problem.sizes.back()));
-  const Network network{std::atof(argv[5]), std::atof(argv[6])};
+    problem.y.push_back(static_cast<float>(i % problem.network.outputs));
+  const Wires wires{std::atof(argv[5]), std::atof(argv[6])};
   RankThreads::Rank nobody{nullptr, 0};
-  Clock clock{&nobody, network, 0, processor_time()};
+  Clock clock{&nobody, wires, 0, processor_time()};
   const double alone = train(problem, 1, nullptr, clock);
   std::printf("%-22s %8s %12s %9s\n", "ranks x shards", "ms", "MB received", "speed-up");
   std::printf("%-22s %8.2f %12.2f %9.2f\n", "alone", 1e3 * alone, 0.0, 1.0);
   for (int i = 7; i < argc; ++i) {
     const int ranks = std::atoi(argv[i]);
-    const Measured m = measure(problem, ranks, ranks, network);
+    const Measured m = measure(problem, ranks, ranks, wires);
     std::printf("%-22s %8.2f %12.2f %9.2f\n", (std::to_string(ranks) + " x 1").c_str(), 1e3 * m.seconds,
                 m.bytes / 1e6, alone / m.seconds);
   }
