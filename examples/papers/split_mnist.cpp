@@ -33,7 +33,7 @@ constexpr Method methods[] = {
     {"adam, heads", "map", "learning_rate=0.001", 0, Memory::none, true, 0, 0},
     {"online ewc, heads", "laplace", "learning_rate=0.001", 0, Memory::penalty, true, 0, 0},
     {"vogn-vcl, heads", "vogn", "kl_weight=1", 0, Memory::posterior, true, 0, 20},
-    {"ivon-vcl, heads", "ivon", "kl_weight=1", 0, Memory::posterior, true, 0, 20},
+    {"ivon-vcl, heads", "ivon", "kl_weight=1 initial_curvature=1", 0, Memory::posterior, true, 0, 20},
     {"slang-vcl L=4, heads", "slang", "samples=1", 4, Memory::posterior, true, 0, 20},
     {"laplace-vcl kronecker, heads", "laplace", "learning_rate=0.001 prior_precision=10 fisher=sampled", -1,
      Memory::posterior, true, 0, 0},

@@ -124,16 +124,17 @@ void newton(Options& options, const MethodContext& context) {
   options.learning_rate = is_vogn ? 0.02 : 0.005;
   if (!context.has_hidden) return;
   if (context.has_classes()) {
+    if (!is_vogn && !context.has_maps) options.initial_curvature = 0.3;
     if (!is_vogn) return;
     options.learning_rate = 0.002;
     options.initial_curvature = 0.1;
-    options.kl_weight = 0.5;
+    options.kl_weight = context.has_maps ? 0.5 : 0.8;
     return;
   }
-  if (!is_vogn) options.learning_rate = 0.003;
+  options.learning_rate = is_vogn ? 0.01 : 0.003;
   options.curvature_rate = 0.005;
   options.damping = is_vogn ? 0.01 : 0.1;  // curvatures by IVON are noisy: less, and some courses run off
-  options.damping_in = DampingIn::step;
+  options.damping_in = is_vogn ? DampingIn::both : DampingIn::step;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
   options.learn_prior = 0;
