@@ -45,8 +45,8 @@ void FirstOrder<T>::move_newton(const DescentStep<T>& step, const NewtonStep<T>&
   reserve_newton(dimension, options);
   const auto precision = precision_.first(dimension);
   curvature_diagonal(curvature, precision);
-  step.from.precision_diagonal(old_precision_.first(dimension));
   const Averages averages = begin(dimension, step, options);
+  if (!averages.second) step.from.precision_diagonal(old_precision_.first(dimension));
   const MomentumTerms momentum = momentum_terms(options, next_.steps);
   const double n = step.data_size, tau = newton.temperature, next_tau = newton.next_temperature;
   const bool first_curvature = newton.at_start && options.initial_curvature == 0,

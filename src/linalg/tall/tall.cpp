@@ -245,6 +245,7 @@ void tall_ridge(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lo
 
 template <class T>
 void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
+  if (u.cols == 0) return;
   parallel_blocks(u.rows, most_block_rows * 8, [&](Index begin, Index size) noexcept {
     for (Index first = begin; first < begin + size; first += most_block_rows) {
       const Index count = std::min(most_block_rows, begin + size - first);
