@@ -26,7 +26,7 @@ class LoopTurns {
 /// use(first, count) for parts of 0 .. size - 1, none of which takes long to copy.
 template <class Use>
 void in_parts(std::size_t size, Use&& use) {
-  constexpr std::size_t most = std::size_t{1} << 22;
+  constexpr std::size_t most = std::size_t{1} << 21;
   for (std::size_t first = 0; first < size; first += most) {
     check_loop();
     use(first, std::min(most, size - first));

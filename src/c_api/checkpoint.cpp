@@ -119,7 +119,9 @@ bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior
       if (buffer && capacity < needed)
         fail(Status::ERROR_SHAPE, "capacity is %lld bytes, expected at least %lld",
              static_cast<long long>(capacity), static_cast<long long>(needed));
-      if (buffer) std::memcpy(buffer, bytes.data(), bytes.size());
+      in_parts(buffer ? bytes.size() : 0, [&](std::size_t first, std::size_t count) {
+        std::memcpy(static_cast<std::byte*>(buffer) + first, bytes.data() + first, count);
+      });
       *size = needed;
     });
   });

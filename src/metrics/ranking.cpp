@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/loop_turns.hpp"
 #include "metrics/classification.hpp"
@@ -21,62 +22,66 @@ void sort_descending(std::vector<double>& values) {
 }  // namespace
 
 Ranking::Ranking(std::vector<double> positive, std::vector<double> negative)
-    : positives_(static_cast<double>(positive.size())), negatives_(static_cast<double>(negative.size())) {
-  sort_descending(positive);
-  sort_descending(negative);
+    : positive_(std::move(positive)),
+      negative_(std::move(negative)),
+      positives_(static_cast<double>(positive_.size())),
+      negatives_(static_cast<double>(negative_.size())) {
+  sort_descending(positive_);
+  sort_descending(negative_);
+}
+
+template <class Visit>
+void Ranking::visit_steps(Visit&& visit) const {
   LoopTurns turn;
   std::size_t i = 0, j = 0;
-  while (i < positive.size() || j < negative.size()) {
+  bool goes_on = true;
+  while (goes_on && (i < positive_.size() || j < negative_.size())) {
     turn();
-    const bool is_positive = j == negative.size() || (i < positive.size() && positive[i] >= negative[j]);
-    const double threshold = is_positive ? positive[i] : negative[j];
-    for (; i < positive.size() && positive[i] >= threshold; ++i) turn();
-    for (; j < negative.size() && negative[j] >= threshold; ++j) turn();
-    steps_.push_back({threshold, static_cast<double>(i), static_cast<double>(j)});
+    const bool is_positive = j == negative_.size() || (i < positive_.size() && positive_[i] >= negative_[j]);
+    const double threshold = is_positive ? positive_[i] : negative_[j];
+    for (; i < positive_.size() && positive_[i] >= threshold; ++i) turn();
+    for (; j < negative_.size() && negative_[j] >= threshold; ++j) turn();
+    goes_on = visit(Step{threshold, static_cast<double>(i), static_cast<double>(j)});
   }
 }
 
 /// Trapezoids, which are the pairs in order and half of the ties: exact up to 2^52 pairs.
 double Ranking::auroc() const {
   double area = 0, positives = 0, negatives = 0;
-  LoopTurns turn;
-  for (const Step& step : steps_) {
-    turn();
+  visit_steps([&](const Step& step) {
     area += (step.negatives - negatives) * (step.positives + positives) / 2;
     positives = step.positives;
     negatives = step.negatives;
-  }
+    return true;
+  });
   return area / positives_ / negatives_;
 }
 
 double Ranking::average_precision() const {
   double sum = 0, positives = 0;
-  LoopTurns turn;
-  for (const Step& step : steps_) {
-    turn();
+  visit_steps([&](const Step& step) {
     sum += (step.positives - positives) * step.positives / (step.positives + step.negatives);
     positives = step.positives;
-  }
+    return true;
+  });
   return sum / positives_;
 }
 
 Ranking::Operation Ranking::false_positive_rate(double tpr) const {
-  LoopTurns turn;
-  const auto reaches = [&](const Step& step) {
-    turn();
-    return step.positives / positives_ >= tpr;
-  };
-  const Step& step = *std::ranges::find_if(steps_, reaches);  // the last step has all
-  return {step.negatives / negatives_, step.threshold};
+  Operation found{};
+  visit_steps([&](const Step& step) {
+    found = {step.negatives / negatives_, step.threshold};
+    return !(step.positives / positives_ >= tpr);  // the last step has all
+  });
+  return found;
 }
 
 double Ranking::detection_error() const {
   double least = 0.5;  // of the threshold above all scores
-  LoopTurns turn;
-  for (const Step& step : steps_) {
-    turn();
+  visit_steps([&](const Step& step) {
     least = std::min(least, (1 - step.positives / positives_ + step.negatives / negatives_) / 2);
-  }
+    return true;
+  });
   return least;
 }
 
@@ -85,13 +90,15 @@ void Ranking::curve(MatrixView<double> points) const {
   points(2, 0) = std::numeric_limits<double>::infinity();
   Index k = 1;
   LoopTurns turn;
-  for (const Step& step : steps_)
+  visit_steps([&](const Step& step) {
     for (; static_cast<double>(k) <= step.positives + step.negatives; ++k) {
       turn();
       points(0, k) = step.negatives / negatives_;
       points(1, k) = step.positives / positives_;
       points(2, k) = step.threshold;
     }
+    return true;
+  });
 }
 
 std::vector<double> scores_of(const Array& scores, const char* name) {

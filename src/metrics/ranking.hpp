@@ -29,8 +29,12 @@ class Ranking {
   struct Step {
     double threshold, positives, negatives;
   };
+  /// visit(step) for each distinct threshold, descending, until it says no.
+  template <class Visit>
+  void visit_steps(Visit&& visit) const;
+
+  std::vector<double> positive_, negative_;  // descending
   double positives_, negatives_;
-  std::vector<Step> steps_;
 };
 
 /// n x 1 scores after their checks.

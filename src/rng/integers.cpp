@@ -54,7 +54,10 @@ void check_count(std::size_t count) {
 void fill_permutation(const StreamKey& key, std::span<Index> out) {
   check_count(out.size());
   WordSequence words(key);
-  std::iota(out.begin(), out.end(), Index{0});
+  in_parts(out.size(), [&](std::size_t first, std::size_t count) {
+    const auto part = out.subspan(first, count);
+    std::iota(part.begin(), part.end(), static_cast<Index>(first));
+  });
   LoopTurns turn;
   for (std::size_t i = out.size(); i > 1; --i, turn())
     std::swap(out[i - 1], out[bounded(words, i)]);  // Fisher-Yates

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 
 namespace bdl {
 namespace {
@@ -29,11 +30,14 @@ Index wrapped(Index value, Index bound) {
 
 void Permutation::reset(const StreamKey& key, Index size) {
   computed_.reset();
-  list_.resize(size <= most_listed ? at(size) : 0);
-  if (size <= most_listed)
-    fill_permutation(key, list_);
-  else
+  list_.clear();
+  if (size > most_listed) {
     computed_.emplace(key, size);
+  } else {
+    list_.reserve(at(size));
+    in_parts(at(size), [&](std::size_t first, std::size_t count) { list_.resize(first + count); });
+    fill_permutation(key, list_);
+  }
   size_ = size;
 }
 

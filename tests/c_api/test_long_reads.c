@@ -220,7 +220,7 @@ static void tensors_ask(void** state) {
   (void)state;
   for (size_t i = 0; i < ROOT; ++i) precision[i * ROOT + i] = 2;
   OK(bdl_posterior_create_full(BDL_F64, ROOT, &g.posterior));
-  for (int64_t k = 0; k < bdl_posterior_tensor_count(g.posterior) && cols != ROOT; ++k)
+  for (int64_t k = 0; k < bdl_posterior_tensor_count(g.posterior) && (rows != ROOT || cols != ROOT); ++k)
     OK(bdl_posterior_tensor_describe(g.posterior, k, &name, &rows, &cols, NULL));
   g.names[0] = name;
   OK(timed(&h, "set tensors", set, &g));
@@ -268,6 +268,7 @@ static void orders_ask(void** state) {
   OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 1, &posterior));
   OK(bdl_optimizer_create(model, posterior, "slang", ORDERED, &o.optimizer));
   OK(bdl_optimizer_set_int(o.optimizer, "minibatch", 100));
+  OK(bdl_optimizer_set_int(o.optimizer, "progress_every", 1));
   OK(bdl_dataset_from_callback(ORDERED, 1, 1, read_row, NULL, NULL, &o.dataset));
   assert_int_equal(timed(&h, "fit", fit, &o), BDL_STOPPED);
   bdl_dataset_free(o.dataset);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/interrupt.hpp"
+#include "base/loop_turns.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
@@ -65,9 +65,10 @@ bool PositiveMatrix::accept_kept_factor() {
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
-  check_loop();
-  std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
-  std::copy_n(other.lower_.data(), size_ * size_, lower_.data());
+  in_parts(static_cast<std::size_t>(size_ * size_), [&](std::size_t first, std::size_t count) {
+    std::copy_n(other.matrix_.data() + first, count, matrix_.data() + first);
+    std::copy_n(other.lower_.data() + first, count, lower_.data() + first);
+  });
   log_det_ = other.log_det_;
 }
 
@@ -79,8 +80,10 @@ void PositiveMatrix::swap(PositiveMatrix& other) noexcept {
 }
 
 bool PositiveMatrix::set_isotropic(double factor) {
-  std::fill_n(matrix_.data(), size_ * size_, 0.0);
-  std::fill_n(lower_.data(), size_ * size_, 0.0);
+  in_parts(static_cast<std::size_t>(size_ * size_), [&](std::size_t first, std::size_t count) {
+    std::fill_n(matrix_.data() + first, count, 0.0);
+    std::fill_n(lower_.data() + first, count, 0.0);
+  });
   const double root = std::sqrt(factor);
   for (Index i = 0; i < size_; ++i) {
     matrix()(i, i) = factor;

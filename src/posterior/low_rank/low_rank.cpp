@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "base/profile.hpp"
 
 namespace bdl {
@@ -87,7 +88,8 @@ void LowRankPosterior<T>::accept_tensors() {
 template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
   const T value = static_cast<T>(precision);
-  std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
+  in_parts(static_cast<std::size_t>(this->dimension_ * rank_),
+           [&](std::size_t first, std::size_t count) { std::fill_n(u_.data() + first, count, T(0)); });
   std::fill_n(d_.data(), this->dimension_, value);
   has_gram_ = false;
   static_cast<void>(woodbury_.set_diagonal(rank_, d()));
