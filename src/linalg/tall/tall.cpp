@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linalg/blas/blas.hpp"
+#include "linalg/tall/finite_count.hpp"
 #include "linalg/tall/tall_ranks.hpp"
 
 namespace bdl {
@@ -40,14 +42,25 @@ BDL_ALWAYS_INLINE void with_padded(ConstMatrixView<T> block, double* spare, Inde
   }
 }
 
+template <class T>
+BDL_ALWAYS_INLINE Index finite_in(const T* values, Index count) {
+  using Flag = std::conditional_t<sizeof(T) == sizeof(float), std::int32_t, std::int64_t>;
+  Flag finite = 0;
+  for (Index i = 0; i < count; ++i)
+    finite += std::abs(values[i]) <= std::numeric_limits<T>::max() ? Flag{1} : Flag{0};
+  return finite;
+}
+
 /// y becomes finish(i, y, (U C) of its place, 1 / d_i or 1 / sqrt(d_i)), block by block.
 template <class T, class Finish>
 void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, Divide divide,
                MatrixView<T> y, TallScratch& scratch, const Finish& finish) {
   scratch.reserve(u.rows, u.cols, c.cols);
   const Index ld = scratch.block_rows();
+  FiniteCount* const counter = FiniteCount::current();
   const auto visit = [&](Index number, Index first, Index count) noexcept {
     const auto part = scratch.part(number);
+    Index finite = 0;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       load_block(u.block(first, 0, count, u.cols), nullptr, ld, part.u);
       combine<width()>(part.u, u.cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
@@ -57,8 +70,10 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
         const double* product = part.x + j * ld;
         for (Index i = 0; i < count; ++i)
           to[i] = static_cast<T>(finish(first + i, static_cast<double>(to[i]), product[i], part.scale[i]));
+        if (counter) finite += finite_in(to, count);
       }
     });
+    if (counter) counter->add(finite);
   };
   share_rows(y, scratch, [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
 }
