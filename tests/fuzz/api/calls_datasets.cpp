@@ -49,9 +49,11 @@ void release(void* user_data) {
   delete source;
 }
 
-Source source_for(Session& s) {
+/// Mostly with targets for the likelihood.
+Source source_for(Session& s, const Shape& shape) {
+  const bool labels = shape.likelihood >= BDL_BERNOULLI && shape.likelihood <= BDL_POISSON;
   Source source;
-  source.classes = s.bytes.below(2) ? 2 : 0;
+  source.classes = labels == (s.bytes.below(6) > 0) ? 2 : 0;
   if (s.bytes.below(5) == 0) source.unreadable = s.bytes.below(rows);
   return source;
 }
@@ -63,7 +65,7 @@ bdl_dataset* data_for(Session& s, const Shape& shape) {
     if (slot.handle && bdl_dataset_inputs(slot.handle) == shape.inputs &&
         bdl_dataset_targets(slot.handle) == shape.targets && s.bytes.below(4) > 0)
       return slot.handle;
-  auto* const source = new OwnedSource{source_for(s), &s.callbacks};
+  auto* const source = new OwnedSource{source_for(s, shape), &s.callbacks};
   bdl_dataset* data = nullptr;
   if (bdl_dataset_from_callback(rows, shape.inputs, shape.targets, read_rows, source, release, &data) !=
       BDL_OK) {
@@ -142,7 +144,7 @@ BDL_CALLS(bdl_dataset_from_arrays) {
 }
 
 BDL_CALLS(bdl_dataset_from_callback) {
-  auto* const source = new OwnedSource{source_for(s), &s.callbacks};
+  auto* const source = new OwnedSource{source_for(s, s.model().shape), &s.callbacks};
   bdl_dataset* const data = s.creates<bdl_dataset>(
       bdl_dataset_from_callback,
       With{s.size(rows), s.size(4), s.index(3), s.faulty() ? static_cast<bdl_read_fn>(nullptr) : read_rows,
@@ -154,7 +156,7 @@ BDL_CALLS(bdl_dataset_from_callback) {
 
 BDL_CALLS(bdl_dataset_from_npy) {
   const auto& shape = s.model().shape;
-  const Source source = source_for(s);
+  const Source source = source_for(s, shape);
   const std::string x = s.x_file(), y = s.y_file();
   write_file(s, x, npy(numbers_of(source, shape.inputs, shape.targets, true), shape.inputs));
   write_file(s, y, npy(numbers_of(source, shape.inputs, shape.targets, false), shape.targets));
@@ -165,7 +167,7 @@ BDL_CALLS(bdl_dataset_from_npy) {
 
 BDL_CALLS(bdl_dataset_from_safetensors) {
   const auto& shape = s.model().shape;
-  const Source source = source_for(s);
+  const Source source = source_for(s, shape);
   const std::string path = s.x_file();
   write_file(s, path,
              safetensors(numbers_of(source, shape.inputs, shape.targets, true), shape.inputs,
