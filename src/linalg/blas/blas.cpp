@@ -41,7 +41,7 @@ namespace {
 
 /// y = alpha op(A) x + beta y for vectors whose elements are steps apart, in pieces that are not.
 template <class T>
-void multiply_strided(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index step, T beta, T* y,
+void multiply_strided(Op op, T alpha, const ConstMatrixView<T>& a, const T* x, Index step, T beta, T* y,
                       Index y_step) {
   constexpr Index piece = 256;
   T inputs[piece], outputs[piece];
@@ -63,7 +63,7 @@ void multiply_strided(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index st
 }
 
 template <class T>
-void multiply_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index step, T beta, T* y,
+void multiply_vector(Op op, T alpha, const ConstMatrixView<T>& a, const T* x, Index step, T beta, T* y,
                      Index y_step) {
   if (step == 1 && y_step == 1)
     matrix_vector(op, alpha, a, x, beta, y);
@@ -73,8 +73,8 @@ void multiply_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, Index ste
 
 // A product with a single row or column is a matrix times a vector.
 template <class T>
-void multiply(Op op_a, Op op_b, T alpha, ConstMatrixView<T> a, ConstMatrixView<T> b, T beta,
-              MatrixView<T> c) {
+void multiply(Op op_a, Op op_b, T alpha, const ConstMatrixView<T>& a, const ConstMatrixView<T>& b, T beta,
+              const MatrixView<T>& c) {
   if ((op_a == Op::none ? a.cols : a.rows) == 0) return scale(beta, c);
   if (c.rows == 0 || c.cols == 0) return;
   if (c.cols == 1)

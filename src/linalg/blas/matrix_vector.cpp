@@ -6,7 +6,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index row_block = 512;
+constexpr Index row_block = 512, few_columns = 64;
 
 /// sums = A x for a block of rows, four columns at a time.
 template <class T>
@@ -28,20 +28,26 @@ template <class T>
 void matrix_vector(Op op, T alpha, ConstMatrixView<T> a, const T* x, T beta, T* y) {
   const auto write = [=](Index i, T sum)
                          BDL_INLINE_LAMBDA { y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i]; };
-  if (op == Op::transpose)
-    return parallel_blocks(a.cols, task_grain(a.rows), [&](Index first, Index count) noexcept {
+  // A small matrix is one task: finding that out would take a good part of its time.
+  if (op == Op::transpose) {
+    const auto dots = [&](Index first, Index count) noexcept {
       with_simd([&](auto width) BDL_INLINE_LAMBDA {
         for_each_dot<width()>(a.column_data(first), a.ld, count, x, a.rows,
                               [&](Index j, T sum) BDL_INLINE_LAMBDA { write(first + j, sum); });
       });
-    });
-  parallel_blocks(a.rows, row_block, [&](Index first, Index count) noexcept {
+    };
+    if (a.rows <= row_block && a.cols <= few_columns) return dots(0, a.cols);
+    return parallel_blocks(a.cols, task_grain(a.rows), dots);
+  }
+  const auto sums_of = [&](Index first, Index count) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
       T sums[row_block];
       add_columns(a.block(first, 0, count, a.cols), x, sums);
       for (Index i = 0; i < count; ++i) write(first + i, sums[i]);
     });
-  });
+  };
+  if (a.rows <= row_block) return sums_of(0, a.rows);
+  parallel_blocks(a.rows, row_block, sums_of);
 }
 
 template void matrix_vector(Op, float, ConstMatrixView<float>, const float*, float, float*);
