@@ -40,7 +40,8 @@ class Training {
   bdl_matrix x(int64_t rows) { return matrix(x_, rows, bdl_model_inputs(model_.get())); }
   bdl_matrix y() { return matrix(y_, minibatch_, 1); }
   Posterior make_posterior(const std::string& method) const {
-    if (method != "kfac" && method != "laplace") return bench::make_posterior(BDL_F32, bdl_model_parameters(model_.get()), 0);
+    if (method != "kfac" && method != "laplace")
+      return bench::make_posterior(BDL_F32, bdl_model_parameters(model_.get()), 0);
     bdl_posterior* posterior = nullptr;
     check(bdl_posterior_create_kronecker(model_.get(), &posterior));
     return Posterior(posterior);
