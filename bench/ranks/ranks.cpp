@@ -3,8 +3,9 @@
 // the latest one's, plus what the network costs. So a step of 16 ranks can be timed on a machine with two
 // cores, busy ones too.
 //
-// usage: ranks METHOD[:RANK] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
+// usage: ranks METHOD[:RANK][,OPTION=VALUE...] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
 //   e.g. ranks vogn 784,400,400,10 200 20 2e-6 11e9 1 2 4 8
+//        ranks slang:8,exchange=sums,eigen_passes=1 784,400,400,10 3200 5 2e-6 11e9 1 2 4
 // NETWORK: sizes of layers, or a name that bdl_network_description() knows, with its usual images.
 #include <bdl/bdl.h>
 #include <time.h>
@@ -116,7 +117,7 @@ Network perceptron(const std::string& sizes) {
 }
 
 struct Problem {
-  std::string method;
+  std::string method, options;
   int64_t rank = 0;  // of the posterior
   Network network;
   int64_t minibatch, steps;
@@ -131,7 +132,8 @@ double train(const Problem& p, int64_t shards, bdl_communicator* ranks, Clock& c
   check(bdl_model_create_network(BDL_F32, p.network.description.c_str(), BDL_CATEGORICAL, &model));
   check(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), p.rank, &q));
   check(bdl_optimizer_create(model, q, p.method.c_str(), 60000, &optimizer));
-  check(bdl_optimizer_set_text(optimizer, ("threads=1 samples=4 shards=" + std::to_string(shards)).c_str()));
+  check(bdl_optimizer_set_text(
+      optimizer, ("threads=1 samples=4 shards=" + std::to_string(shards) + " " + p.options).c_str()));
   check(bdl_optimizer_set_communicator(optimizer, ranks));
   std::vector<double> seconds;
   for (int64_t step = 0; step < p.steps; ++step) {
@@ -175,10 +177,16 @@ Measured measure(const Problem& problem, int count, int64_t shards, const Wires&
 
 int main(int argc, char** argv) {
   if (argc < 8) {
-    std::fprintf(stderr, "usage: ranks METHOD[:RANK] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
+    std::fprintf(stderr,
+                 "usage: ranks METHOD[:RANK][,OPTION=VALUE...] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
     return 2;
   }
-  Problem problem{argv[1], 0, {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};
+  Problem problem{argv[1], {}, 0, {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};
+  if (const std::size_t comma = problem.method.find(','); comma != std::string::npos) {
+    problem.options = problem.method.substr(comma + 1);
+    std::ranges::replace(problem.options, ',', ' ');
+    problem.method.resize(comma);
+  }
   if (const std::size_t colon = problem.method.find(':'); colon != std::string::npos) {
     problem.rank = std::atoll(problem.method.c_str() + colon + 1);
     problem.method.resize(colon);

@@ -3,70 +3,10 @@
 #include <numeric>
 #include <string>
 
+#include "rank_cases.hpp"
 #include "rank_user_model.hpp"
 
 namespace {
-
-const RankData data;
-
-struct Case {
-  const char* method;
-  bdl_likelihood likelihood;
-  bdl_dtype dtype;
-  const char* options;
-  const char* network = nullptr;  ///< but for six hidden units
-  bool has_prior = false;         ///< the posterior of a first course
-};
-
-Posterior posterior_for(const Case& c, const Model& model) {
-  bdl_posterior* posterior = nullptr;
-  if (std::string(c.method) == "mc-dropout") {
-    bdl_posterior_create_dropout(model.get(), 0.1, 0.2, &posterior);
-    return Posterior(posterior);
-  }
-  const std::string method = c.method;
-  const auto dimension = bdl_model_parameters(model.get());
-  if (method.ends_with("kfac"))
-    bdl_posterior_create_kronecker(model.get(), &posterior);
-  else if (method.starts_with("elrg") || method == "mf-vi" || method == "k-tied" || method == "low-rank-vi")
-    bdl_posterior_create_layerwise_low_rank_moment(model.get(), method[0] == 'e' || method[0] == 'l' ? 2 : 0,
-                                                   &posterior);
-  else if (method == "swag")
-    bdl_posterior_create_low_rank_moment(c.dtype, dimension, 3, &posterior);
-  else if (method.ends_with("-full"))
-    bdl_posterior_create_full(c.dtype, dimension, &posterior);
-  else
-    bdl_posterior_create_low_rank(c.dtype, dimension, method.starts_with("slang") ? 3 : 0, &posterior);
-  return Posterior(posterior);
-}
-
-Learner without_prior(const Case& c) {
-  bdl_model* network = nullptr;
-  if (c.network) bdl_model_create_network(c.dtype, c.network, c.likelihood, &network);
-  Model model = network ? Model(network)
-                        : make_mlp(c.dtype, {RankData::inputs, 6, c.likelihood == BDL_CATEGORICAL ? 3 : 2},
-                                   c.likelihood);
-  Posterior posterior = posterior_for(c, model);
-  Optimizer optimizer = make_optimizer(model, posterior, RankData::rows, c.method);
-  bdl_optimizer_set_text(optimizer.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str());
-  return {std::move(model), std::move(posterior), std::move(optimizer)};
-}
-
-Learner learner_of(const Case& c) {
-  Learner learner = without_prior(c);
-  if (!c.has_prior) return learner;
-  const Learner first = without_prior(c);
-  bdl_optimizer_fit(first.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood), 1, nullptr,
-                    nullptr);
-  bdl_optimizer_set_prior_posterior(learner.optimizer.get(), first.posterior.get());
-  return learner;
-}
-
-bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progress_fn progress = nullptr,
-               void* user_data = nullptr) {
-  return bdl_optimizer_fit(learner.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood),
-                           epochs, progress, user_data);
-}
 
 const Case cases[] = {
     {"map", BDL_CATEGORICAL, BDL_F64, ""},
@@ -190,12 +130,6 @@ void the_number_of_shards_is_saved(void**) {
       6, [&](int) { return loaded(saved); }, [&](Learner& l, int) { return fit(l, c, 1); });
   assert_all(results, BDL_ERROR_INVALID_ARGUMENT);
   assert_non_null(std::strstr(results[0].words.c_str(), "6 ranks"));
-}
-
-int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
-  int64_t step = 0;
-  bdl_optimizer_progress(optimizer, &step, nullptr, nullptr);
-  return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
 }
 
 /// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
@@ -412,17 +346,6 @@ void networks_that_normalise_and_mask(void**) {
       assert_same_bytes(results, bytes_of(alone), method);
     }
   }
-}
-
-int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank, bdl_likelihood likelihood) {
-  const Ranks ranks = communicator_of(rank);
-  bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
-  int64_t before = 0, after = 0;
-  bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(likelihood));
-  bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &before, nullptr);
-  bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(likelihood));
-  bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
-  return after - before;
 }
 
 /// What is summed up is swapped once and gathered once, (R - 1) / R of 2 m numbers in all; beside them there

@@ -2,8 +2,11 @@
 // (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
 #pragma once
 
+#include "base/function_ref.hpp"
+#include "linalg/dense/lower_products.hpp"
 #include "linalg/eigen/top_eigen.hpp"
 #include "linalg/tall/orthonormal.hpp"
+#include "linalg/tall/tall.hpp"
 #include "options/choices.hpp"
 
 namespace bdl {
@@ -23,12 +26,25 @@ class Factor {
   virtual void project(ConstMatrixView<T> q, MatrixView<T> out) = 0;
   /// A W (D x k).
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
+
+  /// Of a factor whose columns are spread over ranks: scratch for passes over tall matrices, which ranks
+  /// share; null for others. Then cols() and project() are of the columns here, combine() is the sum over
+  /// all, and there is no gram().
+  virtual TallScratch* spread() { return nullptr; }
+  /// visit(first, count) of the columns that products are made of at a time, in order.
+  virtual void for_each_group(FunctionRef<void(Index first, Index count)> visit) const { visit(0, cols()); }
+  /// Lower triangle of P P^T over all columns, for one column of P a column of A.
+  virtual void products(ConstMatrixView<T> p, MatrixView<double> out) {
+    clear_lower(out);
+    add_lower_products(p, out);
+  }
 };
 
 struct ProjectionOptions {
   EigenMethod method = EigenMethod::automatic;
   Index passes = 2;        ///< multiplications with A A^T of the randomized method
   Index oversampling = 8;  ///< columns it carries beyond L
+  bool spread = false;     ///< the factor's columns are spread over ranks
 };
 
 /// Sizes the cost model needs; product_flops: of one column of project() or combine().
@@ -37,15 +53,22 @@ struct ProjectionSize {
   double gram_flops = 0, product_flops = 0;
 };
 
+/// Columns of the randomized method's basis.
+Index basis_columns(const ProjectionSize& size, const ProjectionOptions& options);
+
 /// The method `options.method` means for this size.
 EigenMethod choose_method(const ProjectionSize& size, const ProjectionOptions& options);
+
+/// Flops of that method: those that ranks share, and those that each of them does alone.
+struct ProjectionCost {
+  double shared = 0, alone = 0;
+};
+ProjectionCost projection_cost(const ProjectionSize& size, const ProjectionOptions& options);
 
 template <class T>
 class LowRankProjection {
  public:
   void reserve(const ProjectionSize& size, const ProjectionOptions& options);
-  /// Of the randomized method's basis.
-  static Index columns(const ProjectionSize& size, const ProjectionOptions& options);
   /// Where the randomized method starts: D x (L + oversampling), to be filled before apply() with the current
   /// U (A changes by O(beta) per step, so few passes suffice) and random directions.
   MatrixView<T> start(const ProjectionSize& size, const ProjectionOptions& options);
@@ -56,11 +79,18 @@ class LowRankProjection {
  private:
   void by_gram(Factor<T>& factor, MatrixView<T> u);
   void by_outer(Factor<T>& factor, MatrixView<T> u);
-  void by_range(Factor<T>& factor, Index basis_columns, Index passes, MatrixView<T> u);
-  Index decompose_small(ConstMatrixView<T> b, Index count);
+  void by_range(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
+                MatrixView<T> u);
+  Index orthonormalize(Factor<T>& factor, Index rows, Index columns);
+  Index decompose_small(Factor<T>& factor, ConstMatrixView<T> b, Index columns, Index count);
+
+  // spread_basis.cpp
+  void reserve_spread(Index columns);
+  Index orthonormalize_spread(Index rows, Index columns, TallScratch& scratch);
+  Index whiten(MatrixView<double> gram, double floor);
 
   TopEigen eigen_;
-  Buffer<double> matrix_;
+  Buffer<double> matrix_, lengths_;
   Buffer<T> weights_, basis_, image_, projected_, mixing_;
   Orthonormalizer<T> orthonormalizer_;
 };

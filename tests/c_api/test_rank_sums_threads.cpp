@@ -1,0 +1,262 @@
+// Ranks that keep their curvature rows and add up what is made of them: option exchange "sums".
+#include <numeric>
+#include <string>
+
+#include "rank_cases.hpp"
+
+namespace {
+
+constexpr const char* convolutions = "input 1 2 2\nconv 3 3 pad 1\nrelu\nconv 4 2\nrelu\nflatten\ndense 3\n";
+constexpr const char* normalised = "input 4\ndense 8\nbatchnorm\nrelu\ndense 3\n";
+
+const Case cases[] = {
+    {"slang", BDL_CATEGORICAL, BDL_F32, "exchange=sums eigen_method=randomized"},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "exchange=sums eigen_method=randomized guard=0"},
+    {"slang", BDL_GAUSSIAN, BDL_F64,
+     "exchange=sums eigen_method=randomized learn_noise=1 learn_prior=1 sample_sharing=shard guard=0.01"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, "exchange=sums eigen_method=outer"},
+    {"slang-ggn", BDL_GAUSSIAN, BDL_F32, "exchange=sums eigen_method=randomized learn_noise=1 threads=2"},
+    {"slang-lin-hess", BDL_CATEGORICAL, BDL_F64, "exchange=sums eigen_method=randomized learn_prior=1"},
+    {"slang-lin-ef", BDL_GAUSSIAN, BDL_F32, "exchange=sums"},
+    {"slang-online-eig", BDL_CATEGORICAL, BDL_F64, "exchange=sums eigen_method=randomized"},
+    {"vogn-full", BDL_CATEGORICAL, BDL_F64, "exchange=sums"},
+    {"vogn-full", BDL_GAUSSIAN, BDL_F32, "exchange=sums learn_noise=1"},
+    {"slang", BDL_CATEGORICAL, BDL_F32, "exchange=sums eigen_method=randomized", convolutions},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "exchange=sums eigen_method=randomized", convolutions},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "exchange=sums eigen_method=randomized", normalised},
+    {"slang", BDL_GAUSSIAN, BDL_F32, "exchange=sums eigen_method=randomized threads=1",
+     "input 4\ndense 1100\ntanh\ndense 2\n"},
+};
+
+void bits_do_not_depend_on_the_number_of_ranks(void**) {
+  for (const Case& c : cases) {
+    const int64_t epochs = c.network ? 1 : 3;
+    Learner alone = learner_of(c);
+    OK(fit(alone, c, epochs));
+    const std::string expected = bytes_of(alone);
+    for (const int ranks : {1, 2, 3, 4, 8}) {
+      const auto results = on_ranks(
+          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });
+      assert_all(results, BDL_OK);
+      assert_same_bytes(results, expected, c.method);
+    }
+  }
+}
+
+/// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
+void training_goes_on_with_other_ranks(void**) {
+  for (Case c : {cases[0], cases[2], cases[8], cases[11]}) {
+    const std::string options = std::string(c.options) + " progress_every=1";
+    c.options = options.c_str();
+    Learner alone = learner_of(c);
+    OK(fit(alone, c, 3));
+    std::string saved;
+    const auto go_on = [&](int ranks, int64_t epochs, int64_t until, bdl_status expected) {
+      const auto results = on_ranks(
+          ranks, [&](int) { return saved.empty() ? learner_of(c) : loaded(saved); },
+          [&](Learner& l, int) { return fit(l, c, epochs, stop_at, &until); });
+      assert_all(results, expected);
+      assert_same_bytes(results, results[0].bytes, "stopped");
+      saved = results[0].bytes;
+    };
+    go_on(4, 3, 3, BDL_STOPPED);
+    go_on(2, 0, 7, BDL_STOPPED);
+    go_on(3, 0, 100, BDL_OK);
+    assert_true(saved == bytes_of(alone));
+  }
+}
+
+Vector stepped(const char* method, const char* network, const std::string& options,
+               const Vector& prior = {}) {
+  const Case c{method, BDL_CATEGORICAL, BDL_F64, options.c_str(), network};
+  Learner l = learner_of(c);
+  if (!prior.empty()) {
+    const auto dimension = bdl_posterior_dimension(l.posterior.get());
+    Posterior belief = make_posterior(BDL_F64, dimension, 2);
+    const Vector mean(prior.begin(), prior.begin() + dimension),
+        u(prior.begin(), prior.begin() + 2 * dimension), d(static_cast<std::size_t>(dimension), 2.0);
+    OK(bdl_posterior_set_low_rank(belief.get(), bdl_f64(mean.data(), 1, dimension),
+                                  bdl_f64(u.data(), 2, dimension), bdl_f64(d.data(), 1, dimension)));
+    OK(bdl_optimizer_set_prior_posterior(l.optimizer.get(), belief.get()));
+  }
+  for (int k = 0; k < 2; ++k)
+    OK(bdl_optimizer_step(l.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood)));
+  return moments_of(l.posterior);
+}
+
+/// Steps by sums are those by rows of the same method, but for rounding.
+void sums_are_those_of_the_rows(void**) {
+  const struct {
+    const char *method, *options;
+  } methods[] = {{"slang", "eigen_method=randomized"},
+                 {"slang", "eigen_method=randomized guard=0.01"},
+                 {"slang", "eigen_method=randomized guard=0 eigen_passes=3"},
+                 {"slang", "eigen_method=outer"},
+                 {"slang-ggn", "eigen_method=randomized"},
+                 {"slang-lin-hess", "eigen_method=randomized"},
+                 {"slang-online-eig", "eigen_method=randomized"},
+                 {"vogn-full", ""}};
+  for (const char* network : {"input 4\ndense 6\ntanh\ndense 3\n", convolutions})
+    for (const auto& [method, options] : methods) {
+      const Vector rows = stepped(method, network, std::string("exchange=rows ") + options),
+                   sums = stepped(method, network, std::string("exchange=sums ") + options);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        assert_close(sums[i], rows[i], 1e-8 * (1 + std::fabs(rows[i])), method);
+    }
+}
+
+/// The columns of a prior of low rank are no shard's.
+void a_prior_of_low_rank_is_added_once(void**) {
+  Vector numbers(400);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(0.7 * static_cast<double>(i));
+  const char* const network = "input 4\ndense 6\ntanh\ndense 3\n";
+  const Vector rows = stepped("slang", network, "exchange=rows eigen_method=randomized", numbers),
+               sums = stepped("slang", network, "exchange=sums eigen_method=randomized", numbers),
+               other = stepped("slang", network, "exchange=sums eigen_method=randomized");
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    assert_close(sums[i], rows[i], 1e-8 * (1 + std::fabs(rows[i])), "prior");
+  assert_true(sums != other);
+}
+
+/// 1200 rows of a convolutional network: sums are faster, and automatic takes them; not with few rows, one
+/// shard, or a method that asks for pairs of rows.
+void automatic_depends_on_the_sizes(void**) {
+  const char* const wide = "input 1 2 2\nconv 24 2\nrelu\nflatten\ndense 3\n";
+  const auto same = [](const char* network, const std::string& options, const char* exchange) {
+    return stepped("slang", network, "samples=40 " + options) ==
+           stepped("slang", network, "samples=40 " + options + " exchange=" + exchange);
+  };
+  assert_true(same(wide, "", "sums"));
+  assert_false(same(wide, "", "rows"));
+  assert_true(same(wide, "eigen_method=gram", "rows"));
+  assert_true(same(wide, "samples=2", "rows"));
+  assert_true(same(wide, "shards=1", "rows"));
+  assert_true(same(wide, "shards=1", "sums"));
+}
+
+/// What sums cannot give is refused, and rows are taken where the choice is automatic.
+void what_needs_whole_rows_is_refused(void**) {
+  const struct {
+    const char *method, *options, *word;
+  } refused[] = {{"slang", "eigen_method=gram", "pairs of rows"},
+                 {"slang", "mean_update=unprojected", "whole rows"},
+                 {"slang", "rule=bbb", "plain gradients"},
+                 {"kfac", "", "Kronecker"}};
+  for (const auto& [method, options, word] : refused) {
+    const Case c{method, BDL_CATEGORICAL, BDL_F64, options};
+    Learner l = learner_of(c);
+    assert_int_equal(bdl_optimizer_set_text(l.optimizer.get(), "exchange=sums"), BDL_ERROR_UNSUPPORTED);
+    assert_non_null(std::strstr(bdl_last_error(), word));
+    assert_non_null(std::strstr(bdl_last_error(), "\"exchange\""));
+    OK(fit(l, c, 1));
+  }
+}
+
+void ranks_agree_on_it(void**) {
+  const auto results = on_ranks(
+      3,
+      [](int rank) {
+        return learner_of({"slang", BDL_CATEGORICAL, BDL_F64, rank == 1 ? "exchange=sums" : "exchange=rows"});
+      },
+      [](Learner& l, int) { return fit(l, cases[0], 1); });
+  assert_all(results, BDL_ERROR_INVALID_ARGUMENT);
+  assert_words(results[0], "rank 1 of 3 differs from rank 0 in option \"exchange\"");
+}
+
+/// Whatever happens to a message: an error on every rank that has lost something, and never a crash.
+void every_message_may_be_lost(void**) {
+  const Case c{"slang", BDL_GAUSSIAN, BDL_F64, "exchange=sums eigen_method=randomized"};
+  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
+    for (int call = 1;; call += 1 + call / 40) {
+      RankThreads threads(3);
+      threads.rank(2).fault = fault;
+      threads.rank(2).faulty_call = call;
+      const auto results = on_ranks(
+          threads, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, 1); });
+      if (threads.rank(2).calls < call) {
+        assert_all(results, BDL_OK);
+        break;
+      }
+      if (results[2].status != BDL_ERROR_COMMUNICATION)
+        fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
+      for (const RankResult& result : results)
+        assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
+    }
+}
+
+/// A linear model of the caller's, of which rank 1 has an infinite output at call number `bad_call`.
+struct UserModel {
+  int rank, bad_call, calls = 0;
+};
+
+int32_t outputs_of(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
+  auto& model = *static_cast<UserModel*>(user_data);
+  const bool is_bad = model.rank == 1 && ++model.calls == model.bad_call;
+  const auto *t = static_cast<const double*>(theta.data), *from = static_cast<const double*>(x.data);
+  for (int64_t i = 0; i < x.rows; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < x.cols; ++j) sum += t[j] * from[i * x.row_stride + j * x.col_stride];
+    static_cast<double*>(f.data)[i * f.row_stride] = is_bad ? INFINITY : sum;
+  }
+  return 0;
+}
+
+int32_t gradients_of(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
+  const auto *from = static_cast<const double*>(x.data), *e = static_cast<const double*>(seeds.data);
+  for (int64_t i = 0; i < x.rows; ++i)
+    for (int64_t j = 0; j < x.cols; ++j)
+      static_cast<double*>(rows.data)[i * rows.row_stride + j * rows.col_stride] =
+          e[i * seeds.row_stride] * from[i * x.row_stride + j * x.col_stride];
+  return 0;
+}
+
+/// Infinity on one rank: training ran away on all, after the same step. Without it: rows of the caller's
+/// stay, too, and give the same bits.
+void models_of_the_callers(void**) {
+  std::string alone;
+  for (const int ranks : {1, 2, 3})
+    for (const int bad_call : {0, 1, 9}) {
+      std::vector<UserModel> models;
+      for (int r = 0; r < ranks; ++r) models.push_back({r, bad_call});
+      std::vector<int64_t> steps(static_cast<std::size_t>(ranks));
+      const auto results = on_ranks(
+          ranks,
+          [&](int rank) {
+            bdl_model* model = nullptr;
+            create_user(BDL_F64, RankData::inputs, 1, RankData::inputs, BDL_GAUSSIAN, outputs_of,
+                        gradients_of, &models[static_cast<std::size_t>(rank)], nullptr, &model);
+            Learner l(Model(model), BDL_F64, 2, RankData::rows, "slang");
+            bdl_optimizer_set_text(l.optimizer.get(),
+                                   "minibatch=24 shards=4 guard=0 exchange=sums eigen_method=randomized");
+            return l;
+          },
+          [&](Learner& l, int rank) {
+            const bdl_status status =
+                bdl_optimizer_fit(l.optimizer.get(), data.inputs_matrix(),
+                                  bdl_f64(data.targets.data(), RankData::rows, 1), 1, nullptr, nullptr);
+            steps[static_cast<std::size_t>(rank)] = steps_of(l);
+            return status;
+          });
+      assert_all(results, bad_call > 0 && ranks > 1 ? BDL_ERROR_DIVERGED : BDL_OK);
+      for (const int64_t step : steps) assert_int_equal(step, steps[0]);
+      if (alone.empty()) alone = results[0].bytes;
+      assert_same_bytes(results, bad_call > 0 && ranks > 1 ? results[0].bytes : alone, "user model");
+    }
+}
+
+}  // namespace
+
+int test_rank_sums_threads() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(bits_do_not_depend_on_the_number_of_ranks),
+      cmocka_unit_test(training_goes_on_with_other_ranks),
+      cmocka_unit_test(sums_are_those_of_the_rows),
+      cmocka_unit_test(a_prior_of_low_rank_is_added_once),
+      cmocka_unit_test(automatic_depends_on_the_sizes),
+      cmocka_unit_test(what_needs_whole_rows_is_refused),
+      cmocka_unit_test(ranks_agree_on_it),
+      cmocka_unit_test(every_message_may_be_lost),
+      cmocka_unit_test(models_of_the_callers),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
