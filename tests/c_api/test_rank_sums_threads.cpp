@@ -76,7 +76,7 @@ Vector stepped(const char* method, const char* network, const std::string& optio
     const Vector mean(prior.begin(), prior.begin() + dimension),
         u(prior.begin(), prior.begin() + 2 * dimension), d(static_cast<std::size_t>(dimension), 2.0);
     OK(bdl_posterior_set_low_rank(belief.get(), bdl_f64(mean.data(), 1, dimension),
-                                  bdl_f64(u.data(), 2, dimension), bdl_f64(d.data(), 1, dimension)));
+                                  bdl_f64(u.data(), dimension, 2), bdl_f64(d.data(), 1, dimension)));
     OK(bdl_optimizer_set_prior_posterior(l.optimizer.get(), belief.get()));
   }
   for (int k = 0; k < 2; ++k)
@@ -116,6 +116,36 @@ void a_prior_of_low_rank_is_added_once(void**) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     assert_close(sums[i], rows[i], 1e-8 * (1 + std::fabs(rows[i])), "prior");
   assert_true(sums != other);
+}
+
+/// Of all ranks together (docs/distributed.md, "How long a step takes").
+void bytes_are_those_of_the_formula(void**) {
+  const Case c{"slang", BDL_CATEGORICAL, BDL_F32, ""};
+  constexpr int64_t hidden = 8, classes = 3, l = 3, samples = 5, columns = l + 8, passes = 2,
+                    dimension = hidden * RankData::inputs + classes * hidden;
+  for (const int count : {2, 4}) {
+    RankThreads threads(count);
+    std::vector<int64_t> received(static_cast<std::size_t>(count));
+    threads.run([&](RankThreads::Rank& rank) {
+      const Learner learner(make_mlp(c.dtype, {RankData::inputs, hidden, classes}, c.likelihood, false),
+                            c.dtype, l, RankData::rows, c.method);
+      bdl_optimizer_set_text(learner.optimizer.get(),
+                             "shards=8 learn_prior=0 samples=5 exchange=sums eigen_method=randomized");
+      received[static_cast<std::size_t>(rank.number)] = received_in_second_step(learner, rank, c.likelihood);
+    });
+    const int64_t ranks = count, exchanges = count == 2 ? 1 : 2;
+    const int64_t vectors = 4 * dimension * (2 * passes * columns + 2 * l + 4 + samples + 1),
+                  small = 8 * ((passes + 2) * columns * columns + (passes + 1) * columns * l + l * samples +
+                               l * l + l),
+                  products = ranks * 4 * columns * (columns + 1),
+                  numbers = ranks * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
+    // In front of messages: agreement, two votes, the first sum; the other sums; passes. All but the first
+    // sum begin with a vote.
+    const int64_t sums = passes + 1 + 1 + 2, shared = (passes + 2) + (passes + 1) + 2 + 1 + 2;
+    const int64_t fronts = 64 + 2 * 16 + 16 + (sums + shared) * 2 * 16, swaps = (1 + sums) * 16 * exchanges;
+    assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),
+                     (ranks - 1) * (vectors + small + products + numbers + ranks * fronts) + ranks * swaps);
+  }
 }
 
 /// 1200 rows of a convolutional network: sums are faster, and automatic takes them; not with few rows, one
@@ -215,7 +245,7 @@ int32_t gradients_of(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matr
 void models_of_the_callers(void**) {
   std::string alone;
   for (const int ranks : {1, 2, 3})
-    for (const int bad_call : {0, 1, 9}) {
+    for (const int bad_call : {0, 1, 3}) {
       std::vector<UserModel> models;
       for (int r = 0; r < ranks; ++r) models.push_back({r, bad_call});
       std::vector<int64_t> steps(static_cast<std::size_t>(ranks));
@@ -252,6 +282,7 @@ int test_rank_sums_threads() {
       cmocka_unit_test(training_goes_on_with_other_ranks),
       cmocka_unit_test(sums_are_those_of_the_rows),
       cmocka_unit_test(a_prior_of_low_rank_is_added_once),
+      cmocka_unit_test(bytes_are_those_of_the_formula),
       cmocka_unit_test(automatic_depends_on_the_sizes),
       cmocka_unit_test(what_needs_whole_rows_is_refused),
       cmocka_unit_test(ranks_agree_on_it),

@@ -187,7 +187,7 @@ template <class T>
 void LowRankProjection<T>::by_range(Factor<T>& factor, const ProjectionSize& size,
                                     const ProjectionOptions& options, MatrixView<T> u) {
   const Index here = factor.cols();
-  Index columns = orthonormalize(factor, u.rows, basis_columns(size, options));
+  Index columns = orthonormalize(factor, u.rows, basis_columns(size, options), options.passes == 0);
   const auto projected = [&] { return projected_.matrix(columns, here); };
   for (Index pass = 0; pass < options.passes; ++pass) {
     factor.project(basis_.matrix(u.rows, columns), projected());
@@ -196,7 +196,7 @@ void LowRankProjection<T>::by_range(Factor<T>& factor, const ProjectionSize& siz
       for (Index i = 0; i < here; ++i) weights(i, j) = projected()(j, i);
     factor.combine(weights, image_.matrix(u.rows, columns));
     basis_.swap(image_);
-    columns = orthonormalize(factor, u.rows, columns);
+    columns = orthonormalize(factor, u.rows, columns, pass + 1 == options.passes);
   }
   factor.project(basis_.matrix(u.rows, columns), projected());  // B = Q^T A
   const Index rank = decompose_small(factor, projected(), size.cols, std::min(u.cols, columns));
@@ -209,10 +209,11 @@ void LowRankProjection<T>::by_range(Factor<T>& factor, const ProjectionSize& siz
   fill_zero(u.columns(rank, u.cols - rank));
 }
 
-/// The basis; how many columns it has then.
+/// The basis; how many columns it has then. Before further products, near to orthonormal will do.
 template <class T>
-Index LowRankProjection<T>::orthonormalize(Factor<T>& factor, Index rows, Index columns) {
-  if (TallScratch* const scratch = factor.spread()) return orthonormalize_spread(rows, columns, *scratch);
+Index LowRankProjection<T>::orthonormalize(Factor<T>& factor, Index rows, Index columns, bool is_last) {
+  if (TallScratch* const scratch = factor.spread())
+    return orthonormalize_spread(rows, columns, is_last ? 2 : 1, *scratch);
   orthonormalizer_.apply(basis_.matrix(rows, columns));
   return columns;
 }

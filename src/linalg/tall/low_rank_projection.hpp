@@ -81,12 +81,12 @@ class LowRankProjection {
   void by_outer(Factor<T>& factor, MatrixView<T> u);
   void by_range(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
                 MatrixView<T> u);
-  Index orthonormalize(Factor<T>& factor, Index rows, Index columns);
+  Index orthonormalize(Factor<T>& factor, Index rows, Index columns, bool is_last);
   Index decompose_small(Factor<T>& factor, ConstMatrixView<T> b, Index columns, Index count);
 
   // spread_basis.cpp
   void reserve_spread(Index columns);
-  Index orthonormalize_spread(Index rows, Index columns, TallScratch& scratch);
+  Index orthonormalize_spread(Index rows, Index columns, int rounds, TallScratch& scratch);
   Index whiten(MatrixView<double> gram, double floor);
 
   TopEigen eigen_;

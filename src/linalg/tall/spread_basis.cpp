@@ -16,16 +16,15 @@ void LowRankProjection<T>::reserve_spread(Index columns) {
   lengths_.reserve(columns);
 }
 
-/// Q = Y W until the columns have been so near to orthonormal that rounding has not hurt; how many directions
+/// Q = Y W, so many times: rounding hurts once in columns that are near to each other. How many directions
 /// they have.
 template <class T>
-Index LowRankProjection<T>::orthonormalize_spread(Index rows, Index columns, TallScratch& scratch) {
-  constexpr int most_rounds = 3;
-  constexpr double near = 0.25;  // of the least eigenvalue to the largest
+Index LowRankProjection<T>::orthonormalize_spread(Index rows, Index columns, int rounds,
+                                                  TallScratch& scratch) {
   constexpr double epsilon = std::numeric_limits<T>::epsilon(), rounding = 1e-15;
   const double floor =
       std::max(epsilon * epsilon * static_cast<double>(rows), rounding * static_cast<double>(columns));
-  for (int round = 0; round < most_rounds && columns > 0; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const auto gram = matrix_.matrix(columns, columns);
     tall_gram<T>(basis_.matrix(rows, columns), {}, gram, scratch);
     const Index kept = whiten(gram, floor);
@@ -33,8 +32,6 @@ Index LowRankProjection<T>::orthonormalize_spread(Index rows, Index columns, Tal
                     image_.matrix(rows, kept), scratch);
     basis_.swap(image_);
     columns = kept;
-    const auto values = eigen_.values();
-    if (kept == 0 || values[static_cast<std::size_t>(kept) - 1] > near * values[0]) break;
   }
   return columns;
 }
@@ -66,7 +63,7 @@ Index LowRankProjection<T>::whiten(MatrixView<double> gram, double floor) {
 
 #define BDL_INSTANTIATE(T)                                   \
   template void LowRankProjection<T>::reserve_spread(Index); \
-  template Index LowRankProjection<T>::orthonormalize_spread(Index, Index, TallScratch&);
+  template Index LowRankProjection<T>::orthonormalize_spread(Index, Index, int, TallScratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE
