@@ -139,10 +139,10 @@ void bytes_are_those_of_the_formula(void**) {
                                l * l + l),
                   products = ranks * 4 * columns * (columns + 1),
                   numbers = ranks * 8 * (5 + 1 + 1);  // 5, a target, and a group of the prior
-    // In front of messages: agreement, two votes, the first sum; the other sums; passes. All but the first
+    // In front of messages: agreement, four votes, the first sum; the other sums; passes. All but the first
     // sum begin with a vote.
     const int64_t sums = passes + 1 + 1 + 2, shared = (passes + 2) + (passes + 1) + 2 + 1 + 2;
-    const int64_t fronts = 64 + 2 * 16 + 16 + (sums + shared) * 2 * 16, swaps = (1 + sums) * 16 * exchanges;
+    const int64_t fronts = 64 + 4 * 16 + 16 + (sums + shared) * 2 * 16, swaps = (1 + sums) * 16 * exchanges;
     assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),
                      (ranks - 1) * (vectors + small + products + numbers + ranks * fronts) + ranks * swaps);
   }
