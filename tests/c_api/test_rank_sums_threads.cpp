@@ -3,6 +3,7 @@
 #include <string>
 
 #include "rank_cases.hpp"
+#include "rank_user_model.hpp"
 
 namespace {
 
@@ -214,48 +215,19 @@ void every_message_may_be_lost(void**) {
     }
 }
 
-/// A linear model of the caller's, of which rank 1 has an infinite output at call number `bad_call`.
-struct UserModel {
-  int rank, bad_call, calls = 0;
-};
-
-int32_t outputs_of(void* user_data, bdl_matrix theta, bdl_matrix x, bdl_matrix_out f) {
-  auto& model = *static_cast<UserModel*>(user_data);
-  const bool is_bad = model.rank == 1 && ++model.calls == model.bad_call;
-  const auto *t = static_cast<const double*>(theta.data), *from = static_cast<const double*>(x.data);
-  for (int64_t i = 0; i < x.rows; ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < x.cols; ++j) sum += t[j] * from[i * x.row_stride + j * x.col_stride];
-    static_cast<double*>(f.data)[i * f.row_stride] = is_bad ? INFINITY : sum;
-  }
-  return 0;
-}
-
-int32_t gradients_of(void*, bdl_matrix, bdl_matrix x, bdl_matrix seeds, bdl_matrix_out rows) {
-  const auto *from = static_cast<const double*>(x.data), *e = static_cast<const double*>(seeds.data);
-  for (int64_t i = 0; i < x.rows; ++i)
-    for (int64_t j = 0; j < x.cols; ++j)
-      static_cast<double*>(rows.data)[i * rows.row_stride + j * rows.col_stride] =
-          e[i * seeds.row_stride] * from[i * x.row_stride + j * x.col_stride];
-  return 0;
-}
-
 /// Infinity on one rank: training ran away on all, after the same step. Without it: rows of the caller's
 /// stay, too, and give the same bits.
 void models_of_the_callers(void**) {
   std::string alone;
   for (const int ranks : {1, 2, 3})
     for (const int bad_call : {0, 1, 3}) {
-      std::vector<UserModel> models;
-      for (int r = 0; r < ranks; ++r) models.push_back({r, bad_call});
+      std::vector<UserLine> lines(static_cast<std::size_t>(ranks));
+      if (ranks > 1) lines[1] = {bad_call, true};
       std::vector<int64_t> steps(static_cast<std::size_t>(ranks));
       const auto results = on_ranks(
           ranks,
           [&](int rank) {
-            bdl_model* model = nullptr;
-            create_user(BDL_F64, RankData::inputs, 1, RankData::inputs, BDL_GAUSSIAN, outputs_of,
-                        gradients_of, &models[static_cast<std::size_t>(rank)], nullptr, &model);
-            Learner l(Model(model), BDL_F64, 2, RankData::rows, "slang");
+            Learner l(line_of(lines[static_cast<std::size_t>(rank)]), BDL_F64, 2, RankData::rows, "slang");
             bdl_optimizer_set_text(l.optimizer.get(),
                                    "minibatch=24 shards=4 guard=0 exchange=sums eigen_method=randomized");
             return l;
