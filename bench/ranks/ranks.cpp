@@ -177,8 +177,9 @@ Measured measure(const Problem& problem, int count, int64_t shards, const Wires&
 
 int main(int argc, char** argv) {
   if (argc < 8) {
-    std::fprintf(stderr,
-                 "usage: ranks METHOD[:RANK][,OPTION=VALUE...] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
+    std::fprintf(
+        stderr,
+        "usage: ranks METHOD[:RANK][,OPTION=VALUE...] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...\n");
     return 2;
   }
   Problem problem{argv[1], {}, 0, {}, std::atoll(argv[3]), std::atoll(argv[4]), {}, {}};

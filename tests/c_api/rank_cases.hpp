@@ -59,7 +59,7 @@ inline Learner learner_of(const Case& c) {
 }
 
 inline bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progress_fn progress = nullptr,
-               void* user_data = nullptr) {
+                      void* user_data = nullptr) {
   return bdl_optimizer_fit(learner.optimizer.get(), data.inputs_matrix(), data.targets_of(c.likelihood),
                            epochs, progress, user_data);
 }
