@@ -224,9 +224,13 @@ CONV_STEP = ["network", "method", "M", "S", "L", "guard"]
 
 
 def deep(runs):
-    return table(["network", "M", "method", "ms a step", "of map", "over map", "target"],
-                 [[r["network"], r["M"], r["method"] + (f", {r['fisher']} factors every {r['refresh']} steps" if "refresh" in r else ""),
-                   f"{r['ms']:.3g}", f"{r['ms_map']:.3g}", f"{r['over_map']:.2f}", r.get("target", "")] for r in runs.all("vogn")])
+    """Steps beside those of map; then Laplace's approximation, which has no steps."""
+    steps = [[r["network"], r["M"], r["method"] + (f", {r['fisher']} factors every {r['refresh']} steps" if "refresh" in r else ""),
+              f"{r['ms']:.3g}", f"{r['ms_map']:.3g}", f"{r['over_map']:.2f}", r.get("target", "")]
+             for r in runs.all("vogn") if "over_map" in r]
+    ends = [[r["network"], r["M"], f"{r['ms']:.3g}", f"{r['ms_predict']:.3g}"] for r in runs.all("vogn", method="laplace")]
+    return (table(["network", "M", "method", "ms a step", "of map", "over map", "target"], steps) + "\n"
+            + table(["network", "images", "Kronecker factors by `laplace`, ms", "linearised predictions of 100, ms"], ends))
 
 
 def limits(runs):

@@ -132,11 +132,13 @@ static void metrics_ask(void** state) {
     metric_call m = {&s, metrics[k].call};
     OK(timed(&h, metrics[k].name, take, &m));
   }
+#ifndef SLOW /* there, the scores are so few that the call may end within the 20 ms between two questions */
   h.stop_at = h.asked + 2;
-  metric_call m = {&s, rank_scores};
+  metric_call cut = {&s, rank_scores};
   s.value = -1;
-  assert_int_equal(timed(&h, "an AUROC that is cut", take, &m), BDL_STOPPED);
+  assert_int_equal(timed(&h, "an AUROC that is cut", take, &cut), BDL_STOPPED);
   assert_true(s.value == -1);
+#endif
   free(s.first);
   free(s.second);
   free(s.probabilities);
@@ -184,8 +186,8 @@ static void checkpoints_ask(void** state) {
   OK(bdl_posterior_create_low_rank(BDL_F64, WIDE, RANK, &a.posterior));
   OK(timed(&h, "save", save, &a));
   OK(timed(&h, "load", load, &a));
-  h.stop_at = h.asked + 1;
 #ifndef SLOW
+  h.stop_at = h.asked + 1;
   assert_int_equal(timed(&h, "a save that is cut", save, &a), BDL_STOPPED);
 #endif
   OK(timed(&h, "load", load, &a));

@@ -1429,10 +1429,10 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
 
     Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
     ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
-    diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
-    need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
-    for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
-    Since 0.1.
+    diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
+    any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
+    of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
+    for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type prior: bdl_posterior

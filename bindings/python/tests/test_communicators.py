@@ -167,6 +167,6 @@ def test_methods_that_return_something_else(messages):
 
 def test_methods_that_do_not_shard_say_so():
     model = bdl.Model.mlp([3, 5, 1])
-    optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, rank=0), "von", 60)
+    optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, rank=0), "vd-ekf", 60)
     with pytest.raises(bdl.UnsupportedError, match="does not work on shards"):
         optimizer.set_communicator(bdl.Communicator(Rank(Threads(2), 0, 2)))

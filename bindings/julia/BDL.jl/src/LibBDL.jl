@@ -193,11 +193,11 @@ end
 
 """
 Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
-search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors and passes
-over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
+search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
+saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
 every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
-or observed block, or trial; the others have written nothing, but for
-bdl_posterior_solve() and bdl_posterior_sample(), whose outputs are then unspecified. Since 0.1.
+or observed block, or trial; the others have written nothing, but for bdl_posterior_solve(),
+bdl_posterior_sample() and bdl_save_bytes(), whose outputs are then unspecified. Since 0.1.
 
 # Arguments
 - `interrupt`: NULL: nobody is asked
@@ -1830,10 +1830,10 @@ prior, which plays no part in one that has begun. The ELBO, its KL divergence an
 
 Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
 ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
-diagonal priors. Rules map and bbb take any prior (map with Laplace's approximation: as above). Streams
-need one that their posterior can hold: one of its own family and no larger rank, or a diagonal one, or any
-for full posteriors. BDL_ERROR_UNSUPPORTED for others, for dropout, and after unsymmetrised gradient steps.
-Since 0.1.
+diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
+any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
+of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
+for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer

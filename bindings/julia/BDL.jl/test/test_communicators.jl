@@ -47,7 +47,7 @@ end
     @test_throws InvalidArgumentError world(; rank = 1)
     @test_throws InvalidArgumentError world(; size = 0)
     @test_throws UnsupportedError copy(world())
-    @test_throws UnsupportedError set_communicator!(rank_learner("von"), world(; size = 2))
+    @test_throws UnsupportedError set_communicator!(rank_learner("vd-ekf"), world(; size = 2))
     # One call at a time, and none of its handles changes meanwhile.
     optimizer, refused = rank_learner(), Any[]
     ranks = world() do message

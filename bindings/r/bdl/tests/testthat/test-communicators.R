@@ -62,7 +62,7 @@ test_that("what is wrong is said", {
   expect_error(bdl_communicator(1), class = "bdl_error_invalid_argument")
   expect_error(bdl_communicator(world(rank = 1)), class = "bdl_error_invalid_argument")
   expect_error(bdl_communicator(world(all_gather = 1)), "functions", class = "bdl_error_invalid_argument")
-  expect_error(bdl_set_communicator(ranked_learner("von")$optimizer, bdl_communicator(world(size = 2))),
+  expect_error(bdl_set_communicator(ranked_learner("vd-ekf")$optimizer, bdl_communicator(world(size = 2))),
                class = "bdl_error_unsupported")
   expect_error(bdl_set_communicator(learner$optimizer, 1), class = "bdl_error_invalid_argument")
 })
