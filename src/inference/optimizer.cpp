@@ -282,7 +282,9 @@ void Optimizer<T>::initialize() {
   std::optional<Prior<T>> prior;
   if (!prior_.is_fixed()) prior.emplace(blocks(), options_);
   Start next{posterior_->clone(), Buffer<T>(posterior_->dimension()), {}};
+  check_loop();
   start_precision(prior ? *prior : prior_, mean, next);
+  check_loop();
   work.end();  // from here on nothing can fail
   posterior_->swap(*next.belief);
   std::ranges::copy(next.precision.first(posterior_->dimension()), initial_precision_.data());

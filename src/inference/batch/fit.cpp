@@ -184,7 +184,11 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   }
   std::optional<Undo<T>> undo;
   team.attempt([&] {
-    undo.emplace(optimizer);
+    {
+      const Interruptible work;  // nothing has begun
+      undo.emplace(optimizer);
+      check_loop();
+    }
     begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
     if (optimizer.options().swag) check_swag(optimizer);
   });

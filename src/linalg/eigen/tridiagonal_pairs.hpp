@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.hpp"
 #include "linalg/blas/lanes.hpp"
 
 namespace bdl {
@@ -22,6 +23,12 @@ struct TridiagonalPairs {
 };
 
 inline constexpr int shift_count = 32;
+
+/// All pairs of a large matrix take long.
+inline void ask_if_large(const TridiagonalPairs& t) {
+  constexpr Index large = 512;
+  if (t.size >= large) check_interrupt();
+}
 
 /// How many eigenvalues are below each shift (Sturm; a zero pivot gives infinities that count right).
 template <int W>
@@ -111,6 +118,7 @@ template <int W>
 BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
   constexpr int most_sweeps = 40;  // bisections to below what is closest
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    ask_if_large(t);
     Index open = 0;
     for (Index k = 0; k < wanted; ++k) open += !isolated(t, k, wanted);
     if (open == 0) return true;
@@ -245,8 +253,10 @@ BDL_ALWAYS_INLINE bool largest_pairs(const TridiagonalPairs& t) {
   enclose(t, wanted);
   spread<W>(t, wanted);
   if (!isolate<W>(t, wanted)) return false;
-  for (Index first = 0; first < t.count; first += lane_count)
+  for (Index first = 0; first < t.count; first += lane_count) {
+    ask_if_large(t);
     if (!iterate_pairs<W>(t, first)) return false;
+  }
   return true;
 }
 

@@ -112,6 +112,7 @@ void KroneckerPosterior<T>::set_precision(const KroneckerPosterior& other, T add
 template <class T>
 std::unique_ptr<Posterior<T>> KroneckerPosterior<T>::clone() const {
   auto copy = std::make_unique<KroneckerPosterior>(shape_);
+  check_loop();
   copy->assign(*this);
   return copy;
 }
