@@ -32,7 +32,7 @@ const Comparison comparisons[] = {
     {{"resnet18", 10, 10, 128, 10, "initialization=he_fan_out augment_pad=4 augment_flip=1"},
      {"adam", "vogn", "ivon"},
      0,
-     {0, 2, 1}},
+     {0, 0, 1}},
 };
 
 const Comparison& find_comparison(const std::string& network) {
