@@ -82,3 +82,38 @@ inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank
   bdl_communicator_statistics(ranks.get(), nullptr, nullptr, &after, nullptr);
   return after - before;
 }
+
+/// Of a training by 1, 2, 3, 4 and 8 ranks, or not so many.
+inline void assert_same_bits_on_ranks(const Case& c, int64_t epochs, int most = 8) {
+  Learner alone = learner_of(c);
+  OK(fit(alone, c, epochs));
+  const std::string expected = bytes_of(alone);
+  for (const int ranks : {1, 2, 3, 4, 8}) {
+    if (ranks > most) break;
+    const auto results = on_ranks(
+        ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });
+    assert_all(results, BDL_OK);
+    assert_same_bytes(results, expected, c.method);
+  }
+}
+
+/// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
+inline void assert_goes_on_with_other_ranks(Case c) {
+  const std::string options = std::string(c.options) + " progress_every=1";
+  c.options = options.c_str();
+  Learner alone = learner_of(c);
+  OK(fit(alone, c, 3));
+  std::string saved;
+  const auto go_on = [&](int ranks, int64_t epochs, int64_t until, bdl_status expected) {
+    const auto results = on_ranks(
+        ranks, [&](int) { return saved.empty() ? learner_of(c) : loaded(saved); },
+        [&](Learner& l, int) { return fit(l, c, epochs, stop_at, &until); });
+    assert_all(results, expected);
+    assert_same_bytes(results, results[0].bytes, "stopped");
+    saved = results[0].bytes;
+  };
+  go_on(4, 3, 3, BDL_STOPPED);
+  go_on(2, 0, 7, BDL_STOPPED);
+  go_on(3, 0, 100, BDL_OK);
+  assert_true(saved == bytes_of(alone));
+}

@@ -30,41 +30,11 @@ const Case cases[] = {
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
-  for (const Case& c : cases) {
-    const int64_t epochs = c.network ? 1 : 3;
-    Learner alone = learner_of(c);
-    OK(fit(alone, c, epochs));
-    const std::string expected = bytes_of(alone);
-    for (const int ranks : {1, 2, 3, 4, 8}) {
-      const auto results = on_ranks(
-          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });
-      assert_all(results, BDL_OK);
-      assert_same_bytes(results, expected, c.method);
-    }
-  }
+  for (const Case& c : cases) assert_same_bits_on_ranks(c, c.network ? 1 : 3);
 }
 
-/// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c : {cases[0], cases[2], cases[8], cases[11]}) {
-    const std::string options = std::string(c.options) + " progress_every=1";
-    c.options = options.c_str();
-    Learner alone = learner_of(c);
-    OK(fit(alone, c, 3));
-    std::string saved;
-    const auto go_on = [&](int ranks, int64_t epochs, int64_t until, bdl_status expected) {
-      const auto results = on_ranks(
-          ranks, [&](int) { return saved.empty() ? learner_of(c) : loaded(saved); },
-          [&](Learner& l, int) { return fit(l, c, epochs, stop_at, &until); });
-      assert_all(results, expected);
-      assert_same_bytes(results, results[0].bytes, "stopped");
-      saved = results[0].bytes;
-    };
-    go_on(4, 3, 3, BDL_STOPPED);
-    go_on(2, 0, 7, BDL_STOPPED);
-    go_on(3, 0, 100, BDL_OK);
-    assert_true(saved == bytes_of(alone));
-  }
+  for (const int k : {0, 2, 8, 11}) assert_goes_on_with_other_ranks(cases[k]);
 }
 
 Vector stepped(const char* method, const char* network, const std::string& options,

@@ -62,20 +62,8 @@ const Case cases[] = {
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {
-  for (const Case& c : cases) {
-    const int64_t epochs = c.network ? 1 : 3;  // larger ones
-    const int most = c.network ? 3 : 8;
-    Learner alone = learner_of(c);
-    OK(fit(alone, c, epochs));
-    const std::string expected = bytes_of(alone);
-    for (const int ranks : {1, 2, 3, 4, 8}) {
-      if (ranks > most) break;
-      const auto results = on_ranks(
-          ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });
-      assert_all(results, BDL_OK);
-      assert_same_bytes(results, expected, c.method);
-    }
-  }
+  for (const Case& c : cases)
+    c.network ? assert_same_bits_on_ranks(c, 1, 3) : assert_same_bits_on_ranks(c, 3);  // networks are larger
 }
 
 /// Shards do change the order of the rows, and so the bits.
@@ -132,28 +120,8 @@ void the_number_of_shards_is_saved(void**) {
   assert_non_null(std::strstr(results[0].words.c_str(), "6 ranks"));
 }
 
-/// Stopped on four ranks, gone on with by two, stopped, gone on with by three.
 void training_goes_on_with_other_ranks(void**) {
-  for (Case c : {cases[4], cases[7], cases[10], cases[13], cases[15], cases[24], cases[26], cases[29],
-                 cases[36], cases[40], cases[42]}) {
-    const std::string options = std::string(c.options) + " progress_every=1";
-    c.options = options.c_str();
-    Learner alone = learner_of(c);
-    OK(fit(alone, c, 3));
-    std::string saved;
-    const auto go_on = [&](int ranks, int64_t epochs, int64_t until, bdl_status expected) {
-      const auto results = on_ranks(
-          ranks, [&](int) { return saved.empty() ? learner_of(c) : loaded(saved); },
-          [&](Learner& l, int) { return fit(l, c, epochs, stop_at, &until); });
-      assert_all(results, expected);
-      assert_same_bytes(results, results[0].bytes, "stopped");
-      saved = results[0].bytes;
-    };
-    go_on(4, 3, 3, BDL_STOPPED);
-    go_on(2, 0, 7, BDL_STOPPED);
-    go_on(3, 0, 100, BDL_OK);
-    assert_true(saved == bytes_of(alone));
-  }
+  for (const int k : {4, 7, 10, 13, 15, 24, 26, 29, 36, 40, 42}) assert_goes_on_with_other_ranks(cases[k]);
 }
 
 /// An interrupted course keeps its shards, whoever takes steps between.
