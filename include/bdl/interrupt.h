@@ -19,8 +19,8 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 /**
  * Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
  * search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
- * saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer than 20 ms too, and at most
- * every 20 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
+ * saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer than 10 ms too, and at most
+ * every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
  * or observed block, or trial; the others have written nothing, but for bdl_posterior_solve(),
  * bdl_posterior_sample() and bdl_save_bytes(), whose outputs are then unspecified. Since 0.1.
  * @param interrupt NULL: nobody is asked
@@ -29,7 +29,7 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 BDL_API void bdl_set_interrupt(bdl_interrupt_fn interrupt, void* user_data);
 
 /**
- * Asks that function, at most every 20 ms, as callbacks do that wait for long. Since 0.2.
+ * Asks that function, at most every 10 ms, as callbacks do that wait for long. Since 0.2.
  * @return 1 if the call in progress on this thread is to end: the callback should then return soon, and the
  *         call will end without asking again. Else 0
  */

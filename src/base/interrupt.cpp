@@ -21,7 +21,7 @@ struct Host {
 
 thread_local constinit Host host{};
 
-constexpr std::chrono::milliseconds pause{20};
+constexpr std::chrono::milliseconds pause{10};
 
 bool loop_asks() noexcept {
   return host.function && host.may_stop;

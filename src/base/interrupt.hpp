@@ -12,7 +12,7 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 /// A call of the library begins, unless it is a callback's within another one.
 void begin_call() noexcept;
 
-/// True if the call in progress is to end. Asks at most every 20 ms, so loops may ask at every turn.
+/// True if the call in progress is to end. Asks at most every 10 ms, so loops may ask at every turn.
 bool interrupted();
 
 /// The same for callbacks within a call: what it has said once, interrupted() says next.
@@ -21,7 +21,7 @@ bool peek_interrupted();
 /// Fails with STOPPED if so, where there is nothing completed to keep. Not in a task of a parallel loop.
 void check_interrupt();
 
-/// From 20 ms after the call's start until it ends, parallel loops of this thread ask between their tasks,
+/// From 10 ms after the call's start until it ends, parallel loops of this thread ask between their tasks,
 /// and fail with STOPPED as check_interrupt() does: for work whose results are dropped when it fails.
 class Interruptible {
  public:

@@ -213,8 +213,21 @@ void other_uses_refuse_at_once(void**) {
 
 }  // namespace
 
+/// Streams see rows of one seed each, and Kronecker factors those of all labels.
+void streams_have_no_kronecker_factors(void**) {
+  const Model model = make_mlp(BDL_F64, {inputs, 1, 2}, BDL_CATEGORICAL);
+  for (const int family : {1, 4}) {
+    const Posterior q = posterior_of(model, family);
+    const Optimizer o = make_optimizer(model, q, rows, "blr");
+    for (const char* text : {"descent=kfac", "descent=kfac curvature=mc-reparam"})
+      assert_int_equal(bdl_optimizer_set_text(o.get(), text), BDL_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(bdl_last_error(), "Kronecker-factored"));
+  }
+}
+
 int test_combinations() {
   const CMUnitTest tests[] = {cmocka_unit_test(steps_refuse_nothing_for_the_first_time),
-                              cmocka_unit_test(other_uses_refuse_at_once)};
+                              cmocka_unit_test(other_uses_refuse_at_once),
+                              cmocka_unit_test(streams_have_no_kronecker_factors)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

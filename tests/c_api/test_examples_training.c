@@ -347,7 +347,7 @@ static void example_interruption(void** state) {
   (void)state;
   bdl_set_interrupt(cancelled, &user_has_had_enough);
   assert_int_equal(bdl_optimizer_fit(l.optimizer, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100000, NULL, NULL),
-                   BDL_STOPPED); /* it is asked every 20 ms */
+                   BDL_STOPPED); /* it is asked every 10 ms */
   bdl_set_interrupt(NULL, NULL);
   learner_free(&l);
 }

@@ -132,7 +132,7 @@ static void metrics_ask(void** state) {
     metric_call m = {&s, metrics[k].call};
     OK(timed(&h, metrics[k].name, take, &m));
   }
-#ifndef SLOW /* there, the scores are so few that the call may end within the 20 ms between two questions */
+#ifndef SLOW /* there, the scores are so few that the call may end within the 10 ms between two questions */
   h.stop_at = h.asked + 2;
   metric_call cut = {&s, rank_scores};
   s.value = -1;

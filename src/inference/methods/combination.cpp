@@ -299,7 +299,7 @@ void check_combination(const Combination& c, Use use) {
   check_tempering(c);
   if (c.options.indefinite == Indefinite::improved) check_improved(c);
   if (descends_newton(c) && use != Use::stream) check_newton(c);
-  if (descends_kronecker(c) && use != Use::stream) check_kfac(c);
+  if (descends_kronecker(c)) check_kfac(c);
   if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))
     fail(Status::ERROR_UNSUPPORTED,
          "option \"sample_groups\" is %lld, but only descents \"vogn\" and \"ivon\" have them",

@@ -44,7 +44,7 @@ function called_back(work, failed::Int32)
 end
 
 """
-Asked by the library at most every 20 ms whether to go on: the moment to receive Ctrl-C, and to let another thread's
+Asked by the library at most every 10 ms whether to go on: the moment to receive Ctrl-C, and to let another thread's
 garbage collection begin.
 """
 function on_interrupt(::Ptr{Cvoid})::Int32
