@@ -75,7 +75,7 @@ static void asking_is_cheap(void** state) {
   OK(bdl_optimizer_fit(t.optimizer, x_of(&t.data), y_of(&t.data), 3000, NULL, NULL));
   time = seconds() - start;
   bdl_set_interrupt(NULL, NULL);
-  assert_true(h.asked >= 1 && h.asked <= 1 + (int)(time / 0.02));
+  assert_true(h.asked >= 1 && h.asked <= 1 + (int)(time / 0.01));
   assert_true(pthread_equal(h.thread, pthread_self()));
   trained_free(&t);
 }
