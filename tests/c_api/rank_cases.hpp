@@ -64,13 +64,6 @@ inline bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progr
                            epochs, progress, user_data);
 }
 
-/// A progress function.
-inline int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
-  int64_t step = 0;
-  bdl_optimizer_progress(optimizer, &step, nullptr, nullptr);
-  return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
-}
-
 /// By one rank.
 inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank, bdl_likelihood likelihood) {
   const Ranks ranks = communicator_of(rank);

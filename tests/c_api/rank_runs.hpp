@@ -116,3 +116,31 @@ struct RankData {
                                          : bdl_f64(targets.data(), rows, 2);
   }
 };
+
+/// A progress function: ends at the step that user_data points to.
+inline int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
+  int64_t step = 0;
+  bdl_optimizer_progress(optimizer, &step, nullptr, nullptr);
+  return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
+}
+
+/// Whatever happens to a message: an error on every rank that has lost something, and never a crash. `next`
+/// is the call of rank 2 to fail after one.
+template <class Make, class Train>
+void assert_messages_may_be_lost(Make&& make, Train&& train, int (*next)(int call)) {
+  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
+    for (int call = 1;; call = next(call)) {
+      RankThreads threads(3);
+      threads.rank(2).fault = fault;
+      threads.rank(2).faulty_call = call;
+      const auto results = on_ranks(threads, make, train);
+      if (threads.rank(2).calls < call) {
+        assert_all(results, BDL_OK);
+        break;
+      }
+      if (results[2].status != BDL_ERROR_COMMUNICATION)
+        fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
+      for (const RankResult& result : results)
+        assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
+    }
+}

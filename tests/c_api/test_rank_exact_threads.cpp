@@ -102,11 +102,6 @@ void shards_may_be_empty(void**) {
 
 /// Stopped on four ranks, gone on with by two, and by three.
 void training_goes_on_with_other_ranks(void**) {
-  const auto stop_at = [](void* user_data, const bdl_optimizer* optimizer) {
-    int64_t step = 0;
-    bdl_optimizer_progress(optimizer, &step, nullptr, nullptr);
-    return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
-  };
   Learner alone = learner_of(bernoulli);
   OK(fit(alone, bernoulli));
   std::string saved;
@@ -262,25 +257,10 @@ void differences_are_named(void**) {
   assert_words(options[0], "option \"tolerance\"");
 }
 
-/// Whatever the bytes' way does, at whichever of its calls: an error, and never a crash.
 void every_message_may_be_lost(void**) {
-  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
-    for (int call = 1;; ++call) {
-      RankThreads threads(3);
-      threads.rank(2).fault = fault;
-      threads.rank(2).faulty_call = call;
-      const auto results = on_ranks(
-          threads, [](int) { return learner_of(bernoulli); },
-          [](Learner& l, int) { return fit(l, bernoulli, 3); });
-      if (threads.rank(2).calls < call) {
-        assert_all(results, BDL_OK);
-        break;
-      }
-      if (results[2].status != BDL_ERROR_COMMUNICATION)
-        fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
-      for (const RankResult& result : results)
-        assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
-    }
+  assert_messages_may_be_lost([](int) { return learner_of(bernoulli); },
+                              [](Learner& l, int) { return fit(l, bernoulli, 3); },
+                              [](int call) { return call + 1; });
 }
 
 int64_t received_for(Learner& l, RankThreads::Rank& rank, int64_t epochs) {

@@ -164,25 +164,11 @@ void ranks_agree_on_it(void**) {
   assert_words(results[0], "rank 1 of 3 differs from rank 0 in option \"exchange\"");
 }
 
-/// Whatever happens to a message: an error on every rank that has lost something, and never a crash.
 void every_message_may_be_lost(void**) {
   const Case c{"slang", BDL_GAUSSIAN, BDL_F64, "exchange=sums eigen_method=randomized"};
-  for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
-    for (int call = 1;; call += 1 + call / 40) {
-      RankThreads threads(3);
-      threads.rank(2).fault = fault;
-      threads.rank(2).faulty_call = call;
-      const auto results = on_ranks(
-          threads, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, 1); });
-      if (threads.rank(2).calls < call) {
-        assert_all(results, BDL_OK);
-        break;
-      }
-      if (results[2].status != BDL_ERROR_COMMUNICATION)
-        fail_msg("call %d: %s", call, bdl_status_name(results[2].status));
-      for (const RankResult& result : results)
-        assert_true(result.status == BDL_OK || result.status == BDL_ERROR_COMMUNICATION);
-    }
+  assert_messages_may_be_lost([&](int) { return learner_of(c); },
+                              [&](Learner& l, int) { return fit(l, c, 1); },
+                              [](int call) { return call + 1 + call / 40; });
 }
 
 /// Infinity on one rank: training ran away on all, after the same step. Without it: rows of the caller's
