@@ -21,6 +21,7 @@ if command -v ccache >/dev/null; then # compiles again only what has changed, in
 fi
 start=$(date +%s)
 : >"$work/passed" >"$work/failed" >"$work/times" # a line for each test or check
+: >"$work/said" # the last lines of the tests that failed
 
 elapsed() { echo $(($(date +%s) - start)); }
 
@@ -56,6 +57,8 @@ suite() { # preset [command prefix ...]: builds, then runs the tests, each of wh
   sed -n "s/.* Test  *#[0-9]*: \([^ ]*\) .*  *Passed  *\([0-9.]*\) sec.*/\2 $preset: \1/p" "$work/ctest" >>"$work/times"
   for test in $(sed -n '/^The following tests FAILED/,$s/^[\t ]*[0-9]* - \([^ ]*\) .*/\1/p' "$work/ctest"); do
     fail "$preset: $test"
+    sed -n "/Test *#[0-9]*: $test [ .]*\*\*\*/,/^ *[0-9]*\/[0-9]* Test\|^ *Start/p" "$work/ctest" |
+      grep -v '^ *Start\|   OK \]\|^$' | tail -n 12 >>"$work/said"
   done
 }
 
@@ -133,7 +136,7 @@ summary() {
   section 'summary'
   echo 'seconds of the slowest:'
   sort -rn "$work/times" | head -n 20
-  [ -s "$work/failed" ] && { echo 'failed:'; cat "$work/failed"; }
+  [ -s "$work/failed" ] && { echo 'failed:'; cat "$work/failed" "$work/said"; }
   printf '%d passed, %d failed\n' "$(wc -l <"$work/passed")" "$(wc -l <"$work/failed")"
   [ ! -s "$work/failed" ]
 }

@@ -47,13 +47,16 @@ void with_step(Index step, Visit&& visit) {
 
 template <class T, class S>
 void scatter_columns(ConstMatrixView<T> in, const OutArray& array, S* data) {
-  for (Index j = 0; j < in.cols; ++j) {
-    S* row = data + j * array.row_stride;
-    const T* column = in.column_data(j);
-    with_step(array.col_stride, [&](auto step) {
-      for (Index i = 0; i < in.rows; ++i) row[i * step] = static_cast<S>(column[i]);
-    });
-  }
+  in_blocks(in, loop_is_stopped, [&](ConstMatrixView<T> block, Index first_row, Index first_column) {
+    S* const start = data + first_column * array.row_stride + first_row * array.col_stride;
+    for (Index j = 0; j < block.cols; ++j) {
+      S* row = start + j * array.row_stride;
+      const T* column = block.column_data(j);
+      with_step(array.col_stride, [&](auto step) {
+        for (Index i = 0; i < block.rows; ++i) row[i * step] = static_cast<S>(column[i]);
+      });
+    }
+  });
 }
 
 /// Element types are converted one by one: a loop per destination column, strided on the source side.
@@ -240,18 +243,21 @@ bool all_fit(const T* values, Index count, const OutArray& array) {
 
 template <class T>
 void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
-  for (Index j = 0; j < in.cols; ++j) {
-    const T* const column = in.column_data(j);
-    if (all_fit(column, in.rows, array)) continue;
-    for (Index i = 0; i < in.rows; ++i) {
-      const auto value = static_cast<double>(column[i]);
-      const bool documented = others == NonFinite::documented && !std::isfinite(value);
-      if (!documented && !all_fit(column + i, 1, array))
-        fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld%s", name, value,
-             static_cast<long long>(j), static_cast<long long>(i),
-             std::isfinite(value) ? ", which no float can hold" : "");
+  in_blocks(in, check_loop, [&](ConstMatrixView<T> block, Index first_row, Index first_column) {
+    if (block.ld == block.rows && all_fit(block.data, block.size(), array)) return;
+    for (Index j = 0; j < block.cols; ++j) {
+      const T* const column = block.column_data(j);
+      if (all_fit(column, block.rows, array)) continue;
+      for (Index i = 0; i < block.rows; ++i) {
+        const auto value = static_cast<double>(column[i]);
+        const bool documented = others == NonFinite::documented && !std::isfinite(value);
+        if (!documented && !all_fit(column + i, 1, array))
+          fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld%s", name, value,
+               static_cast<long long>(first_column + j), static_cast<long long>(first_row + i),
+               std::isfinite(value) ? ", which no float can hold" : "");
+      }
     }
-  }
+  });
 }
 
 double checked_result(double value, const char* name) {
@@ -263,6 +269,7 @@ template <class T>
 void write_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
   check_result(in, array, name, others);
   scatter(in, array);
+  check_loop();
 }
 
 template <class T>

@@ -62,7 +62,8 @@ void gather(const Array& array, ConstSpan<Index> rows, MatrixView<T> out, const 
 template <class T>
 void gather(const Array& array, Index first, MatrixView<T> out, const ColumnScales& scales = {});
 
-/// Row first + j of the array becomes column j of in.
+/// Row first + j of the array becomes column j of in. It asks the interrupt and goes on: who asked for a stop
+/// meets it at the next check_loop().
 template <class T>
 void scatter(ConstMatrixView<T> in, const OutArray& array, Index first = 0);
 

@@ -66,6 +66,7 @@ void check_interrupt() {
 
 Interruptible::Interruptible() noexcept : outer_(host.may_stop) {
   host.may_stop = true;
+  if (!outer_) host.stopped = false;  // what came too late for an earlier call
 }
 
 void Interruptible::end() noexcept {

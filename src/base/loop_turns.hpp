@@ -23,14 +23,40 @@ class LoopTurns {
   Index left_ = every;
 };
 
-/// use(first, count) for parts of 0 .. size - 1, none of which takes long to copy.
+/// Numbers or bytes that do not take long to copy, also into memory that the system has yet to find.
+constexpr std::size_t part_size = std::size_t{1} << 18;
+
+/// use(first, count) for parts of 0 .. size - 1.
 template <class Use>
 void in_parts(std::size_t size, Use&& use) {
-  constexpr std::size_t most = std::size_t{1} << 21;
-  for (std::size_t first = 0; first < size; first += most) {
+  for (std::size_t first = 0; first < size; first += part_size) {
     check_loop();
-    use(first, std::min(most, size - first));
+    use(first, std::min(part_size, size - first));
   }
+}
+
+template <class T>
+void fill_in_parts(T* out, Index count, T value) {
+  in_parts(static_cast<std::size_t>(count),
+           [&](std::size_t first, std::size_t some) { std::fill_n(out + first, some, value); });
+}
+
+template <class T>
+void copy_in_parts(const T* from, Index count, T* out) {
+  in_parts(static_cast<std::size_t>(count),
+           [&](std::size_t first, std::size_t some) { std::copy_n(from + first, some, out + first); });
+}
+
+/// use(block, row, column) for blocks of a matrix, which begin at row and column, with ask() before each.
+template <class T, class Ask, class Use>
+void in_blocks(MatrixView<T> matrix, Ask&& ask, Use&& use) {
+  constexpr auto most = static_cast<Index>(part_size);
+  const Index rows = std::clamp<Index>(matrix.rows, 1, most), cols = most / rows;
+  for (Index j = 0; j < matrix.cols; j += cols)
+    for (Index i = 0; i < matrix.rows; i += rows) {
+      ask();
+      use(matrix.block(i, j, std::min(rows, matrix.rows - i), std::min(cols, matrix.cols - j)), i, j);
+    }
 }
 
 }  // namespace bdl

@@ -119,9 +119,7 @@ bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior
       if (buffer && capacity < needed)
         fail(Status::ERROR_SHAPE, "capacity is %lld bytes, expected at least %lld",
              static_cast<long long>(capacity), static_cast<long long>(needed));
-      in_parts(buffer ? bytes.size() : 0, [&](std::size_t first, std::size_t count) {
-        std::memcpy(static_cast<std::byte*>(buffer) + first, bytes.data() + first, count);
-      });
+      if (buffer) copy_in_parts(bytes.data(), needed, static_cast<std::byte*>(buffer));
       *size = needed;
     });
   });

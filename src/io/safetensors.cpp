@@ -65,9 +65,7 @@ void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std:
     fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
          tensor.bytes.size() / dtype_width(dtype), out.size() / dtype_width(dtype));
   }
-  in_parts(out.size(), [&](std::size_t first, std::size_t count) {
-    std::memcpy(out.data() + first, tensor.bytes.data() + first, count);
-  });
+  copy_in_parts(tensor.bytes.data(), static_cast<Index>(out.size()), out.data());
 }
 
 }  // namespace bdl

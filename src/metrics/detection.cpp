@@ -14,17 +14,13 @@ double certainty(const ClassProbabilities& p, Index i, bdl_score score) {
 }
 
 std::vector<double> certainties(const ClassProbabilities& p, bdl_score score) {
-  std::vector<double> values(static_cast<std::size_t>(p.examples()));
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(p.examples()));
   LoopTurns turn;
   for (Index i = 0; i < p.examples(); ++i) {
     turn(p.classes());
-    values[static_cast<std::size_t>(i)] = certainty(p, i, score);
+    values.push_back(certainty(p, i, score));
   }
-  return values;
-}
-
-std::vector<double> negated(std::vector<double> values) {
-  for (double& value : values) value = -value;
   return values;
 }
 
@@ -42,7 +38,9 @@ double mean_entropy(const ClassProbabilities& p) {
 
 double auroc_of_correct(const Array& probabilities, const Array& y, bdl_score score) {
   const Classification data(probabilities, y);
-  std::vector<double> right, wrong;
+  std::vector<double> right, wrong;  // together as long as either may be: no copies as they grow
+  right.reserve(static_cast<std::size_t>(data.examples()));
+  wrong.reserve(static_cast<std::size_t>(data.examples()));
   LoopTurns turn;
   for (Index i = 0; i < data.examples(); ++i) {
     turn(data.probabilities.classes());
@@ -59,13 +57,12 @@ bdl_ood_report detect_outside(const Array& inside, const Array& outside, bdl_sco
   const ClassProbabilities in(inside, "inside");
   check_shape(outside, -1, inside.cols, "outside");
   const ClassProbabilities out(outside, "outside");
-  const std::vector<double> positive = certainties(in, score), negative = certainties(out, score);
-  const Ranking ranking(positive, negative);
+  const Ranking ranking(certainties(in, score), certainties(out, score));
   const Ranking::Operation at95 = ranking.false_positive_rate(0.95);
   bdl_ood_report report{};
   report.auroc = ranking.auroc();
   report.aupr = ranking.average_precision();
-  report.aupr_out = Ranking(negated(negative), negated(positive)).average_precision();
+  report.aupr_out = ranking.opposite().average_precision();
   report.fpr95 = at95.rate;
   report.threshold = at95.threshold;
   report.detection_error = ranking.detection_error();

@@ -19,6 +19,15 @@ void sort_descending(std::vector<double>& values) {
   });
 }
 
+/// Of descending values, descending as well.
+std::vector<double> negated(const std::vector<double>& values) {
+  std::vector<double> opposite;
+  opposite.reserve(values.size());
+  LoopTurns turn;
+  for (std::size_t i = values.size(); i > 0; --i, turn()) opposite.push_back(-values[i - 1]);
+  return opposite;
+}
+
 }  // namespace
 
 Ranking::Ranking(std::vector<double> positive, std::vector<double> negative)
@@ -28,6 +37,10 @@ Ranking::Ranking(std::vector<double> positive, std::vector<double> negative)
       negatives_(static_cast<double>(negative_.size())) {
   sort_descending(positive_);
   sort_descending(negative_);
+}
+
+Ranking Ranking::opposite() const {
+  return {negated(negative_), negated(positive_)};
 }
 
 template <class Visit>
@@ -103,11 +116,12 @@ void Ranking::curve(MatrixView<double> points) const {
 
 std::vector<double> scores_of(const Array& scores, const char* name) {
   check_numbers(scores, -1, 1, name);
-  std::vector<double> values(static_cast<std::size_t>(scores.rows));
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(scores.rows));
   LoopTurns turn;
   for (Index i = 0; i < scores.rows; ++i) {
     turn();
-    values[static_cast<std::size_t>(i)] = element(scores, i, 0);
+    values.push_back(element(scores, i, 0));
   }
   return values;
 }

@@ -13,6 +13,9 @@ class Ranking {
   /// Scores, a higher one of which says positive; both are sorted. Neither may be empty.
   Ranking(std::vector<double> positive, std::vector<double> negative);
 
+  /// Of the negated scores: what was negative is positive.
+  Ranking opposite() const;
+
   double auroc() const;
   double average_precision() const;
   struct Operation {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/array.hpp"
+#include "base/interrupt.hpp"
 
 namespace bdl {
 
@@ -38,6 +39,7 @@ template <class... Results>
 void write_results(const Results&... results) {
   (results.check(), ...);
   (results.write(), ...);
+  check_loop();
 }
 
 }  // namespace bdl

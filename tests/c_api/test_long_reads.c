@@ -113,13 +113,11 @@ static bdl_status take(void* argument) {
   return m->call(m->of);
 }
 
-static void metrics_ask(void** state) {
+static scores create_scores(void) {
   const size_t rows = SCORED;
   scores s = {malloc(sizeof(double) * rows),           malloc(sizeof(double) * rows),
               malloc(sizeof(double) * rows * CLASSES), malloc(sizeof(double) * rows),
               malloc(sizeof(double) * rows),           0};
-  host h = {0};
-  (void)state;
   for (size_t i = 0; i < rows; ++i) {
     const double share = 0.5 + 0.49 * sin(0.37 * (double)i);
     s.first[i] = sin(1.3 * (double)i);
@@ -128,6 +126,21 @@ static void metrics_ask(void** state) {
     s.probabilities[CLASSES * i + 1] = s.probabilities[CLASSES * i + 2] = (1 - share) / 2;
     s.labels[i] = (double)(i % CLASSES);
   }
+  return s;
+}
+
+static void free_scores(scores* s) {
+  free(s->first);
+  free(s->second);
+  free(s->probabilities);
+  free(s->labels);
+  free(s->curve);
+}
+
+static void metrics_ask(void** state) {
+  scores s = create_scores();
+  host h = {0};
+  (void)state;
   for (size_t k = 0; k < sizeof metrics / sizeof *metrics; ++k) {
     metric_call m = {&s, metrics[k].call};
     OK(timed(&h, metrics[k].name, take, &m));
@@ -139,13 +152,33 @@ static void metrics_ask(void** state) {
   assert_int_equal(timed(&h, "an AUROC that is cut", take, &cut), BDL_STOPPED);
   assert_true(s.value == -1);
 #endif
-  free(s.first);
-  free(s.second);
-  free(s.probabilities);
-  free(s.labels);
-  free(s.curve);
+  free_scores(&s);
   print_message("longest: %.0f ms\n", 1e3 * h.longest);
   assert_true(h.longest <= longest_gap);
+}
+
+/* Wherever a call is told to stop, its output has nothing of the result or all of it. */
+static void results_are_whole(void** state) {
+  scores s = create_scores();
+  host h = {0};
+  int stops = 0;
+  bdl_status status = BDL_STOPPED;
+  (void)state;
+  for (; status == BDL_STOPPED; ++stops) {
+    metric_call m = {&s, find_entropies};
+    size_t written = 0;
+    for (size_t i = 0; i < SCORED; ++i) s.curve[i] = -1;
+    h.asked = 0;
+    h.stop_at = stops + 1;
+    status = timed(&h, "entropies that are cut", take, &m);
+    for (size_t i = 0; i < SCORED; ++i) written += s.curve[i] != -1;
+    assert_true(written == 0 || written == SCORED);
+    assert_true(status == BDL_STOPPED || (status == BDL_OK && written == SCORED));
+  }
+#ifndef SLOW
+  assert_true(stops > 2);
+#endif
+  free_scores(&s);
 }
 
 static char path[] = "/tmp/bdl-long-reads-XXXXXX";
@@ -282,7 +315,7 @@ static void orders_ask(void** state) {
 }
 
 int test_long_reads(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_ask), cmocka_unit_test(checkpoints_ask),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_ask), cmocka_unit_test(results_are_whole), cmocka_unit_test(checkpoints_ask),
                                      cmocka_unit_test(tensors_ask), cmocka_unit_test(orders_ask)};
   int result;
   const int file = mkstemp(path);

@@ -17,7 +17,8 @@ PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), 
 
 bool PositiveMatrix::factorize() {
   check_loop();
-  for (Index j = 0; j < size_; ++j)
+  LoopTurns turn;
+  for (Index j = 0; j < size_; ++j, turn(size_))
     std::copy_n(matrix().column_data(j) + j, size_ - j, lower().column_data(j) + j);
   return cholesky(lower()) && accept_factor();
 }
@@ -65,10 +66,8 @@ bool PositiveMatrix::accept_kept_factor() {
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
-  in_parts(static_cast<std::size_t>(size_ * size_), [&](std::size_t first, std::size_t count) {
-    std::copy_n(other.matrix_.data() + first, count, matrix_.data() + first);
-    std::copy_n(other.lower_.data() + first, count, lower_.data() + first);
-  });
+  copy_in_parts(other.matrix_.data(), size_ * size_, matrix_.data());
+  copy_in_parts(other.lower_.data(), size_ * size_, lower_.data());
   log_det_ = other.log_det_;
 }
 
@@ -80,10 +79,8 @@ void PositiveMatrix::swap(PositiveMatrix& other) noexcept {
 }
 
 bool PositiveMatrix::set_isotropic(double factor) {
-  in_parts(static_cast<std::size_t>(size_ * size_), [&](std::size_t first, std::size_t count) {
-    std::fill_n(matrix_.data() + first, count, 0.0);
-    std::fill_n(lower_.data() + first, count, 0.0);
-  });
+  fill_in_parts(matrix_.data(), size_ * size_, 0.0);
+  fill_in_parts(lower_.data(), size_ * size_, 0.0);
   const double root = std::sqrt(factor);
   for (Index i = 0; i < size_; ++i) {
     matrix()(i, i) = factor;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "base/profile.hpp"
 #include "linalg/blas/blas.hpp"
 #include "parallel/parallel.hpp"
@@ -16,7 +17,7 @@ constexpr double most_skew = 1e-4;
 
 template <class T>
 void set_identity(MatrixView<T> a) {
-  std::fill_n(a.data, a.size(), T(0));
+  fill_in_parts(a.data, a.size(), T(0));
   for (Index i = 0; i < a.rows; ++i) a(i, i) = 1;
 }
 
@@ -97,8 +98,8 @@ void KroneckerPosterior<T>::finish() {
 
 template <class T>
 void KroneckerPosterior<T>::copy_vectors(const KroneckerPosterior& from) {
-  std::copy_n(from.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
-  std::copy_n(from.input_vectors_.data(), columns() * columns(), input_vectors_.data());
+  copy_in_parts(from.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
+  copy_in_parts(from.input_vectors_.data(), columns() * columns(), input_vectors_.data());
 }
 
 template <class T>

@@ -88,8 +88,7 @@ void LowRankPosterior<T>::accept_tensors() {
 template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
   const T value = static_cast<T>(precision);
-  in_parts(static_cast<std::size_t>(this->dimension_ * rank_),
-           [&](std::size_t first, std::size_t count) { std::fill_n(u_.data() + first, count, T(0)); });
+  fill_in_parts(u_.data(), this->dimension_ * rank_, T(0));
   std::fill_n(d_.data(), this->dimension_, value);
   has_gram_ = false;
   static_cast<void>(woodbury_.set_diagonal(rank_, d()));

@@ -194,10 +194,11 @@ end
 """
 Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
 search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
-saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer than 10 ms too, and at most
-every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after its last completed step,
-or observed block, or trial; the others have written nothing, but for bdl_posterior_solve(),
-bdl_posterior_sample() and bdl_save_bytes(), whose outputs are then unspecified. Since 0.1.
+saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer
+than 10 ms too, and at most every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after
+its last completed step, or observed block, or trial. The others have written nothing, or everything if
+they were already writing; the outputs of bdl_posterior_solve(), bdl_posterior_sample() and
+bdl_save_bytes() are then unspecified. Since 0.1.
 
 # Arguments
 - `interrupt`: NULL: nobody is asked
