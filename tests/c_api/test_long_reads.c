@@ -315,8 +315,9 @@ static void orders_ask(void** state) {
 }
 
 int test_long_reads(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_ask), cmocka_unit_test(results_are_whole), cmocka_unit_test(checkpoints_ask),
-                                     cmocka_unit_test(tensors_ask), cmocka_unit_test(orders_ask)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_ask), cmocka_unit_test(results_are_whole),
+                                     cmocka_unit_test(checkpoints_ask), cmocka_unit_test(tensors_ask),
+                                     cmocka_unit_test(orders_ask)};
   int result;
   const int file = mkstemp(path);
   if (file == -1) return 1;
