@@ -46,8 +46,12 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
   host.is_pending = false;
 }
 
-void begin_call() noexcept {
-  if (host.function && !host.may_stop) host.began = Clock::now();
+InCall::InCall() noexcept : outer_(std::exchange(host.may_stop, false)) {
+  if (host.function && !outer_) host.began = Clock::now();
+}
+
+InCall::~InCall() {
+  host.may_stop = outer_;
 }
 
 bool interrupted() {

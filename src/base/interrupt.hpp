@@ -9,8 +9,17 @@ namespace bdl {
 /// Whom the calls of this thread ask; function 0: nobody.
 void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 
-/// A call of the library begins, unless it is a callback's within another one.
-void begin_call() noexcept;
+/// A call of the library, perhaps a callback's within another one, whose Interruptible is not this one's.
+class InCall {
+ public:
+  InCall() noexcept;
+  ~InCall();
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+ private:
+  bool outer_;
+};
 
 /// True if the call in progress is to end. Asks at most every 10 ms, so loops may ask at every turn.
 bool interrupted();

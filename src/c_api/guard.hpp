@@ -21,7 +21,7 @@ bdl_status guard(const char* function, Body&& body) {
   using Result = std::invoke_result_t<Body>;
   static_assert(std::is_void_v<Result> || std::is_same_v<Result, bdl_status>);
   const DefaultFloats floats;
-  begin_call();
+  const InCall call;
   try {
     if constexpr (std::is_void_v<Result>) {
       body();

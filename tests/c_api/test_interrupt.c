@@ -188,11 +188,41 @@ static void threads_may_end_in_a_callback(void** state) {
   trained_free(&t);
 }
 
+/* What a callback asks of the library in short calls is no long call, though the step that called back is. */
+static int32_t read_then_draw(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
+                              const bdl_posterior* q, bdl_matrix_out draws) {
+  host* const h = (host*)user_data;
+  double mean[MOST_PARAMETERS];
+  (void)kind, (void)step, (void)iteration;
+  pause_a_little();
+  h->stop_at = h->asked + 1;
+  OK(bdl_posterior_mean(q, bdl_f64_out(mean, 1, draws.cols)));
+  assert_int_equal(h->stop_at, h->asked + 1);
+  h->stop_at = 0;
+  for (int64_t i = 0; i < draws.rows; ++i)
+    for (int64_t j = 0; j < draws.cols; ++j)
+      ((double*)draws.data)[i * draws.row_stride + j * draws.col_stride] = mean[j] + 0.1 * (double)i;
+  return 0;
+}
+
+static void callbacks_are_not_interrupted(void** state) {
+  trained t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  host h;
+  (void)state;
+  memset(&h, 0, sizeof h);
+  OK(bdl_optimizer_set_draws(t.optimizer, read_then_draw, &h, NULL));
+  bdl_set_interrupt(ask, &h);
+  OK(bdl_optimizer_step(t.optimizer, x_of(&t.data), y_of(&t.data)));
+  bdl_set_interrupt(NULL, NULL);
+  trained_free(&t);
+}
+
 int test_interrupt(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fit_is_interrupted),           cmocka_unit_test(asking_is_cheap),
       cmocka_unit_test(predictions_write_nothing),    cmocka_unit_test(streams_keep_what_they_saw),
       cmocka_unit_test(laplace_leaves_the_posterior), cmocka_unit_test(searches_end),
-      cmocka_unit_test(searches_of_workers_end),      cmocka_unit_test(threads_may_end_in_a_callback)};
+      cmocka_unit_test(searches_of_workers_end),      cmocka_unit_test(threads_may_end_in_a_callback),
+      cmocka_unit_test(callbacks_are_not_interrupted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
