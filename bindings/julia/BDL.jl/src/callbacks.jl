@@ -12,10 +12,11 @@ struct Held
     Held(object, functions...) = new(object, map(typeof, functions))
 end
 
-"A long call in progress: what its callbacks need, and the exception they have kept."
+"A long call in progress: what its callbacks need, the exception they have kept, and whether one of them runs."
 mutable struct Call
     progress::Any  # a function of no arguments
     error::Any
+    is_back::Bool
 end
 
 const CALL = :bdl_call
@@ -35,11 +36,16 @@ below which there are frames of C++. Interrupts are let in meanwhile.
 function called_back(work, failed::Int32)
     call = current_call()
     call === nothing && return failed  # the library was called past this package
+    was_back = call.is_back
     try
-        return reenable_sigint(work)
+        call.is_back = true
+        # What a callback asks of the library may ask in turn: interrupts are in already.
+        return was_back ? work() : reenable_sigint(work)
     catch e
         keep!(call, e)
         return e isa InterruptException ? Int32(1) : failed
+    finally
+        call.is_back = was_back
     end
 end
 

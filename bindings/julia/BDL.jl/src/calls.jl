@@ -36,7 +36,7 @@ Callbacks know their call by the task, on whose stack they run; it stays on its 
 state does.
 """
 function guarded(body, reads::Tuple, changes::Tuple = (); progress = nothing)
-    call = Call(progress, nothing)
+    call = Call(progress, nothing, false)
     status = disable_sigint(() -> run_as(call, body, reads, changes))
     call.error isa InterruptException && throw(call.error)
     status in CALLED_BACK && call.error !== nothing && throw(call.error)
