@@ -9,7 +9,8 @@ namespace bdl {
 /// Whom the calls of this thread ask; function 0: nobody.
 void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 
-/// A call of the library, perhaps a callback's within another one, whose Interruptible is not this one's.
+/// A call of the library. Within another one, as a callback makes it, it asks only if it has an Interruptible
+/// of its own.
 class InCall {
  public:
   InCall() noexcept;

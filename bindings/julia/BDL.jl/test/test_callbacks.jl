@@ -122,6 +122,16 @@ let optimizer = small_optimizer(steps = 0), asked = Any[]
     GC.gc()
     step!(optimizer, X, y)
     @test asked == [(:parameters, 0, 2)]
+    # What a source asks of the library late in a step asks for interrupts in turn.
+    function slow(kind, step, iteration, m, s, n)
+        start = time()
+        while time() < start + 0.03 end
+        push!(asked, var(optimizer.posterior) ≈ s .^ 2)
+        return m .+ s .* randn(length(m), n)
+    end
+    set_draws!(optimizer, slow)
+    step!(optimizer, X, y)
+    @test asked[2:end] == [true]
     set_draws!(optimizer, (arguments...) -> throw(MyError(3)))
     @test_throws MyError(3) step!(optimizer, X, y)
     set_draws!(optimizer, (arguments...) -> zeros(1, 1))
