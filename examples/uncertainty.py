@@ -1,4 +1,4 @@
-"""Draws README's picture: a network's prediction with what it does not know and the noise of the data apart.
+"""Draws README's picture: a network's prediction beside the true curve, with a band for the mean and one for new data.
 
     python3 examples/uncertainty.py docs/uncertainty.svg     # needs the Python package and matplotlib
 """
@@ -14,11 +14,15 @@ import matplotlib.pyplot as plt
 import bdl
 
 
+def truth(x: np.ndarray) -> np.ndarray:
+    return np.sin(2 * x)
+
+
 def data(count: int = 400, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """A sine whose noise grows to the right, with a gap where nothing was measured."""
     rng = np.random.default_rng(seed)
     x = np.concatenate([rng.uniform(-3, -0.3, count // 2), rng.uniform(1.2, 3, count // 2)])
-    return x[:, np.newaxis], np.sin(2 * x) + (0.05 + 0.06 * (x + 3)) * rng.normal(size=len(x))
+    return x[:, np.newaxis], truth(x) + (0.05 + 0.06 * (x + 3)) * rng.normal(size=len(x))
 
 
 def main(path: str) -> None:
@@ -29,9 +33,10 @@ def main(path: str) -> None:
     known, whole = 1.96 * np.sqrt(epistemic), 1.96 * np.sqrt(epistemic + noise)
     matplotlib.rcParams.update({"svg.hashsalt": "bdl", "font.size": 9})
     figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
-    axes.fill_between(grid[:, 0], mean - whole, mean + whole, color="#cfe2f3", label="95 %, noise included")
-    axes.fill_between(grid[:, 0], mean - known, mean + known, color="#7fb3d9", label="95 %, of the mean")
-    axes.plot(grid[:, 0], mean, color="#0b3d66", label="mean")
+    axes.fill_between(grid[:, 0], mean - whole, mean + whole, color="#cfe2f3", label="95 % band of new data")
+    axes.fill_between(grid[:, 0], mean - known, mean + known, color="#7fb3d9", label="95 % band of the mean")
+    axes.plot(grid[:, 0], mean, color="#0b3d66", label="predicted mean")
+    axes.plot(grid[:, 0], truth(grid[:, 0]), "--", color="#d35400", label="true curve")
     axes.plot(x[:, 0], y, ".", color="#333333", markersize=3, label="data")
     axes.set(xlim=(-4, 4), ylim=(-3, 3), xlabel="x", ylabel="y")
     axes.legend(loc="upper left", fontsize=7, ncols=2, frameon=False)

@@ -48,7 +48,8 @@
  *  - Arrays are views, one example per row, any strides: bdl_matrix, which is read, of f32, f64, i32 (labels)
  *    or u8 (images), and bdl_matrix_out, which is written, of f32 or f64. No pointer to the caller's memory
  *    is kept after a call returns, except by a bdl_dataset of arrays.
- *  - Randomness comes from explicit seeds: same build, machine type and thread count, same bits.
+ *  - Randomness comes from explicit seeds: the same build on the same type of machine gives identical
+ *    results, whatever the number of threads.
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.
  *  - BDL_OK means that results are finite, unless a comment says where they are not. A result that

@@ -12,9 +12,12 @@
  *                    2024).
  *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
  *                    what a full posterior does, for networks whose D^2 numbers are too many.
+ *   Kronecker        for each layer a precision in a basis that is the Kronecker product of eigenvectors over
+ *                    its inputs and over its outputs (Martens, Grosse 2015; George et al. 2018); 0 between
+ *                    layers. Methods laplace, kfac and noisy-kfac learn it.
  *   low rank moment  Sigma = diag(s) + W W^T, W: D x K, and one such for each layer of a network (Tomczak,
  *                    Swaroop, Turner 2020): a few directions are uncertain together, above independent noise.
- *                    No method learns them yet; they are set, and what all Gaussians can be asked is theirs.
+ *                    Methods elrg, elrg-d, mf-vi, low-rank-vi, k-tied and swag learn them.
  *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
  *                    2016). It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but
  *                    no density, entropy, KL divergence or precision, and no linearised predictions:
