@@ -108,7 +108,7 @@ int64_t bdl_dataset_targets(const bdl_dataset* dataset) {
 bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, int64_t window) {
   return guard("bdl_dataset_set_block", [&] {
     not_null(dataset, "dataset");
-    const InUse use(dataset, {{"dataset", dataset->rows.get(), nullptr, true}});
+    const InUse use(dataset, {{"dataset", dataset->rows.get(), true}});
     const RowBlocks blocks{rows_in_block, window};
     check_blocks(blocks, dataset->rows->rows());
     dataset->rows->blocks = blocks;

@@ -54,7 +54,7 @@ const void* address_of(const Object& object) {
 /// What a call uses that reads the handle, if it is const, or else writes to it.
 template <class Handle>
 InUse use_of(Handle& handle, const char* name) {
-  return {&handle, {{name, address_of(handle.object), handle.claim.get(), !std::is_const_v<Handle>}}};
+  return {&handle, {{name, address_of(handle.object), !std::is_const_v<Handle>, handle.claim.get()}}};
 }
 
 template <class Handle>
@@ -63,7 +63,7 @@ requires std::is_same_v<std::remove_const_t<Handle>, bdl_optimizer> InUse use_of
   return std::visit(
       [&](const auto& o) -> InUse {
         return {&handle,
-                {{name, o.get(), handle.claim.get(), !std::is_const_v<Handle>},
+                {{name, o.get(), !std::is_const_v<Handle>, handle.claim.get()},
                  {"the optimizer's posterior", o->posterior().get()},
                  {"the optimizer's model", o->model().get()}}};
       },
@@ -75,11 +75,11 @@ inline InUse training_use_of(bdl_optimizer& handle) {
   return std::visit(
       [&](const auto& o) -> InUse {
         return {&handle,
-                {{"optimizer", o.get(), handle.claim.get(), true},
-                 {"the optimizer's posterior", o->posterior().get(), handle.posterior.get(), true},
-                 {"the optimizer's model", o->model().get(), handle.model.get(), true},
-                 {"the optimizer's communicator", o->team().communicator().get(), handle.communicator.get(),
-                  true}}};
+                {{"optimizer", o.get(), true, handle.claim.get()},
+                 {"the optimizer's posterior", o->posterior().get(), true, handle.posterior.get()},
+                 {"the optimizer's model", o->model().get(), true, handle.model.get()},
+                 {"the optimizer's communicator", o->team().communicator().get(), true,
+                  handle.communicator.get()}}};
       },
       handle.object);
 }

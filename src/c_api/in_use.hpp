@@ -19,12 +19,12 @@ class Claim {
   std::atomic<bool> is_taken_{false};
 };
 
-/// An object that a call uses.
+/// An object that a call is about to use.
 struct UsedObject {
-  const char* name = "";         ///< in messages
-  const void* object = nullptr;  ///< null: none
-  Claim* claim = nullptr;  ///< of one that is written; null: callbacks of this thread are all that could
+  const char* name;    ///< in messages
+  const void* object;  ///< null: none
   bool is_written = false;
+  Claim* claim = nullptr;  ///< of one that is written; null: callbacks of this thread are all that could
 };
 
 /// A call's use of a handle and of the objects behind it, for as long as it lives on the stack of the call.
@@ -40,13 +40,19 @@ class InUse {
   static bool will_free(const void* handle, void (*free)(const void* handle)) noexcept;
 
  private:
-  void take(const UsedObject& object);
+  struct Taken {
+    const void* object;
+    Claim* claim;  // to be released
+  };
+  bool uses(const void* object) const noexcept;
+  const char* claim(const UsedObject& object) const noexcept;
   void release() noexcept;
   static constexpr std::size_t most_objects = 4;
   const void* handle_;
-  std::array<UsedObject, most_objects> objects_{};
+  std::array<Taken, most_objects> objects_{};
   std::size_t count_ = 0;
   void (*free_)(const void*) = nullptr;
+  InUse*& innermost_;  // of the thread
   // Calls of a thread that changes its stack, as coroutines do, may end in any order.
   InUse *outer_, *inner_ = nullptr;
 };

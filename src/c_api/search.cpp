@@ -113,8 +113,8 @@ bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_
   return guard("bdl_search_run", [&] {
     Status status = Status::OK;
     with(search, "search", [&](auto& s) {
-      const InUse messages(nullptr, {{"the search's communicator", s.team().communicator().get(),
-                                      search->communicator.get(), true}});
+      const InUse messages(nullptr, {{"the search's communicator", s.team().communicator().get(), true,
+                                      search->communicator.get()}});
       s.team().check_before([&] {
         check_range(random_trials, 0, most_trials, "random_trials");
         check_range(bayesian_trials, 0, most_trials, "bayesian_trials");

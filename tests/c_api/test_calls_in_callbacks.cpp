@@ -253,6 +253,39 @@ void another_thread_is_refused(void**) {
   assert_true(after(call, true, nullptr, 34) == alone);
 }
 
+/// What a training optimizer shares with another one, that one may not change.
+void shared_handles_are_refused(void**) {
+  Scene scene, other;
+  bdl_communicator* ranks = nullptr;
+  bdl_optimizer *same_model = nullptr, *same_posterior = nullptr;
+  OK(bdl_optimizer_create(scene.model.get(), other.posterior.get(), "slang-ggn", N, &same_model));
+  OK(bdl_optimizer_create(nullptr, scene.posterior.get(), "slang-ggn", N, &same_posterior));
+  const Optimizer first(same_model), second(same_posterior);
+  OK(bdl_communicator_create(0, 1, gather, exchange, &scene, nullptr, &ranks));
+  OK(bdl_optimizer_set_communicator(scene.optimizer.get(), ranks));
+  OK(bdl_optimizer_set_communicator(other.optimizer.get(), ranks));
+  bdl_communicator_free(ranks);
+  const auto rows = bdl_f64(scene.x, 3, 2);
+  const auto with_others = [&](const auto& expect) {
+    expect("model", bdl_optimizer_step(same_model, scene.inputs(), scene.targets()));
+    expect("posterior", bdl_optimizer_step_rows(same_posterior, rows));
+    expect("communicator", bdl_optimizer_step(other.optimizer.get(), scene.inputs(), scene.targets()));
+  };
+  int refused = 0;
+  scene.also = [&](const std::string& callback) {
+    if (callback != "progress") return;
+    OK(bdl_optimizer_set_text(same_model, "minibatch=3"));  // which is not in use
+    with_others([&](const char* part, bdl_status status) {
+      const std::string wanted = "the optimizer's " + std::string(part) + " is in use";
+      if (status == BDL_ERROR_INVALID_ARGUMENT && std::strstr(bdl_last_error(), wanted.c_str())) ++refused;
+    });
+  };
+  OK(bdl_optimizer_fit(scene.optimizer.get(), scene.inputs(), scene.targets(), 1, progress, &scene));
+  assert_int_equal(refused, 3 * scene.in_use.callbacks["progress"]);
+  scene.also = nullptr;
+  with_others([&](const char*, bdl_status status) { OK(status); });
+}
+
 /// A callback of a prediction reads model and posterior, and does not change them, nor trains them.
 void predictions_are_not_disturbed(void**) {
   Scene scene;
@@ -327,6 +360,10 @@ void searches_are_not_disturbed(void**) {
     OK(bdl_search_trial(made, 3, bdl_none_out(), &scores[interferes ? 1 : 0], nullptr, nullptr));
     scene.interferes = false;
     OK(bdl_search_set_workers(made, 1));
+    bdl_search* second = nullptr;
+    OK(bdl_search_create(scene.optimizer.get(), 3, 1, BDL_MONTE_CARLO, 3, 1, &second));
+    scene.also = [&](const std::string&) { bdl_search_free(second); };  // it lives until the run ends
+    OK(bdl_search_run(second, scene.inputs(), scene.targets(), 1, 0, trial_done, &scene));
   }
   assert_true(scores[0] == scores[1]);
 }
@@ -446,9 +483,10 @@ void every_method_is_left_alone(void**) {
 
 int test_calls_in_callbacks() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(training_is_not_disturbed),     cmocka_unit_test(another_thread_is_refused),
-      cmocka_unit_test(predictions_are_not_disturbed), cmocka_unit_test(predictors_are_not_disturbed),
-      cmocka_unit_test(searches_are_not_disturbed),    cmocka_unit_test(callbacks_free_handles),
-      cmocka_unit_test(callbacks_free_what_is_read),   cmocka_unit_test(every_method_is_left_alone)};
+      cmocka_unit_test(training_is_not_disturbed),    cmocka_unit_test(another_thread_is_refused),
+      cmocka_unit_test(shared_handles_are_refused),   cmocka_unit_test(predictions_are_not_disturbed),
+      cmocka_unit_test(predictors_are_not_disturbed), cmocka_unit_test(searches_are_not_disturbed),
+      cmocka_unit_test(callbacks_free_handles),       cmocka_unit_test(callbacks_free_what_is_read),
+      cmocka_unit_test(every_method_is_left_alone)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
