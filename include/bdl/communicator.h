@@ -38,8 +38,8 @@ typedef struct bdl_communicator bdl_communicator;
  * @param receive       to be filled with the messages of ranks 0, 1, ..., its own one among them, one after the
  *                      other
  * @param receive_bytes their lengths, one for each rank
- * @return 0; any other value is a failure, which bdl_set_callback_message() may explain: the call in progress
- *         ends with BDL_ERROR_COMMUNICATION
+ * @return 0; any other value, or an exception, is a failure, which bdl_set_callback_message() may explain: the
+ *         call in progress ends with BDL_ERROR_COMMUNICATION
  */
 typedef int32_t (*bdl_all_gather_fn)(void* user_data, const void* send, int64_t send_bytes, void* receive,
                                      const int64_t* receive_bytes);

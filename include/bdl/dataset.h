@@ -14,7 +14,7 @@
  * not taken. docs/data.md has examples.
  *
  * A data set belongs to who created it; no handle keeps it after a call. Calls that read rows need it
- * exclusively.
+ * exclusively: progress callbacks may read it between steps, but its own read callback may not.
  */
 #ifndef BDL_DATASET_H
 #define BDL_DATASET_H

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** @return 0 to go on; any other value ends the call in progress */
+/** @return 0 to go on; any other value ends the call in progress; an exception fails it */
 typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 
 /**

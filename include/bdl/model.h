@@ -201,7 +201,7 @@ typedef struct bdl_model_callbacks {
 /**
  * A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
  * of the call that needs them; they must be safe to run concurrently if the caller runs const calls
- * concurrently. They must not throw. Since 0.2.
+ * concurrently. What they throw is a failure. Since 0.2.
  * @param dtype      type of every array the callbacks see
  * @param inputs     columns of x, >= 1
  * @param outputs    number of outputs C, >= 1

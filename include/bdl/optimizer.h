@@ -291,7 +291,7 @@ BDL_API bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix 
 
 /**
  * Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
- * the optimizer, its posterior and its model, and call bdl_optimizer_request_stop().
+ * the optimizer, its posterior and its model, and call bdl_optimizer_request_stop(), but change none of them.
  * @return 0 to go on; positive: fit returns BDL_STOPPED, unless it was the last step; negative: fit returns
  *         BDL_ERROR_CALLBACK. Either way everything is as after the last completed step
  */

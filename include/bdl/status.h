@@ -21,7 +21,7 @@ extern "C" {
  */
 typedef enum bdl_status {
   BDL_OK = 0,                     /**< success */
-  BDL_ERROR_INVALID_ARGUMENT = 1, /**< an argument is NULL, out of range or contradictory */
+  BDL_ERROR_INVALID_ARGUMENT = 1, /**< an argument is NULL, out of range, contradictory or in use */
   BDL_ERROR_SHAPE = 2,            /**< an array has the wrong number of rows or columns, or type */
   BDL_ERROR_NOT_FINITE = 3,       /**< input data contain NaN or infinity; the message says where */
   BDL_ERROR_LABEL = 4,            /**< a target is not valid for the likelihood */
@@ -32,7 +32,7 @@ typedef enum bdl_status {
   BDL_ERROR_FORMAT = 9,           /**< a file is not a valid checkpoint */
   BDL_ERROR_DIVERGED = 10,        /**< training ran away, and is in its last good state; it met a non-finite
                                          value, and the step was not taken; or outputs have no meaning */
-  BDL_ERROR_CALLBACK = 11,        /**< a callback of the caller reported failure */
+  BDL_ERROR_CALLBACK = 11,        /**< a callback of the caller reported failure or threw */
   BDL_STOPPED = 12,               /**< ended on request (not a failure): training after a completed step */
   BDL_ERROR_INTERNAL = 13,        /**< a defect in libbdl; please report it */
   BDL_ERROR_PEER = 14,            /**< another rank failed in a collective call: its number and message */

@@ -1,6 +1,9 @@
 #include "base/callback.hpp"
 
+#include <cxxabi.h>
+
 #include <cstring>
+#include <exception>
 
 #include "base/error.hpp"
 
@@ -8,7 +11,7 @@ namespace bdl {
 namespace {
 
 constexpr std::size_t most_bytes = 200;
-thread_local char callback_message[most_bytes + 1];
+thread_local constinit CallbackMessage callback_message;
 
 /// No character of UTF-8 is cut in two.
 std::size_t bytes_to_keep(const char* message) {
@@ -20,21 +23,53 @@ std::size_t bytes_to_keep(const char* message) {
 
 }  // namespace
 
-void set_callback_message(const char* message) noexcept {
+void CallbackMessage::set(const char* message) noexcept {
+  static_assert(sizeof text_ == most_bytes + 1);
   const std::size_t size = message ? bytes_to_keep(message) : 0;
-  if (size > 0) std::memmove(callback_message, message, size);
-  callback_message[size] = '\0';
+  if (size > 0) std::memmove(text_, message, size);
+  text_[size] = '\0';
 }
 
-std::string take_callback_message() {
-  std::string message = *callback_message ? std::string(": ") + callback_message : std::string();
-  set_callback_message(nullptr);
+void set_callback_message(const char* message) noexcept {
+  callback_message.set(message);
+}
+
+CallbackMessage take_callback_message() noexcept {
+  const CallbackMessage message = callback_message;
+  callback_message.set(nullptr);
   return message;
 }
 
 void fail_callback(const char* which, std::int32_t answer, const char* wanted) {
-  fail(Status::ERROR_CALLBACK, "the %s callback returned %d%s%s", which, answer, wanted,
-       take_callback_message().c_str());
+  const CallbackMessage message = take_callback_message();
+  fail(Status::ERROR_CALLBACK, "the %s callback returned %d%s%s%s", which, answer, wanted, message.colon(),
+       message.text());
+}
+
+CallbackMessage thrown_message() {
+  CallbackMessage message = take_callback_message();
+  try {
+    throw;
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& error) {
+    message.set(error.what());
+  } catch (...) {
+    if (!*message.text()) message.set("it is no std::exception, and has no words");
+  }
+  return message;
+}
+
+void fail_thrown(const char* which, const CallbackMessage& message) {
+  fail(Status::ERROR_CALLBACK, "the %s callback threw an exception%s%s", which, message.colon(),
+       message.text());
+}
+
+void destroy_user_data(void (*destroy)(void* user_data), void* user_data) noexcept {
+  try {
+    if (destroy) destroy(user_data);
+  } catch (...) {  // the object is gone, and the data are the caller's
+  }
 }
 
 }  // namespace bdl

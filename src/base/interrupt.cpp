@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/callback.hpp"
 #include "base/error.hpp"
 
 namespace bdl {
@@ -17,6 +18,8 @@ struct Host {
   int tasks;                       // that this thread is in
   bool may_stop, stopped;
   bool is_pending;  // a callback was told
+  bool has_thrown;  // when the call in progress last asked
+  CallbackMessage thrown;
 };
 
 thread_local constinit Host host{};
@@ -30,7 +33,20 @@ bool loop_asks() noexcept {
 bool ask(Clock::time_point now) {
   if (now - host.asked < pause) return false;
   host.asked = now;
-  return host.function(host.user_data) != 0;
+  host.has_thrown = false;
+  try {
+    return host.function(host.user_data) != 0;
+  } catch (...) {
+    host.thrown = thrown_message();
+    host.has_thrown = true;
+    return true;
+  }
+}
+
+/// What the host has thrown ends the whole call, also where a part of it could go on without another that
+/// fails.
+void check_thrown() {
+  if (host.has_thrown) fail_thrown("interrupt", host.thrown);
 }
 
 bool loop_is_interrupted() {
@@ -47,7 +63,9 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
 }
 
 InCall::InCall() noexcept : outer_(std::exchange(host.may_stop, false)) {
-  if (host.function && !outer_) host.began = Clock::now();
+  if (!host.function || outer_) return;
+  host.began = Clock::now();
+  host.has_thrown = false;
 }
 
 InCall::~InCall() {
@@ -55,12 +73,15 @@ InCall::~InCall() {
 }
 
 bool interrupted() {
-  if (std::exchange(host.is_pending, false)) return true;
-  return host.function && ask(Clock::now());
+  check_thrown();
+  const bool is_asked_to_stop = peek_interrupted();
+  host.is_pending = false;
+  if (is_asked_to_stop) check_thrown();
+  return is_asked_to_stop;
 }
 
 bool peek_interrupted() {
-  host.is_pending = interrupted();
+  if (!host.is_pending) host.is_pending = host.function && ask(Clock::now());
   return host.is_pending;
 }
 
@@ -94,6 +115,7 @@ void check_loop() {
   if (!loop_asks() || host.tasks > 0) return;
   if (!host.stopped && !loop_is_interrupted()) return;
   host.stopped = false;
+  check_thrown();
   fail(Status::STOPPED, "interrupted");
 }
 

@@ -22,17 +22,17 @@ class InCall {
   bool outer_;
 };
 
-/// True if the call in progress is to end. Asks at most every 10 ms, so loops may ask at every turn.
+/// True if the call in progress is to end, at most every 10 ms. Fails with ERROR_CALLBACK if the host throws.
 bool interrupted();
 
-/// The same for callbacks within a call: what it has said once, interrupted() says next.
+/// The same for callbacks within a call: what the host has said once, or thrown, interrupted() says next.
 bool peek_interrupted();
 
 /// Fails with STOPPED if so, where there is nothing completed to keep. Not in a task of a parallel loop.
 void check_interrupt();
 
 /// From 10 ms after the call's start until it ends, parallel loops of this thread ask between their tasks,
-/// and fail with STOPPED as check_interrupt() does: for work whose results are dropped when it fails.
+/// and fail as check_interrupt() does: for work whose results are dropped when it fails.
 class Interruptible {
  public:
   Interruptible() noexcept;

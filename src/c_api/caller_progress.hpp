@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/callback.hpp"
 #include "inference/batch/course.hpp"
 
 namespace bdl {
@@ -19,7 +20,7 @@ struct CallerProgress {
  private:
   static std::int32_t call(void* context) {
     const auto& caller = *static_cast<const CallerProgress*>(context);
-    return caller.function(caller.user_data, caller.handle);
+    return answer_of("progress", [&] { return caller.function(caller.user_data, caller.handle); });
   }
 };
 

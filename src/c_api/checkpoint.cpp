@@ -39,16 +39,24 @@ bool is_f64(const Handle* handle) {
   return handle && handle->object.index() == 1;
 }
 
-/// use(parts) in the arithmetic of the handles, at least one of which is there.
-template <class Use>
+template <class Handle>
+InUse optional_use_of(Handle* handle, const char* name) {
+  return handle ? use_of(*handle, name) : InUse(nullptr, {});
+}
+
+/// act(parts) in the arithmetic of the handles, at least one of which is there.
+template <class Act>
 void with_parts(const bdl_model* model, const bdl_posterior* posterior, const bdl_optimizer* optimizer,
-                Use&& use) {
+                Act&& act) {
   if (!model && !posterior && !optimizer)
     fail(Status::ERROR_INVALID_ARGUMENT, "model, posterior and optimizer are all NULL");
+  const InUse model_use = optional_use_of(model, "model"),
+              posterior_use = optional_use_of(posterior, "posterior"),
+              optimizer_use = optional_use_of(optimizer, "optimizer");
   if (is_f64(model) || is_f64(posterior) || is_f64(optimizer))
-    use(checked_parts<double>(model, posterior, optimizer));
+    act(checked_parts<double>(model, posterior, optimizer));
   else
-    use(checked_parts<float>(model, posterior, optimizer));
+    act(checked_parts<float>(model, posterior, optimizer));
 }
 
 /// A new handle for a wanted part.
@@ -56,16 +64,28 @@ template <class Handle, class Object>
 std::unique_ptr<Handle> wanted(Handle** out, const std::shared_ptr<Object>& object, const char* name) {
   if (!out) return nullptr;
   if (!object) fail(Status::ERROR_FORMAT, "the file has no %s", name);
-  return std::unique_ptr<Handle>(new Handle{object});
+  auto handle = std::make_unique<Handle>();
+  handle->object = object;
+  return handle;
+}
+
+/// The claim of the handle, or of one that nobody has asked for.
+template <class Handle>
+SharedClaim claim_of(const std::unique_ptr<Handle>& handle) {
+  return handle ? handle->claim : std::make_shared<Claim>();
 }
 
 template <class T>
-void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
-          bdl_posterior** posterior, bdl_optimizer** optimizer) {
+void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
+          bdl_optimizer** optimizer) {
+  const InUse use = optional_use_of(user_model, "user_model");
   Checkpoint<T> parts = load_checkpoint<T>(archive, object_of<T>(user_model, "user_model"));
   auto m = wanted(model, parts.model, "model");
   auto q = wanted(posterior, parts.posterior, "posterior");
   auto o = wanted(optimizer, parts.optimizer, "optimizer");
+  if (m && user_model) m->claim = user_model->claim;
+  if (o) o->posterior = claim_of(q);
+  if (o) o->model = user_model ? user_model->claim : claim_of(m);
   // Last: a user's model is the caller's, and a failed load must not have touched it.
   if (parts.noise.covariance.given())
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
@@ -85,8 +105,8 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
   if (optimizer) *optimizer = o.release();
 }
 
-void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model** model,
-          bdl_posterior** posterior, bdl_optimizer** optimizer) {
+void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
+          bdl_optimizer** optimizer) {
   if (checkpoint_is_double(archive.metadata()))
     load<double>(archive, user_model, model, posterior, optimizer);
   else

@@ -23,7 +23,7 @@ bdl_status bdl_communicator_create(int32_t rank, int32_t size, bdl_all_gather_fn
 }
 
 void bdl_communicator_free(bdl_communicator* communicator) {
-  delete communicator;
+  free_handle(communicator);
 }
 
 bdl_status bdl_communicator_size(const bdl_communicator* communicator, int32_t* rank, int32_t* size) {
@@ -57,7 +57,9 @@ bdl_status bdl_report_error(bdl_status status, const char* function, const char*
 
 bdl_status bdl_optimizer_set_communicator(bdl_optimizer* optimizer, bdl_communicator* communicator) {
   return guard("bdl_optimizer_set_communicator", [&] {
-    with(optimizer, "optimizer",
-         [&](auto& o) { o.set_communicator(communicator ? communicator->object : nullptr); });
+    with(optimizer, "optimizer", [&](auto& o) {
+      o.set_communicator(communicator ? communicator->object : nullptr);
+      optimizer->communicator = communicator ? communicator->claim : nullptr;
+    });
   });
 }

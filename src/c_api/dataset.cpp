@@ -14,11 +14,6 @@ constexpr Index most_rows = Index{1} << 52, most_columns = blas_limit;
 /// As streams of random numbers can tell apart.
 constexpr Index most_windows = INT32_MAX;
 
-DataSet& rows_of(const bdl_dataset* dataset) {
-  not_null(dataset, "dataset");
-  return *dataset->rows;
-}
-
 void check_blocks(const RowBlocks& blocks, Index rows) {
   check_range(blocks.rows, 0, most_rows, "rows_in_block");
   if (!blocks.given()) return;
@@ -95,7 +90,7 @@ bdl_status bdl_dataset_from_safetensors(const char* path, const char* x_name, co
 }
 
 void bdl_dataset_free(bdl_dataset* dataset) {
-  delete dataset;
+  free_handle(dataset);
 }
 
 int64_t bdl_dataset_rows(const bdl_dataset* dataset) {
@@ -112,38 +107,41 @@ int64_t bdl_dataset_targets(const bdl_dataset* dataset) {
 
 bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, int64_t window) {
   return guard("bdl_dataset_set_block", [&] {
-    DataSet& data = rows_of(dataset);
+    not_null(dataset, "dataset");
+    const InUse use(dataset, {{"dataset", dataset->rows.get(), true}});
     const RowBlocks blocks{rows_in_block, window};
-    check_blocks(blocks, data.rows());
-    data.blocks = blocks;
+    check_blocks(blocks, dataset->rows->rows());
+    dataset->rows->blocks = blocks;
   });
 }
 
 bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smallest, bdl_matrix_out largest) {
   return guard("bdl_dataset_target_range", [&] {
-    DataSet& data = rows_of(dataset);
-    const Index targets = data.targets();
-    if (targets == 0) fail(Status::ERROR_SHAPE, "dataset has 0 columns of y, expected at least 1");
-    if (given(smallest)) check_output(smallest, 1, targets, "smallest");
-    if (given(largest)) check_output(largest, 1, targets, "largest");
-    const TargetRange range = target_range(data);
-    if (given(smallest)) write_result<double>({range.smallest.data(), targets, 1}, smallest, "smallest");
-    if (given(largest)) write_result<double>({range.largest.data(), targets, 1}, largest, "largest");
+    with_rows(dataset, [&](DataSet& data) {
+      const Index targets = data.targets();
+      if (targets == 0) fail(Status::ERROR_SHAPE, "dataset has 0 columns of y, expected at least 1");
+      if (given(smallest)) check_output(smallest, 1, targets, "smallest");
+      if (given(largest)) check_output(largest, 1, targets, "largest");
+      const TargetRange range = target_range(data);
+      if (given(smallest)) write_result<double>({range.smallest.data(), targets, 1}, smallest, "smallest");
+      if (given(largest)) write_result<double>({range.largest.data(), targets, 1}, largest, "largest");
+    });
   });
 }
 
 bdl_status bdl_dataset_read(bdl_dataset* dataset, const int64_t* rows, int64_t count, bdl_matrix_out x,
                             bdl_matrix_out y) {
   return guard("bdl_dataset_read", [&] {
-    DataSet& data = rows_of(dataset);
-    check_numbers(rows, count, data.rows());
-    if (given(x)) check_output(x, count, data.inputs(), "x");
-    if (given(y)) check_output(y, count, data.targets(), "y");
-    Buffer<double> x_buffer, y_buffer;
-    const auto x_part = part_of(x_buffer, data.inputs(), count, x),
-               y_part = part_of(y_buffer, data.targets(), count, y);
-    data.fetch(ConstSpan<Index>(rows, static_cast<std::size_t>(count)), {}, x_part, y_part);
-    if (x_part.data) scatter<double>(x_part, x);
-    if (y_part.data) scatter<double>(y_part, y);
+    with_rows(dataset, [&](DataSet& data) {
+      check_numbers(rows, count, data.rows());
+      if (given(x)) check_output(x, count, data.inputs(), "x");
+      if (given(y)) check_output(y, count, data.targets(), "y");
+      Buffer<double> x_buffer, y_buffer;
+      const auto x_part = part_of(x_buffer, data.inputs(), count, x),
+                 y_part = part_of(y_buffer, data.targets(), count, y);
+      data.fetch(ConstSpan<Index>(rows, static_cast<std::size_t>(count)), {}, x_part, y_part);
+      if (x_part.data) scatter<double>(x_part, x);
+      if (y_part.data) scatter<double>(y_part, y);
+    });
   });
 }

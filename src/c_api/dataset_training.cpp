@@ -8,10 +8,10 @@
 namespace bdl {
 namespace {
 
-/// visit(optimizer) of one that has a model.
+/// visit(optimizer) of one that has a model, which is trained.
 template <class Visit>
 void with_model(bdl_optimizer* optimizer, Visit&& visit) {
-  with(optimizer, "optimizer", [&](auto& o) {
+  with_training(optimizer, [&](auto& o) {
     if (!o.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
     visit(o);
   });
@@ -32,7 +32,7 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
         check_range(epochs, 0, INT32_MAX, "epochs");
       });
       CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
-      status = fit(o, *dataset->rows, epochs, caller.progress());
+      with_rows(dataset, [&](DataSet& rows) { status = fit(o, rows, epochs, caller.progress()); });
     });
     return static_cast<bdl_status>(status);
   });
@@ -41,9 +41,10 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
 bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
   return guard("bdl_optimizer_start_noise_dataset", [&] {
     with_model(optimizer, [&](auto& o) {
-      not_null(dataset, "dataset");
-      CheckedData checked(*o.model(), *dataset->rows);
-      o.start_noises(checked);
+      with_rows(dataset, [&](DataSet& rows) {
+        CheckedData checked(*o.model(), rows);
+        o.start_noises(checked);
+      });
     });
   });
 }
@@ -52,7 +53,7 @@ bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* 
   return guard("bdl_optimizer_laplace_dataset", [&] {
     with_model(optimizer, [&](auto& o) {
       o.team().check_before([&] { not_null(dataset, "dataset"); });
-      laplace(o, *dataset->rows);
+      with_rows(dataset, [&](DataSet& rows) { laplace(o, rows); });
     });
   });
 }

@@ -71,9 +71,10 @@ bdl_status bdl_optimizer_elbo_dataset(const bdl_optimizer* optimizer, bdl_datase
                                       uint64_t seed, double* expected_log_likelihood, double* kl) {
   return bdl::interruptible_guard("bdl_optimizer_elbo_dataset", [&] {
     bdl::with(optimizer, "optimizer", [&](const auto& o) {
-      bdl::not_null(dataset, "dataset");
-      const double sum = bdl::sum_over(o, *dataset->rows, bdl::spec_of(samples, seed));
-      bdl::write_elbo(o, sum, dataset->rows->rows(), expected_log_likelihood, kl);
+      bdl::with_rows(dataset, [&](bdl::DataSet& rows) {
+        const double sum = bdl::sum_over(o, rows, bdl::spec_of(samples, seed));
+        bdl::write_elbo(o, sum, rows.rows(), expected_log_likelihood, kl);
+      });
     });
   });
 }

@@ -173,7 +173,7 @@ bdl_status bdl_model_copy(const bdl_model* model, bdl_model** copy) {
 }
 
 void bdl_model_free(bdl_model* model) {
-  delete model;
+  free_handle(model);
 }
 
 int64_t bdl_model_parameters(const bdl_model* model) {

@@ -132,10 +132,7 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
 
 bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* dataset) {
   return guard("bdl_model_standardize_dataset", [&] {
-    with(model, "model", [&](auto& m) {
-      not_null(dataset, "dataset");
-      standardize(m, *dataset->rows);
-    });
+    with(model, "model", [&](auto& m) { with_rows(dataset, [&](DataSet& rows) { standardize(m, rows); }); });
   });
 }
 

@@ -16,9 +16,7 @@ template <class T>
 class CallerDraws final : public DrawSource<T> {
  public:
   CallerDraws(bdl_draws_fn draws, void* user_data) : draws_(draws), user_data_(user_data) {}
-  ~CallerDraws() override {
-    if (destroy_) destroy_(user_data_);
-  }
+  ~CallerDraws() override { destroy_user_data(destroy_, user_data_); }
   CallerDraws(const CallerDraws&) = delete;
   CallerDraws& operator=(const CallerDraws&) = delete;
   void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
@@ -36,10 +34,10 @@ class CallerDraws final : public DrawSource<T> {
       std::ranges::fill(out.column(j), std::numeric_limits<T>::quiet_NaN());
     // Seen through a const handle, and not owned by it.
     const bdl_posterior handle{
-        std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q))};
-    const std::int32_t answer =
-        draws_(user_data_, kind, place.step, place.iteration, &handle, as_output(out));
-    check_callback("draws", answer);
+        std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q)), nullptr};
+    check_callback("draws", [&] {
+      return draws_(user_data_, kind, place.step, place.iteration, &handle, as_output(out));
+    });
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
         if (!std::isfinite(value))
@@ -81,7 +79,7 @@ using namespace bdl;
 bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
                                  bdl_matrix_out log_density) {
   return guard("bdl_optimizer_observe", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       check_model(o);
       observe(o, x, y, log_density);
     });
@@ -90,7 +88,7 @@ bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_mat
 
 bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps) {
   return guard("bdl_optimizer_forecast", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       check_range(steps, 0, INT64_C(1) << 52, "steps");
       forecast(o, steps);
     });

@@ -55,11 +55,11 @@ std::shared_ptr<const Posterior<T>> prior_from(const Q& q) {
 }
 
 template <class T>
-void create_optimizer(const bdl_model* model, const std::shared_ptr<Posterior<T>>& posterior,
-                      const Method& method, Index data_size, bdl_optimizer** optimizer) {
+std::shared_ptr<Optimizer<T>> new_optimizer(const bdl_model* model,
+                                            const std::shared_ptr<Posterior<T>>& posterior,
+                                            const Method& method, Index data_size) {
   const auto* typed = model ? std::get_if<std::shared_ptr<Model<T>>>(&model->object) : nullptr;
-  *optimizer = new bdl_optimizer{
-      std::make_shared<Optimizer<T>>(typed ? *typed : nullptr, posterior, method, data_size)};
+  return std::make_shared<Optimizer<T>>(typed ? *typed : nullptr, posterior, method, data_size);
 }
 
 }  // namespace
@@ -75,14 +75,19 @@ bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, cons
     not_null(optimizer, "optimizer");
     check_range(data_size, 1, INT64_C(1) << 52, "data_size");
     const Method& row = find_method(method);
-    if (model) with_both(model, posterior, [](auto&, auto&) {});
-    std::visit([&](const auto& q) { create_optimizer(model, q, row, data_size, optimizer); },
+    if (model) with_both<const bdl_model, const bdl_posterior>(model, posterior, [](auto&, auto&) {});
+    const InUse use = use_of(*posterior, "posterior");  // a blank one may get other points
+    auto handle = std::make_unique<bdl_optimizer>();
+    std::visit([&](const auto& q) { handle->object = new_optimizer(model, q, row, data_size); },
                posterior->object);
+    handle->posterior = posterior->claim;
+    if (model) handle->model = model->claim;
+    *optimizer = handle.release();
   });
 }
 
 void bdl_optimizer_free(bdl_optimizer* optimizer) {
-  delete optimizer;
+  free_handle(optimizer);
 }
 
 const char* bdl_optimizer_method(const bdl_optimizer* optimizer) {
@@ -176,12 +181,12 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_ou
 
 bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer) {
   return guard("bdl_optimizer_initialize",
-               [&] { with(optimizer, "optimizer", [](auto& o) { o.initialize(); }); });
+               [&] { with_training(optimizer, [](auto& o) { o.initialize(); }); });
 }
 
 bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
   return guard("bdl_optimizer_step", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       model_of(o);
       step(o, x, y);
     });
@@ -190,7 +195,7 @@ bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix
 
 bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
   return guard("bdl_optimizer_laplace", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       model_of(o);
       laplace(o, x, y);
     });
@@ -199,14 +204,14 @@ bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_mat
 
 bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows) {
   return guard("bdl_optimizer_step_rows",
-               [&] { with(optimizer, "optimizer", [&](auto& o) { step_rows(o, rows); }); });
+               [&] { with_training(optimizer, [&](auto& o) { step_rows(o, rows); }); });
 }
 
 bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
                              bdl_progress_fn progress, void* user_data) {
   return guard("bdl_optimizer_fit", [&] {
     Status status = Status::OK;
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       model_of(o);
       o.team().check_before([&] { check_range(epochs, 0, INT32_MAX, "epochs"); });
       CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
@@ -251,7 +256,7 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
 
 bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
   return guard("bdl_optimizer_start_noise", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
+    with_training(optimizer, [&](auto& o) {
       model_of(o).likelihood.check_targets(y, y.rows, "y", true);
       ArrayData targets({}, y);
       o.start_noises(targets);

@@ -214,7 +214,7 @@ bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** co
 }
 
 void bdl_posterior_free(bdl_posterior* posterior) {
-  delete posterior;
+  free_handle(posterior);
 }
 
 int64_t bdl_posterior_dimension(const bdl_posterior* posterior) {

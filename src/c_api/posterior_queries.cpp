@@ -244,6 +244,7 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
     with(q, "q", [&](const auto& from) {
       using T = typename std::remove_cvref_t<decltype(from)>::Scalar;
       not_null(p, "p");
+      const InUse use = use_of(*p, "p");
       const auto* to = std::get_if<std::shared_ptr<Posterior<T>>>(&p->object);
       if (!to)
         fail(Status::ERROR_SHAPE, "p is %s, q %s", dtype_name(p->object.index()),

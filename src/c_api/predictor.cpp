@@ -4,6 +4,7 @@
 
 struct bdl_predictor {
   Either<bdl::Ensemble<float>, bdl::Ensemble<double>> object;
+  bdl::SharedClaim claim = std::make_shared<bdl::Claim>();
 };
 
 namespace bdl {
@@ -71,7 +72,7 @@ bdl_status bdl_predictor_create_ensemble(const bdl_model* const* models,
 }
 
 void bdl_predictor_free(bdl_predictor* predictor) {
-  delete predictor;
+  bdl::free_handle(predictor);
 }
 
 bdl_status bdl_predictor_moments(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out mean,

@@ -7,6 +7,8 @@
 
 struct bdl_search {
   Either<bdl::Search<float>, bdl::Search<double>> object;
+  bdl::SharedClaim communicator{};
+  bdl::SharedClaim claim = std::make_shared<bdl::Claim>();
 };
 
 namespace bdl {
@@ -57,7 +59,7 @@ bdl_status bdl_search_create(const bdl_optimizer* prototype, int64_t folds, int6
 }
 
 void bdl_search_free(bdl_search* search) {
-  delete search;
+  free_handle(search);
 }
 
 bdl_status bdl_search_add_double(bdl_search* search, const char* option, double low, double high,
@@ -99,8 +101,10 @@ bdl_status bdl_search_set_workers(bdl_search* search, int64_t workers) {
 
 bdl_status bdl_search_set_communicator(bdl_search* search, bdl_communicator* communicator) {
   return guard("bdl_search_set_communicator", [&] {
-    with(search, "search",
-         [&](auto& s) { s.set_communicator(communicator ? communicator->object : nullptr); });
+    with(search, "search", [&](auto& s) {
+      s.set_communicator(communicator ? communicator->object : nullptr);
+      search->communicator = communicator ? communicator->claim : nullptr;
+    });
   });
 }
 
@@ -109,6 +113,8 @@ bdl_status bdl_search_run(bdl_search* search, bdl_matrix x, bdl_matrix y, int64_
   return guard("bdl_search_run", [&] {
     Status status = Status::OK;
     with(search, "search", [&](auto& s) {
+      const InUse messages(nullptr, {{"the search's communicator", s.team().communicator().get(), true,
+                                      search->communicator.get()}});
       s.team().check_before([&] {
         check_range(random_trials, 0, most_trials, "random_trials");
         check_range(bayesian_trials, 0, most_trials, "bayesian_trials");

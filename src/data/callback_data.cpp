@@ -22,6 +22,23 @@ OutArray for_caller(MatrixView<double> columns) {
   return columns.data ? as_output(columns) : bdl_none_out();
 }
 
+/// One call at a time has the memory into which rows are read.
+class Reading {
+ public:
+  explicit Reading(std::atomic<bool>& flag) : flag_(flag) {
+    if (flag.exchange(true))
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the data set is being read: its read callback, or another thread, cannot read it at the same "
+           "time");
+  }
+  ~Reading() { flag_ = false; }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 template <class T>
 void take(MatrixView<double> read, MatrixView<T> out, Index first, const ColumnScales& scales) {
   if (out.data) gather(as_array<double>(read), 0, out.columns(first, read.cols), scales);
@@ -37,8 +54,9 @@ void CallbackData::read(const RowNumbers& examples, Index first, MatrixView<doub
   const Index count = std::max(x.cols, y.cols);
   numbers_.resize(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) numbers_[static_cast<std::size_t>(i)] = examples[first + i];
-  check_callback("data set's read",
-                 reader_.read(reader_.user_data, numbers_.data(), count, for_caller(x), for_caller(y)));
+  check_callback("data set's read", [&] {
+    return reader_.read(reader_.user_data, numbers_.data(), count, for_caller(x), for_caller(y));
+  });
 }
 
 template <class T>
@@ -46,6 +64,7 @@ void CallbackData::fetch_into(const RowNumbers& examples, const Standardization&
                               MatrixView<T> y) {
   const bool has_x = x.data != nullptr, has_y = y.data != nullptr;
   if (!has_x && !has_y) return;
+  const Reading reading(is_reading_);
   for (Index first = 0; first < examples.count(); first += most_rows()) {
     const Index count = std::min(most_rows(), examples.count() - first);
     const auto inputs = poisoned(x_, inputs_, count, has_x), targets = poisoned(y_, targets_, count, has_y);

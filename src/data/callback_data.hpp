@@ -1,6 +1,9 @@
 // Rows that a function of the caller's writes.
 #pragma once
 
+#include <atomic>
+
+#include "base/callback.hpp"
 #include "data/data_set.hpp"
 
 namespace bdl {
@@ -16,9 +19,7 @@ class CallbackData final : public DataSet {
  public:
   CallbackData(Index rows, Index inputs, Index targets, const RowReader& reader) noexcept
       : rows_(rows), inputs_(inputs), targets_(targets), reader_(reader) {}
-  ~CallbackData() override {
-    if (reader_.destroy) reader_.destroy(reader_.user_data);
-  }
+  ~CallbackData() override { destroy_user_data(reader_.destroy, reader_.user_data); }
   Index rows() const override { return rows_; }
   Index inputs() const override { return inputs_; }
   Index targets() const override { return targets_; }
@@ -42,6 +43,7 @@ class CallbackData final : public DataSet {
   RowReader reader_;
   std::vector<Index> numbers_;
   Buffer<double> x_, y_;
+  std::atomic<bool> is_reading_{false};
 };
 
 }  // namespace bdl

@@ -89,7 +89,9 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
     learn_scales(examples.all, epoch_steps);
     running = next_log_likelihood(evidence.expected_log_likelihood / part, epoch_steps);
   });
-  const bool asks = may_ask && !team_.is_alone() && (stop_requested.exchange(false) || interrupted());
+  bool asks = false;
+  team_.attempt(
+      [&] { asks = may_ask && !team_.is_alone() && (stop_requested.exchange(false) || interrupted()); });
   const bool stops = team_.vote(asks);
   work.reset();
   commit();

@@ -35,8 +35,9 @@ template <class T>
 void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&,
                            ConstSpan<double>) const {
   poison(f);
-  check_callback("model's outputs",
-                 callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f)));
+  check_callback("model's outputs", [&] {
+    return callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f));
+  });
 }
 
 template <class T>
@@ -45,8 +46,10 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
   if (!callbacks_.gradients)
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
   poison(rows);
-  check_callback("model's gradients", callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x),
-                                                           as_array(seeds), as_output(rows)));
+  check_callback("model's gradients", [&] {
+    return callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
+                                as_output(rows));
+  });
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))
       if (!std::isfinite(value))

@@ -1,6 +1,7 @@
 // A model of the caller's own, known through two callbacks.
 #pragma once
 
+#include "base/callback.hpp"
 #include "model/model.hpp"
 
 namespace bdl {
@@ -33,9 +34,7 @@ class UserModel final : public Model<T> {
     explicit UserData(void* data) : pointer(data) {}
     UserData(const UserData&) = delete;
     UserData& operator=(const UserData&) = delete;
-    ~UserData() {
-      if (destroy) destroy(pointer);
-    }
+    ~UserData() { destroy_user_data(destroy, pointer); }
   };
   UserCallbacks callbacks_;
   std::shared_ptr<UserData> data_;

@@ -13,6 +13,17 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Returns what a callback answers; lose(why) tells of a message that is lost because it has thrown.
+template <class Callback, class Lose>
+std::int32_t answer_or_loss(const char* which, Callback&& callback, Lose&& lose) {
+  try {
+    return answer_of(which, callback);
+  } catch (const Error& error) {
+    lose(error.what());
+    throw;
+  }
+}
+
 }  // namespace
 
 Communicator::Communicator(std::int32_t rank, std::int32_t size, const Callbacks& callbacks)
@@ -21,7 +32,7 @@ Communicator::Communicator(std::int32_t rank, std::int32_t size, const Callbacks
 }
 
 Communicator::~Communicator() {
-  if (destroy_) destroy_(callbacks_.user_data);
+  destroy_user_data(destroy_, callbacks_.user_data);
 }
 
 void Communicator::check_works() const {
@@ -32,7 +43,7 @@ void Communicator::fail_broken(const char* why) const {
   fail(Status::ERROR_COMMUNICATION, "rank %d of %d: %s", rank_, size_, why);
 }
 
-/// Broken until the message has come through, whatever a callback may throw.
+/// Broken until the message has come through.
 void Communicator::begin(Message message, std::int32_t signal, std::span<std::byte> send) {
   check_works();
   const Prefix prefix{++sequence_, static_cast<std::uint32_t>(message), signal};
@@ -45,9 +56,10 @@ void Communicator::begin(Message message, std::int32_t signal, std::span<std::by
 
 void Communicator::end(std::int32_t answer, const char* which) {
   statistics_.seconds += now() - began_;
+  const CallbackMessage message = take_callback_message();
   if (answer != 0)
-    fail(Status::ERROR_COMMUNICATION, "rank %d of %d: the %s callback returned %d, expected 0%s", rank_,
-         size_, which, answer, take_callback_message().c_str());
+    fail(Status::ERROR_COMMUNICATION, "rank %d of %d: the %s callback returned %d, expected 0%s%s", rank_,
+         size_, which, answer, message.colon(), message.text());
 }
 
 void Communicator::check_prefix(Message message, Index from, std::span<const std::byte> received) {
@@ -66,8 +78,10 @@ void Communicator::all_gather(Message message, std::int32_t signal, std::span<st
                               std::span<std::byte> receive, ConstSpan<std::int64_t> sizes) {
   begin(message, signal, send);
   const auto bytes = static_cast<std::int64_t>(send.size());
-  end(callbacks_.all_gather(callbacks_.user_data, send.data(), bytes, receive.data(), sizes.data()),
-      "all_gather");
+  const auto callback = [&] {
+    return callbacks_.all_gather(callbacks_.user_data, send.data(), bytes, receive.data(), sizes.data());
+  };
+  end(answer_or_loss("all_gather", callback, [&](const char* why) { fail_broken(why); }), "all_gather");
   std::size_t at = 0;
   for (Index r = 0; r < size_; at += static_cast<std::size_t>(sizes[static_cast<std::size_t>(r)]), ++r)
     check_prefix(message, r, receive.subspan(at));
@@ -85,10 +99,12 @@ void Communicator::all_gather(Message message, std::int32_t signal, std::span<st
 void Communicator::exchange(Message message, std::int32_t signal, Index peer, std::span<std::byte> send,
                             std::span<std::byte> receive) {
   begin(message, signal, send);
-  end(callbacks_.exchange(callbacks_.user_data, static_cast<std::int32_t>(peer), send.data(),
-                          static_cast<std::int64_t>(send.size()), receive.data(),
-                          static_cast<std::int64_t>(receive.size())),
-      "exchange");
+  const auto callback = [&] {
+    return callbacks_.exchange(callbacks_.user_data, static_cast<std::int32_t>(peer), send.data(),
+                               static_cast<std::int64_t>(send.size()), receive.data(),
+                               static_cast<std::int64_t>(receive.size()));
+  };
+  end(answer_or_loss("exchange", callback, [&](const char* why) { fail_broken(why); }), "exchange");
   check_prefix(message, peer, receive);
   is_broken_ = false;
   statistics_.sent += static_cast<Index>(send.size());

@@ -118,8 +118,8 @@ template <class T>
 void Search<T>::train_here(Batch<T>& batch, Run& run) {
   std::exception_ptr failure;
   const auto keep = [&] {
-    if (interrupted()) stop_requested = true;
     try {
+      if (!failure && interrupted()) stop_requested = true;
       for (; !failure && !run.is_stopped && batch.has_next(); keep_next(batch, run)) batch.finish_next();
     } catch (const abi::__forced_unwind&) {  // a thread that ends in the callback
       stop_requested = true;
@@ -141,11 +141,18 @@ void Search<T>::train_by_ranks(Batch<T>* batch, Index parts, Run& run) {
   const Index rank = team_.rank(), ranks = team_.size(), own = TrialExchange::parts_of(rank, ranks, parts);
   const auto part_of = [&](Index i) { return TrialExchange::part_of(rank, ranks, i); };
   team_.attempt([&] {
+    std::exception_ptr failure;
+    const auto ask = [&]() noexcept {
+      try {
+        if (!failure && interrupted()) stop_requested = true;
+      } catch (...) {  // of the interrupt
+        failure = std::current_exception();
+        stop_requested = true;
+      }
+    };
     share_tasks(
-        own, workers(), [&](Index i) { batch->train(part_of(i), stop_requested); },
-        [&] {
-          if (interrupted()) stop_requested = true;
-        });
+        own, workers(), [&](Index i) { batch->train(part_of(i), stop_requested); }, ask);
+    if (failure) std::rethrow_exception(failure);
     for (Index i = 0; i < own; ++i) batch->check(part_of(i));
   });
   exchange_.share_results(team_, parts, [&](Index p) { return batch ? &batch->result(p) : nullptr; });

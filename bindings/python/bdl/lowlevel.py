@@ -70,7 +70,7 @@ def end_of_interpreter():
 BDL_OK = _lowlevel.BDL_OK
 r""" success"""
 BDL_ERROR_INVALID_ARGUMENT = _lowlevel.BDL_ERROR_INVALID_ARGUMENT
-r""" an argument is NULL, out of range or contradictory"""
+r""" an argument is NULL, out of range, contradictory or in use"""
 BDL_ERROR_SHAPE = _lowlevel.BDL_ERROR_SHAPE
 r""" an array has the wrong number of rows or columns, or type"""
 BDL_ERROR_NOT_FINITE = _lowlevel.BDL_ERROR_NOT_FINITE
@@ -93,7 +93,7 @@ r"""
                                             value, and the step was not taken; or outputs have no meaning
     """
 BDL_ERROR_CALLBACK = _lowlevel.BDL_ERROR_CALLBACK
-r""" a callback of the caller reported failure"""
+r""" a callback of the caller reported failure or threw"""
 BDL_STOPPED = _lowlevel.BDL_STOPPED
 r""" ended on request (not a failure): training after a completed step"""
 BDL_ERROR_INTERNAL = _lowlevel.BDL_ERROR_INTERNAL
@@ -297,7 +297,7 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callba
     r"""
     A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
     of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-    concurrently. They must not throw. Since 0.2.
+    concurrently. What they throw is a failure. Since 0.2.
     :type dtype: int
     :param dtype:      type of every array the callbacks see
     :type inputs: int64_t

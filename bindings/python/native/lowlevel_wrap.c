@@ -16285,7 +16285,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_model_create_user", _wrap_bdl_model_create_user, METH_VARARGS, "\n"
 		"A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread\n"
 		"of the call that needs them; they must be safe to run concurrently if the caller runs const calls\n"
-		"concurrently. They must not throw. Since 0.2.\n"
+		"concurrently. What they throw is a failure. Since 0.2.\n"
 		":type dtype: int\n"
 		":param dtype:      type of every array the callbacks see\n"
 		":type inputs: int64_t\n"

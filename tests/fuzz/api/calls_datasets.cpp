@@ -230,6 +230,7 @@ BDL_CALLS(bdl_optimizer_fit_dataset) {
   s.callbacks.until_failure = s.bytes.below(3) == 2 ? s.bytes.next() % 32 : -1;
   const std::int64_t epochs = s.index(3);
   const bool silent = s.bytes.below(2) == 0;
+  const Interfering interfering(s, o.handle);
   s.trains_on_rows(bdl_optimizer_fit_dataset,
                    With{o.handle, data, epochs, static_cast<bdl_progress_fn>(silent ? nullptr : progress),
                         static_cast<void*>(&s.callbacks)});

@@ -200,6 +200,7 @@ BDL_CALLS(bdl_optimizer_step) {
   auto& o = s.optimizer();
   const std::int64_t n = s.bytes.below(5);
   s.callbacks.until_failure = s.faulty() ? s.bytes.next() : -1;
+  const Interfering interfering(s, o.handle);
   s.trains(bdl_optimizer_step, With{o.handle, s.x(o.shape, n), s.y(o.shape, n)});
   s.callbacks.until_failure = -1;
 }
@@ -221,6 +222,7 @@ BDL_CALLS(bdl_optimizer_fit) {
   s.callbacks.until_failure = s.bytes.below(3) == 2 ? s.bytes.next() % 32 : -1;
   const bdl_matrix x = s.x(o.shape, n), y = s.y(o.shape, n);
   const bool silent = s.bytes.below(2) == 0;
+  const Interfering interfering(s, o.handle);
   s.trains(bdl_optimizer_fit,
            With{o.handle, x, y, epochs, static_cast<bdl_progress_fn>(silent ? nullptr : progress),
                 static_cast<void*>(&s.callbacks)});

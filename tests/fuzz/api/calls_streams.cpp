@@ -26,6 +26,7 @@ BDL_CALLS(bdl_optimizer_observe) {
   s.callbacks.until_failure = s.faulty() ? s.bytes.next() % 32 : -1;
   const bdl_matrix x = s.x(o.shape, n), y = s.y(o.shape, n);
   const bdl_matrix_out density = s.bytes.below(2) ? s.out(n, 1, Finite::or_not) : bdl_none_out();
+  const Interfering interfering(s, o.handle);
   s.trains(bdl_optimizer_observe, With{o.handle, x, y, density});
   s.callbacks.until_failure = -1;
 }

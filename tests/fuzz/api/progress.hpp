@@ -1,7 +1,7 @@
-// What training tells of its progress: now and then it is stopped.
+// What training tells of its progress: now and then it is stopped, or its callbacks interfere.
 #pragma once
 
-#include "fuzz/api/session.hpp"
+#include "fuzz/api/reentrance.hpp"
 
 namespace fuzz {
 
@@ -10,6 +10,8 @@ inline int32_t progress(void* user_data, const bdl_optimizer* optimizer) {
   double epoch;
   bdl_optimizer_progress(optimizer, &step, &planned, &epoch);
   auto& callbacks = *static_cast<Session::Callbacks*>(user_data);
+  interfere(callbacks);
+  free_in_use(callbacks);
   if (callbacks.until_failure < 0 || callbacks.until_failure-- != 0) return 0;
   return ++callbacks.failures % 2 ? 1 : -1;
 }

@@ -55,6 +55,9 @@ class Session {
     int until_failure = -1, failures = 0, asked = 0;
     int owned =
         0;  ///< times that user_data was handed over with a function to destroy it, less calls of that
+    Session* session = nullptr;
+    bdl_optimizer* in_use = nullptr;  ///< of the call in progress, where its callbacks interfere with it
+    int interfered = 0;
   } callbacks;
 
   Bytes bytes;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fuzz/api/session.hpp"
+#include "fuzz/api/reentrance.hpp"
 
 namespace fuzz {
 
@@ -12,6 +12,7 @@ namespace fuzz {
 inline bool fails(void* user_data) {
   if (!user_data) return false;  // a struct_size that did not reach it
   auto& callbacks = *static_cast<Session::Callbacks*>(user_data);
+  interfere(callbacks);
   return callbacks.until_failure >= 0 && callbacks.until_failure-- == 0;
 }
 

@@ -111,7 +111,7 @@ Result of every fallible function. Numbers are pinned for ever; new ones are app
 this and of every other enum only keeps it as large as an int32_t, and is no value of it.
 
 - `BDL_OK` = 0: success
-- `BDL_ERROR_INVALID_ARGUMENT` = 1: an argument is NULL, out of range or contradictory
+- `BDL_ERROR_INVALID_ARGUMENT` = 1: an argument is NULL, out of range, contradictory or in use
 - `BDL_ERROR_SHAPE` = 2: an array has the wrong number of rows or columns, or type
 - `BDL_ERROR_NOT_FINITE` = 3: input data contain NaN or infinity; the message says where
 - `BDL_ERROR_LABEL` = 4: a target is not valid for the likelihood
@@ -122,7 +122,7 @@ this and of every other enum only keeps it as large as an int32_t, and is no val
 - `BDL_ERROR_FORMAT` = 9: a file is not a valid checkpoint
 - `BDL_ERROR_DIVERGED` = 10: training ran away, and is in its last good state; it met a non-finite
                                          value, and the step was not taken; or outputs have no meaning
-- `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure
+- `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure or threw
 - `BDL_STOPPED` = 12: ended on request (not a failure): training after a completed step
 - `BDL_ERROR_INTERNAL` = 13: a defect in libbdl; please report it
 - `BDL_ERROR_PEER` = 14: another rank failed in a collective call: its number and message
@@ -183,7 +183,7 @@ end
 
 """
 # Returns
-0 to go on; any other value ends the call in progress
+0 to go on; any other value ends the call in progress; an exception fails it
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -221,8 +221,8 @@ end
 
 """
 For a callback that is about to report failure: why, in a sentence, with which the failed call's
-bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. Since
-0.2.
+bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. The what()
+of a std::exception that the callback throws takes its place. Since 0.2.
 
 # Arguments
 - `message`: UTF-8; NULL: none
@@ -565,7 +565,7 @@ end
 """
 A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
 of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-concurrently. They must not throw. Since 0.2.
+concurrently. What they throw is a failure. Since 0.2.
 
 # Arguments
 - `dtype`: type of every array the callbacks see
@@ -1912,7 +1912,7 @@ end
 
 """
 Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
-the optimizer, its posterior and its model, and call bdl_optimizer_request_stop().
+the optimizer, its posterior and its model, and call bdl_optimizer_request_stop(), but change none of them.
 
 # Returns
 0 to go on; positive: fit returns BDL_STOPPED, unless it was the last step; negative: fit returns
@@ -3072,8 +3072,8 @@ function bdl_search_set_communicator(search::Union{bdl_search,Ptr{bdl_search}}, 
 end
 
 """
-Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search
-and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
+Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search, but
+not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
 where the run stops.
 
 # Returns
@@ -3195,8 +3195,8 @@ so.
 - `receive_bytes`: their lengths, one for each rank
 
 # Returns
-0; any other value is a failure, which bdl_set_callback_message() may explain: the call in progress
-ends with BDL_ERROR_COMMUNICATION
+0; any other value, or an exception, is a failure, which bdl_set_callback_message() may explain: the
+call in progress ends with BDL_ERROR_COMMUNICATION
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
