@@ -10,6 +10,16 @@
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {
+namespace {
+
+/// False where a number of the diagonal has overflowed, or is too small to be held in full.
+bool has_normal_diagonal(ConstMatrixView<double> a) {
+  for (Index i = 0; i < a.rows; ++i)
+    if (!std::isnormal(a(i, i))) return false;
+  return true;
+}
+
+}  // namespace
 
 PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), lower_(size * size) {
   static_cast<void>(set_isotropic(1));
@@ -60,7 +70,7 @@ bool PositiveMatrix::accept_kept_factor() {
   for (Index j = 0; j < size_; ++j) {
     if (!(c(j, j) > 0)) return false;
     for (Index i = j; i < size_; ++i)
-      if (!(std::abs(square(i, j) - a(i, j)) <= 1e-6 * std::sqrt(a(i, i) * a(j, j)))) return false;
+      if (!(std::abs(square(i, j) - a(i, j)) <= 1e-6 * std::sqrt(a(i, i)) * std::sqrt(a(j, j)))) return false;
   }
   return accept_factor();
 }
@@ -97,7 +107,7 @@ bool PositiveMatrix::set_multiple(const PositiveMatrix& other, double factor) {
   std::transform(other.lower_.data(), other.lower_.data() + size_ * size_, lower_.data(),
                  [=](double value) { return root * value; });
   log_det_ = log_det_from_cholesky(lower());
-  return std::isfinite(log_det_);
+  return std::isfinite(log_det_) && has_normal_diagonal(matrix()) && has_normal_diagonal(lower());
 }
 
 void PositiveMatrix::multiply(const double* x, double* y) const {

@@ -10,9 +10,20 @@
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
+
+/// Lower triangle of rows and columns of the points: those of the identity.
+void isolate(const PointLayout& points, MatrixView<double> out) {
+  for (const auto& [offset, size] : points.ranges)
+    for (Index p = offset; p < offset + size; ++p) {
+      for (Index j = 0; j < p; ++j) out(p, j) = 0;
+      for (Index i = p + 1; i < out.rows; ++i) out(i, p) = 0;
+      out(p, p) = 1;
+    }
+}
 
 /// Lower triangle of out += factor Lambda_0.
 template <class T>
@@ -129,7 +140,7 @@ double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorSt
 }
 
 /// With H = X X^T and without KL, Lambda changes by 2 b [(Sigma X) (Sigma X)^T + u mu^T + mu u^T], u = Sigma
-/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s.
+/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s. Points have no part in it.
 template <class T>
 double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step,
                                           const double* u, UpdateWorkspace<T>& workspace) {
@@ -139,12 +150,14 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
   cholesky_solve(from.precision_.lower(), columns.columns(0, count));
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
   std::ranges::copy(from.mean(), plus);
-  const double mean_size = norm(plus, size), u_size = norm(u, size);
+  std::copy_n(u, size, minus);
+  for (double* const column : {plus, minus}) fill_points(this->points(), 0.0, {column, at(size)});
+  const double mean_size = norm(plus, size), u_size = norm(minus, size);
   const bool any = mean_size > 0 && u_size > 0;
   const double scale = any ? std::sqrt(mean_size / u_size) : 0, inverse = any ? 1 / scale : 0;
   const double root = std::sqrt(step.curvature_rate);
   for (Index i = 0; i < size; ++i) {
-    const double a = root * scale * u[i], b = root * inverse * plus[i];
+    const double a = root * scale * minus[i], b = root * inverse * plus[i];
     plus[i] = a + b;
     minus[i] = a - b;
   }
@@ -176,6 +189,7 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
+  isolate(this->points(), next);
   return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
 }
 

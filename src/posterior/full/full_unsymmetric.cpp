@@ -8,6 +8,16 @@
 #include "posterior/full/full.hpp"
 
 namespace bdl {
+namespace {
+
+/// Rows and columns of the points: 0.
+void clear_points(const PointLayout& points, MatrixView<double> out) {
+  for (const auto& [offset, size] : points.ranges)
+    for (Index p = offset; p < offset + size; ++p)
+      for (Index i = 0; i < out.rows; ++i) out(i, p) = out(p, i) = 0;
+}
+
+}  // namespace
 
 template <class T>
 ConstMatrixView<double> FullPosterior<T>::whole_precision() const {
@@ -69,6 +79,7 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   gemm(Op::none, Op::none, 1.0, inner, covariance, 0.0, product);
   gemm(Op::none, Op::none, 2 * step.curvature_rate, covariance, product, 0.0, change);
   gemm(Op::none, Op::transpose, 4 * step.curvature_rate, {u, size, 1}, {mean, size, 1}, 1.0, change);
+  clear_points(this->points(), change);
   const auto symmetric = precision_.matrix();
   for (Index j = 0; j < size; ++j)
     for (Index i = j; i < size; ++i)
