@@ -102,7 +102,7 @@ void states_that_would_not_load_are_not_saved(void**) {
   good->state.start_weight = 2;
   refused("contradict each other", *good);
   good->state.start_weight = not_a_number;
-  refused("state.start_weight is not a finite number", *good);
+  refused("state.start_weight is not a number", *good);
   good->state.start_weight = 1;
   good->posterior()->mean()[1] = static_cast<T>(not_a_number);
   refused("tensor mean is not finite", *good);

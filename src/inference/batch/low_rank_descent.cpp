@@ -30,15 +30,6 @@ Index first_uncertain(const PointLayout& points, Index offset, Index size) {
   return lead < size ? lead : 0;
 }
 
-/// What is learned of a block's s is not of its points, which have no part in the gradient.
-template <class T>
-void fix_points(const PointLayout& points, Index offset, std::span<T> s) {
-  for (const auto& [first, count] : points.ranges)
-    for (Index i = std::max(first - offset, Index{0}); i < std::min(first + count - offset, std::ssize(s));
-         ++i)
-      s[at(i)] = 1;
-}
-
 }  // namespace
 
 template <class T>
@@ -122,7 +113,7 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
       else
         std::ranges::copy(from.s(), target.s().begin());
     });
-    fix_points(points, offset, target.s());
+    for_each_point(points, offset, size, [&](Index i) { target.s()[at(i)] = 1; });
     ++block;
   });
 }

@@ -16,33 +16,6 @@ const Posterior<T>& prior_of(const PosteriorStep<T>& step, const BlocksPosterior
   return prior.member(k);
 }
 
-/// visit(range) of the points among `size` parameters from `first` on, counted from there.
-template <class Visit>
-void for_each_range(const PointLayout& points, Index first, Index size, Visit&& visit) {
-  for (const ParameterRange& range : points.ranges) {
-    const Index begin = std::max(range.offset, first),
-                end = std::min(range.offset + range.size, first + size);
-    if (begin < end) visit(ParameterRange{begin - first, end - begin});
-  }
-}
-
-/// A member's step asks which of its own parameters are points; nothing is allocated where it knows.
-template <class T>
-void tell_points(const PointLayout& points, Index first, Posterior<T>& member) {
-  const std::vector<ParameterRange>& known = member.points().ranges;
-  std::size_t count = 0;
-  bool same = true;
-  for_each_range(points, first, member.dimension(), [&](const ParameterRange& range) {
-    same = same && count < known.size() && known[count] == range;
-    ++count;
-  });
-  if (same && count == known.size()) return;
-  PointLayout own;
-  for_each_range(points, first, member.dimension(),
-                 [&](const ParameterRange& range) { own.ranges.push_back(range); });
-  member.adopt(std::move(own));
-}
-
 }  // namespace
 
 /// All but the curvature.
@@ -64,6 +37,8 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   own.projection = step.projection;
   own.random = step.random;
   own.random.sample += static_cast<std::uint32_t>(k) << 12;  // directions of its own
+  own.points = &from.points();
+  own.first_parameter = offset(k);
   own.curvature.w = step.curvature.w;
   own.curvature.diagonal = part(k, step.curvature.diagonal);
   const Index size = member(k).dimension();
@@ -85,7 +60,6 @@ double BlocksPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>
   for (Index k = 0; k < block_count(); ++k) {
     PosteriorStep<T> own = step_of(k, step, workspace);
     Posterior<T>& to = *members_[static_cast<std::size_t>(k)];
-    tell_points(this->points(), offset(k), to);
     if (!step.curvature.rows) {
       least = std::min(least, to.take(own, workspace));
       continue;

@@ -15,16 +15,6 @@
 namespace bdl {
 namespace {
 
-/// Lower triangle of rows and columns of the points: those of the identity.
-void isolate(const PointLayout& points, MatrixView<double> out) {
-  for (const auto& [offset, size] : points.ranges)
-    for (Index p = offset; p < offset + size; ++p) {
-      for (Index j = 0; j < p; ++j) out(p, j) = 0;
-      for (Index i = p + 1; i < out.rows; ++i) out(i, p) = 0;
-      out(p, p) = 1;
-    }
-}
-
 /// Lower triangle of out += factor Lambda_0.
 template <class T>
 void add_prior(const PosteriorStep<T>& step, double factor, MatrixView<double> out) {
@@ -151,7 +141,7 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
   std::ranges::copy(from.mean(), plus);
   std::copy_n(u, size, minus);
-  for (double* const column : {plus, minus}) fill_points(this->points(), 0.0, {column, at(size)});
+  for_each_point(step, [=](Index p) { plus[p] = minus[p] = 0; });
   const double mean_size = norm(plus, size), u_size = norm(minus, size);
   const bool any = mean_size > 0 && u_size > 0;
   const double scale = any ? std::sqrt(mean_size / u_size) : 0, inverse = any ? 1 / scale : 0;
@@ -189,7 +179,11 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  isolate(this->points(), next);
+  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+    for (Index j = 0; j < p; ++j) next(p, j) = 0;
+    for (Index i = p + 1; i < size; ++i) next(i, p) = 0;
+    next(p, p) = 1;
+  });
   return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
 }
 

@@ -6,18 +6,9 @@
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
-namespace {
-
-/// Rows and columns of the points: 0.
-void clear_points(const PointLayout& points, MatrixView<double> out) {
-  for (const auto& [offset, size] : points.ranges)
-    for (Index p = offset; p < offset + size; ++p)
-      for (Index i = 0; i < out.rows; ++i) out(i, p) = out(p, i) = 0;
-}
-
-}  // namespace
 
 template <class T>
 ConstMatrixView<double> FullPosterior<T>::whole_precision() const {
@@ -79,7 +70,9 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   gemm(Op::none, Op::none, 1.0, inner, covariance, 0.0, product);
   gemm(Op::none, Op::none, 2 * step.curvature_rate, covariance, product, 0.0, change);
   gemm(Op::none, Op::transpose, 4 * step.curvature_rate, {u, size, 1}, {mean, size, 1}, 1.0, change);
-  clear_points(this->points(), change);
+  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+    for (Index i = 0; i < size; ++i) change(i, p) = change(p, i) = 0;
+  });
   const auto symmetric = precision_.matrix();
   for (Index j = 0; j < size; ++j)
     for (Index i = j; i < size; ++i)
