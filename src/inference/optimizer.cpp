@@ -95,6 +95,8 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   }
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
+  if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank)
+    work_.first_order.tied().forget();
   options_ = options;
   reserved_for_ = {};
 }

@@ -100,7 +100,8 @@ bool Optimizer<T>::go_back() {
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
   work_.kronecker.forget();
-  if (!good_.tied.empty()) work_.first_order.tied().restore(good_.tied);
+  TiedScales<T>& tied = work_.first_order.tied();
+  good_.tied.size() == at(tied.size()) && !good_.tied.empty() ? tied.restore(good_.tied) : tied.forget();
   work_.point_steps.forget();
   state.momentum_steps = state.snapshots = 0;
   state.running_log_likelihood = good_.running_log_likelihood;

@@ -11,8 +11,38 @@ constexpr Index format_version = 1;  // raised when a reader of the last one cou
 constexpr const char* scalars[] = {"f32", "f64"};
 
 template <class T>
+const Model<T>* model_of(const SavedParts<T>& parts) {
+  return parts.optimizer ? parts.optimizer->model().get() : parts.model;
+}
+
+/// The archive as it will be in the file, with the tensors where they are.
+TensorArchive view_of(const RecordWriter& record) {
+  TensorMap tensors;
+  for (const Tensor& tensor : record.tensors()) tensors.emplace(tensor.name, tensor);
+  return {record.metadata(), std::move(tensors), {}};
+}
+
+/// The reader reads what is going to be written: a state that it refuses would be lost once it replaces a
+/// file.
+template <class T>
+void check_loads(const RecordWriter& record, const SavedParts<T>& parts) {
+  const Model<T>* const model = model_of(parts);
+  try {
+    load_checkpoint<T>(view_of(record), model && !model->graph() ? model->clone() : nullptr);
+  } catch (const Error& error) {
+    if (error.status() == Status::STOPPED || error.status() == Status::ERROR_OUT_OF_MEMORY) throw;
+    fail(Status::ERROR_INTERNAL,
+         "nothing is written, and an older file stays: bdl_load() would refuse this state, which is a defect "
+         "of "
+         "libbdl: %s",
+         error.what());
+  }
+}
+
+/// Fails with ERROR_INTERNAL unless load_checkpoint() takes it.
+template <class T>
 RecordWriter record_of(const SavedParts<T>& parts) {
-  const Model<T>* const model = parts.optimizer ? parts.optimizer->model().get() : parts.model;
+  const Model<T>* const model = model_of(parts);
   const Posterior<T>* const posterior =
       parts.optimizer ? parts.optimizer->posterior().get() : parts.posterior;
   RecordWriter record;
@@ -23,6 +53,7 @@ RecordWriter record_of(const SavedParts<T>& parts) {
   if (model) write_model(record, *model);
   if (posterior) write_posterior(record, *posterior);
   if (parts.optimizer) write_optimizer(record, *parts.optimizer);
+  check_loads(record, parts);
   return record;
 }
 

@@ -4,8 +4,8 @@
 //   keys, its key
 //                  and value; then of every tensor, in the order of the names, name, dtype and lengths; a
 //                  zero byte after each of these texts, and one more after the lengths.
-// Each is eight hexadecimal digits. Files without them are older, or another program's, and are read
-// unchecked.
+// Each is eight hexadecimal digits, in lower case. A file has all of them, or none: files without them are
+// older, or another program's, and are read unchecked; one that lacks some is damaged.
 #pragma once
 
 #include <span>

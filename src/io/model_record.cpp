@@ -99,11 +99,7 @@ NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
     fail(Status::ERROR_FORMAT, "tensor %s has the wrong shape", covariance_name);
   Buffer<double> values(outputs * outputs);
   record.archive().copy<double>(covariance_name, values.first(outputs * outputs));
-  try {
-    return NoiseCovariance(values.matrix(outputs, outputs));
-  } catch (const Error& error) {
-    fail(Status::ERROR_FORMAT, "%s", error.what());
-  }
+  return reading_file([&] { return NoiseCovariance(values.matrix(outputs, outputs)); });
 }
 
 /// Ascending, two or more.

@@ -258,7 +258,7 @@ template <class T>
 std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const std::string& prefix) {
   const Names names(prefix);
   const bool blank = record.integer(names("blank"), 0, 1) == 1;
-  try {
+  return reading_file([&] {
     std::shared_ptr<Posterior<T>> q = create_posterior<T>(read_kind(record, names));
     write_tensors<T>(*q, [&](const PosteriorTensor<T>& tensor) {
       const bool is_there = read_tensor(record, names(tensor.name), tensor);
@@ -268,9 +268,7 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
     });
     q->set_blank(blank);
     return q;
-  } catch (const Error& error) {  // the posterior's own refusal of bad numbers
-    fail(Status::ERROR_FORMAT, "%s", error.what());
-  }
+  });
 }
 
 template void write_posterior(RecordWriter&, const Posterior<float>&, const std::string&);

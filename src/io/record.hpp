@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "base/error.hpp"
 #include "io/safetensors.hpp"
 
 namespace bdl {
@@ -28,6 +29,18 @@ class RecordWriter {
   Metadata metadata_;
   std::vector<Tensor> tensors_;  // views of memory that outlives the writer
 };
+
+/// read() for values that their objects may refuse: that is an ERROR_FORMAT of the file. Interrupts and lack
+/// of memory stay what they are.
+template <class Read>
+decltype(auto) reading_file(Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.status() == Status::STOPPED || error.status() == Status::ERROR_OUT_OF_MEMORY) throw;
+    fail(Status::ERROR_FORMAT, "%s", error.what());
+  }
+}
 
 /// Everything fails with ERROR_FORMAT naming the field.
 class RecordReader {

@@ -10,16 +10,6 @@
 namespace bdl {
 namespace {
 
-/// visit(j) for each point j of `size` parameters from `first` on, counted from there.
-template <class Visit>
-void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
-  for (const ParameterRange& range : points.ranges) {
-    const Index begin = std::max(range.offset, first),
-                end = std::min(range.offset + range.size, first + size);
-    for (Index j = begin; j < end; ++j) visit(j - first);
-  }
-}
-
 /// visit(number, what it is) of a matrix: rows, and of square ones columns, of the points.
 template <class View, class Visit>
 void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values,

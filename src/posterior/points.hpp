@@ -27,6 +27,23 @@ void for_each_uncertain(const PointLayout& points, Index dimension, Visit&& visi
   if (dimension > begin) visit(begin, dimension - begin);
 }
 
+/// visit(j) for each point j of `size` parameters from `first` on, counted from there.
+template <class Visit>
+void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
+  for (const ParameterRange& range : points.ranges) {
+    const Index begin = std::max(range.offset, first),
+                end = std::min(range.offset + range.size, first + size);
+    for (Index j = begin; j < end; ++j) visit(j - first);
+  }
+}
+
+/// The same of the parameters that a step changes.
+template <class T, class Visit>
+void for_each_point(const PosteriorStep<T>& step, Visit&& visit) {
+  for_each_point(step.points ? *step.points : step.from.points(), step.first_parameter, step.from.dimension(),
+                 visit);
+}
+
 /// How many parameters have a density.
 template <class T>
 Index uncertain_parameters(const Posterior<T>& q) {

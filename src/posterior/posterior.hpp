@@ -61,6 +61,10 @@ struct PosteriorStep {
       Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
   ProjectionOptions projection{};
   StreamKey random{};  ///< directions of the randomized projection
+  /// Of the posterior that `from` is a block of, and which of its parameters is the block's first; null:
+  /// from's own.
+  const PointLayout* points = nullptr;
+  Index first_parameter = 0;
 
   bool may_shorten() const { return indefinite != Indefinite::error; }
   /// A natural step of a precision is taken to second order (docs/mathematics/guard.md, "The improved

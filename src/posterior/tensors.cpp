@@ -47,7 +47,7 @@ void check_symmetric(const PosteriorTensor<T>& tensor) {
   LoopTurns turn;
   for (Index j = 0; j < a.cols; ++j)
     for (Index i = j + 1; i < a.rows; ++i, turn())
-      if (std::abs(a(i, j) - a(j, i)) > 1e-5 * std::sqrt(std::abs(a(i, i) * a(j, j))))
+      if (std::abs(a(i, j) - a(j, i)) > 1e-5 * std::sqrt(std::abs(a(i, i))) * std::sqrt(std::abs(a(j, j))))
         fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is not symmetric at row %lld, column %lld",
              tensor.name, static_cast<long long>(i), static_cast<long long>(j));
   mirror_lower(a);

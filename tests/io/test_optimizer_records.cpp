@@ -2,6 +2,7 @@
 // ones refused; options that a file does not have.
 #include <unistd.h>
 
+#include "inference/batch/course.hpp"
 #include "io/checkpoint.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
@@ -28,18 +29,28 @@ Moments<T> moments_of(Index size, bool has_second, double lowest) {
   return out;
 }
 
+/// Read from what was written, which a file need not be: it may be damaged.
+template <class T>
+std::shared_ptr<Optimizer<T>> read_back(const Optimizer<T>& optimizer) {
+  RecordWriter record;
+  write_posterior<T>(record, *optimizer.posterior());
+  write_optimizer(record, optimizer);
+  const TensorArchive archive = parse_archive(serialize_archive(record.metadata(), record.tensors()));
+  return load_checkpoint<T>(archive, nullptr).optimizer;
+}
+
+template <class T>
+std::shared_ptr<Optimizer<T>> optimizer_with(Moments<T>&& moments) {
+  auto optimizer =
+      std::make_shared<Optimizer<T>>(nullptr, make_posterior<T>(dimension, 0), find_method("slang"), 10);
+  optimizer->state.step = 20;
+  optimizer->first_order().restore(std::move(moments));
+  return optimizer;
+}
+
 template <class T>
 std::shared_ptr<Optimizer<T>> through_a_file(Moments<T>&& moments) {
-  char path[] = "/tmp/bdl-moments-XXXXXX";
-  const int file = ::mkstemp(path);
-  assert_true(file >= 0 && ::close(file) == 0);
-  Optimizer<T> optimizer(nullptr, make_posterior<T>(dimension, 0), find_method("slang"), 10);
-  optimizer.state.step = 20;
-  optimizer.first_order().restore(std::move(moments));
-  save_checkpoint<T>(path, {nullptr, nullptr, &optimizer});
-  const TensorArchive archive = read_archive(path);
-  std::remove(path);
-  return load_checkpoint<T>(archive, nullptr).optimizer;
+  return read_back(*optimizer_with(std::move(moments)));
 }
 
 template <class T>
@@ -69,6 +80,51 @@ void wrong_averages_are_refused(void**) {
                [] { through_a_file(moments_of<T>(dimension, true, not_a_number)); });
 }
 
+/// What the reader would refuse is not written, and what was there stays.
+template <class T>
+void states_that_would_not_load_are_not_saved(void**) {
+  char path[] = "/tmp/bdl-moments-XXXXXX";
+  const int file = ::mkstemp(path);
+  assert_true(file >= 0 && ::close(file) == 0);
+  const auto good = optimizer_with(moments_of<T>(dimension, true, 0));
+  save_checkpoint<T>(path, {nullptr, nullptr, good.get()});
+  const auto refused = [&](const char* why, const Optimizer<T>& optimizer) {
+    expect_error(Status::ERROR_INTERNAL, "nothing is written, and an older file stays", [&] {
+      save_checkpoint<T>(path, {nullptr, nullptr, &optimizer});
+    });
+    expect_error(Status::ERROR_INTERNAL, why, [&] {
+      serialize_checkpoint<T>({nullptr, nullptr, &optimizer});
+    });
+    assert_int_equal(load_checkpoint<T>(read_archive(path), nullptr).optimizer->state.step, 20);
+  };
+  refused("does not fit the mean", *optimizer_with(moments_of<T>(dimension + 1, true, 0)));
+  refused("second_moments has a negative value", *optimizer_with(moments_of<T>(dimension, true, -1)));
+  good->state.start_weight = 2;
+  refused("contradict each other", *good);
+  good->state.start_weight = not_a_number;
+  refused("state.start_weight is not a number", *good);
+  good->state.start_weight = 1;
+  good->posterior()->mean()[1] = static_cast<T>(not_a_number);
+  refused("tensor mean is not finite", *good);
+  std::remove(path);
+}
+
+/// Counters of fits that never end, on data sets as large as there may be.
+void large_counters_survive_a_file(void**) {
+  const Index batches = Index{1} << 31, epochs = (Index{1} << 31) - 1;
+  const auto model = make_network<double>({2, 1}, Likelihood(BDL_GAUSSIAN, 1));
+  Optimizer<double> optimizer(model, make_posterior<double>(3, 0), find_method("slang"), batches);
+  begin_course(optimizer, epochs, batches, batches);
+  optimizer.state.epoch = epochs - 2;
+  const auto bytes = serialize_checkpoint<double>({nullptr, nullptr, &optimizer});
+  const TrainingState state = load_checkpoint<double>(parse_archive(bytes), nullptr).optimizer->state;
+  assert_true(state.batches == batches && state.fit_end_epoch == epochs && state.epoch == epochs - 2);
+  assert_true(state.plan == optimizer.state.plan && state.plan.end == epochs * batches);
+  Optimizer<double> more(model, make_posterior<double>(3, 0), find_method("slang"), batches);
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "expected at most 2^62 steps in all",
+               [&] { begin_course(more, epochs, 2 * batches + 8, 2 * batches + 8); });
+}
+
 /// Version 0.1 had no option "prior_scaling": its streams of networks go on with the prior that they had.
 void files_without_a_scaling_of_the_prior_have_none(void**) {
   const auto model = make_network<double>({2, 3, 1}, Likelihood(BDL_GAUSSIAN, 1));
@@ -96,6 +152,8 @@ void files_without_a_scaling_of_the_prior_have_none(void**) {
 
 int test_optimizer_records() {
   const CMUnitTest tests[] = {BOTH(averages_survive_a_file), BOTH(wrong_averages_are_refused),
+                              BOTH(states_that_would_not_load_are_not_saved),
+                              cmocka_unit_test(large_counters_survive_a_file),
                               cmocka_unit_test(files_without_a_scaling_of_the_prior_have_none)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -43,6 +43,10 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
   if (epochs > most_epochs - completed)
     fail(Status::ERROR_INVALID_ARGUMENT, "epochs is %lld after %lld epochs, expected at most 2^31 - 1 in all",
          static_cast<long long>(epochs), static_cast<long long>(completed));
+  if (!are_countable(completed + epochs, batches) || state.step > most_steps - epochs * batches)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "epochs is %lld, each of %lld minibatches, after %lld epochs: expected at most 2^62 steps in all",
+         static_cast<long long>(epochs), static_cast<long long>(batches), static_cast<long long>(completed));
   if (optimizer.posterior()->is_blank()) optimizer.initialize();
   optimizer.forget_older_good_state();
   state.epoch = completed;

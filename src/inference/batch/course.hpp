@@ -1,6 +1,8 @@
 // A course of training: so many epochs of so many steps, interrupted and gone on with.
 #pragma once
 
+#include <algorithm>
+
 #include "inference/optimizer.hpp"
 
 namespace bdl {
@@ -10,6 +12,13 @@ struct Progress {
   std::int32_t (*function)(void* context);
   void* context;
 };
+
+/// Most steps that a plan may have, and all epochs of an optimizer together: their number times that of
+/// minibatches does not overflow.
+inline constexpr Index most_steps = INT64_C(1) << 62;
+inline bool are_countable(Index epochs, Index batches) {
+  return batches <= most_steps / std::max<Index>(1, epochs);
+}
 
 /// Begins a course of `epochs` on so many shards at a fresh epoch, or checks (epochs = 0) that an interrupted
 /// one can go on.

@@ -7,6 +7,7 @@
 #include "inference/noise/beliefs.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -19,6 +20,14 @@ constexpr Index rows_together = 1 << 15;
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
+}
+
+/// The first parameter of a block that is no point, counted from its first one; 0 where all are points.
+Index first_uncertain(const PointLayout& points, Index offset, Index size) {
+  Index lead = 0;
+  for (const auto& [first, count] : points.ranges)
+    if (first <= offset + lead && offset + lead < first + count) lead = first + count - offset;
+  return lead < size ? lead : 0;
 }
 
 }  // namespace
@@ -76,6 +85,7 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
                                   Posterior<T>& to) {
   const Index dimension = step.from.dimension(), rank = moment_rank(step.from);
   const T root = static_cast<T>(low_rank_root(options, rank));
+  const PointLayout& points = step.from.points();
   Averages of_w = averages;
   of_w.length *= adam ? root : root * root;
   of_w.epsilon /= root;
@@ -92,17 +102,18 @@ void FirstOrder<T>::step_low_rank(const DescentStep<T>& step, const Averages& av
                       has_scales, target.w());
     const std::span<T> by_log_sigma =
         has_scales ? by_log_sigma_.first(dimension).subspan(at(offset), at(size)) : std::span<T>();
-    const Index first_scale = dimension * (1 + rank);
+    const Index first_scale = dimension * (1 + rank), lead = first_uncertain(points, offset, size);
     with_scale(options.scale_parameter, [&](auto scale) {
       using Scale = decltype(scale);
       if (options.diagonal_part == DiagonalPart::free)
         step_free<adam, Scale>(averages, by_log_sigma, first_scale + offset, from.s(), target.s());
       else if (options.diagonal_part == DiagonalPart::block)
-        step_common<adam, Scale>(averages, by_log_sigma, first_scale + static_cast<Index>(block), from.s(),
-                                 target.s());
+        step_common<adam, Scale>(averages, by_log_sigma, first_scale + static_cast<Index>(block),
+                                 from.s().subspan(at(lead)), target.s().subspan(at(lead)));
       else
         std::ranges::copy(from.s(), target.s().begin());
     });
+    for_each_point(points, offset, size, [&](Index i) { target.s()[at(i)] = 1; });
     ++block;
   });
 }
@@ -155,7 +166,7 @@ void FirstOrder<T>::step_free(const Averages& averages, ConstSpan<T> by_log_sigm
   });
 }
 
-/// Of a block: as far for all of its parameters, in log sigma, as for their common one; points have none.
+/// Of a block: as far for all of its parameters, in log sigma, as for their common one.
 template <class T>
 template <bool adam, class Scale>
 void FirstOrder<T>::step_common(const Averages& averages, ConstSpan<T> by_log_sigma, Index number,

@@ -3,13 +3,48 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "base/loop_turns.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {
+namespace {
+
+/// False where a number of the diagonal has overflowed, or is too small to be held in full.
+bool has_normal_diagonal(ConstMatrixView<double> a) {
+  for (Index i = 0; i < a.rows; ++i)
+    if (!std::isnormal(a(i, i))) return false;
+  return true;
+}
+
+/// True if A x = C C^T x up to rounding for one x, whose numbers are 1 or -1 in units of the roots of A's
+/// diagonal: O(D^2), where C C^T would take O(D^3).
+bool is_product(ConstMatrixView<double> a, ConstMatrixView<double> c) {
+  constexpr double most = 1e-6;  // of each number of A, in the same units
+  const Index size = a.rows;
+  Buffer<double> numbers(2 * size);
+  double *const x = numbers.data(), *const difference = x + size;
+  for (Index i = 0; i < size; ++i) {
+    const bool is_odd = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u >> 63 != 0;
+    x[i] = (is_odd ? -1 : 1) / std::sqrt(a(i, i));
+  }
+  std::fill_n(difference, size, 0.0);
+  LoopTurns turn;
+  for (Index k = 0; k < size; ++k, turn(3 * size)) {
+    const double *const of_c = c.column_data(k), *const of_a = a.column_data(k);
+    const double y = std::inner_product(of_c + k, of_c + size, x + k, 0.0);
+    for (Index i = 0; i < size; ++i) difference[i] += of_c[i] * y - of_a[i] * x[k];
+  }
+  for (Index i = 0; i < size; ++i)
+    if (!(std::abs(difference[i]) <= most * static_cast<double>(size) * std::sqrt(a(i, i)))) return false;
+  return true;
+}
+
+}  // namespace
 
 PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), lower_(size * size) {
   static_cast<void>(set_isotropic(1));
@@ -52,17 +87,11 @@ void PositiveMatrix::follow_factor() {
 }
 
 bool PositiveMatrix::accept_kept_factor() {
-  const auto a = matrix(), c = lower();
-  for (Index j = 0; j < size_; ++j) std::fill_n(c.column_data(j), j, 0.0);
-  Buffer<double> product(size_ * size_);
-  const auto square = product.matrix(size_, size_);
-  syrk(Op::none, 1.0, ConstMatrixView<double>(c), 0.0, square);
-  for (Index j = 0; j < size_; ++j) {
-    if (!(c(j, j) > 0)) return false;
-    for (Index i = j; i < size_; ++i)
-      if (!(std::abs(square(i, j) - a(i, j)) <= 1e-6 * std::sqrt(a(i, i) * a(j, j)))) return false;
-  }
-  return accept_factor();
+  for (Index j = 0; j < size_; ++j) std::fill_n(lower().column_data(j), j, 0.0);
+  for (Index i = 0; i < size_; ++i)
+    if (!(lower()(i, i) > 0 && matrix()(i, i) > 0)) return false;
+  mirror_lower(matrix());
+  return is_product(matrix(), lower()) && accept_factor();
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
@@ -97,7 +126,7 @@ bool PositiveMatrix::set_multiple(const PositiveMatrix& other, double factor) {
   std::transform(other.lower_.data(), other.lower_.data() + size_ * size_, lower_.data(),
                  [=](double value) { return root * value; });
   log_det_ = log_det_from_cholesky(lower());
-  return std::isfinite(log_det_);
+  return std::isfinite(log_det_) && has_normal_diagonal(matrix()) && has_normal_diagonal(lower());
 }
 
 void PositiveMatrix::multiply(const double* x, double* y) const {

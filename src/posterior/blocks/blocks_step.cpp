@@ -37,6 +37,8 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   own.projection = step.projection;
   own.random = step.random;
   own.random.sample += static_cast<std::uint32_t>(k) << 12;  // directions of its own
+  own.points = &from.points();
+  own.first_parameter = offset(k);
   own.curvature.w = step.curvature.w;
   own.curvature.diagonal = part(k, step.curvature.diagonal);
   const Index size = member(k).dimension();

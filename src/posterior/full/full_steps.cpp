@@ -10,6 +10,7 @@
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
@@ -129,7 +130,7 @@ double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorSt
 }
 
 /// With H = X X^T and without KL, Lambda changes by 2 b [(Sigma X) (Sigma X)^T + u mu^T + mu u^T], u = Sigma
-/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s.
+/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s. Points have no part in it.
 template <class T>
 double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step,
                                           const double* u, UpdateWorkspace<T>& workspace) {
@@ -139,12 +140,14 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
   cholesky_solve(from.precision_.lower(), columns.columns(0, count));
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
   std::ranges::copy(from.mean(), plus);
-  const double mean_size = norm(plus, size), u_size = norm(u, size);
+  std::copy_n(u, size, minus);
+  for_each_point(step, [=](Index p) { plus[p] = minus[p] = 0; });
+  const double mean_size = norm(plus, size), u_size = norm(minus, size);
   const bool any = mean_size > 0 && u_size > 0;
   const double scale = any ? std::sqrt(mean_size / u_size) : 0, inverse = any ? 1 / scale : 0;
   const double root = std::sqrt(step.curvature_rate);
   for (Index i = 0; i < size; ++i) {
-    const double a = root * scale * u[i], b = root * inverse * plus[i];
+    const double a = root * scale * minus[i], b = root * inverse * plus[i];
     plus[i] = a + b;
     minus[i] = a - b;
   }
@@ -176,6 +179,11 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
+  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+    for (Index j = 0; j < p; ++j) next(p, j) = 0;
+    for (Index i = p + 1; i < size; ++i) next(i, p) = 0;
+    next(p, p) = 1;
+  });
   return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
 }
 

@@ -6,6 +6,7 @@
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
+#include "posterior/points.hpp"
 
 namespace bdl {
 
@@ -69,6 +70,9 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   gemm(Op::none, Op::none, 1.0, inner, covariance, 0.0, product);
   gemm(Op::none, Op::none, 2 * step.curvature_rate, covariance, product, 0.0, change);
   gemm(Op::none, Op::transpose, 4 * step.curvature_rate, {u, size, 1}, {mean, size, 1}, 1.0, change);
+  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+    for (Index i = 0; i < size; ++i) change(i, p) = change(p, i) = 0;
+  });
   const auto symmetric = precision_.matrix();
   for (Index j = 0; j < size; ++j)
     for (Index i = j; i < size; ++i)

@@ -1,0 +1,244 @@
+#include "io/training_record.hpp"
+
+#include <algorithm>
+
+#include "inference/batch/course.hpp"
+#include "io/record_fields.hpp"
+#include "posterior/families.hpp"
+#include "posterior/low_rank_moment/members.hpp"
+
+namespace bdl {
+namespace {
+
+/// What files have since 0.2, or later versions; a part that is missing stays as it is at the start.
+template <class Fields, class State>
+void visit_later_state(Fields& fields, State& state) {
+  if (fields.has("state.is_fresh")) fields.flag("state.is_fresh", state.is_fresh);
+  if (fields.has("state.guarded_steps")) {
+    fields.integer("state.guarded_steps", state.guarded_steps, 0, most_counted);
+    fields.integer("state.rate_cuts", state.rate_cuts, 0, most_rate_cuts);
+    fields.flag("state.has_diverged", state.has_diverged);
+    fields.integer("state.watch_steps", state.watch.steps, 0, most_counted);
+    fields.sum("state.watch_misfit", state.watch.misfit);
+    fields.sum("state.watch_baseline", state.watch.baseline);
+    fields.sum("state.watch_first_ratio", state.watch.first_ratio);
+  }
+  if (fields.has("state.shards")) fields.integer("state.shards", state.shards, 0, most_shards);
+  if (fields.has("state.arrival_steps")) {
+    fields.integer("state.arrival_steps", state.arrival.steps, 0, most_counted);
+    fields.sum("state.arrival_first", state.arrival.first);
+    fields.sum("state.arrival_average", state.arrival.average);
+  }
+}
+
+/// All of the training state but snapshots, which are with their numbers.
+template <class Fields, class State>
+void visit_state(Fields& fields, State& state) {
+  const auto count = [&](const char* key, auto& value) { fields.integer(key, value, 0, most_counted); };
+  count("state.step", state.step);
+  count("state.learning_step", state.learning_step);
+  fields.integer("state.plan_begin", state.plan.begin, 0, most_counted);
+  fields.integer("state.plan_end", state.plan.end, 0, most_steps);
+  fields.integer("state.epoch", state.epoch, 0, most_epochs);
+  count("state.batch", state.batch);
+  count("state.examples", state.examples);
+  count("state.batches", state.batches);
+  fields.integer("state.fit_end_epoch", state.fit_end_epoch, 0, most_epochs);
+  count("state.running_steps", state.running_steps);
+  count("state.momentum_steps", state.momentum_steps);
+  count("state.shortened_steps", state.shortened_steps);
+  count("state.scored_examples", state.prequential.examples);
+  count("state.scored_targets", state.prequential.targets);
+  fields.flag("state.is_ahead", state.is_ahead);
+  fields.sum("state.scored_log_density", state.prequential.log_density);
+  fields.sum("state.scored_error", state.prequential.error);
+  fields.real("state.running_log_likelihood", state.running_log_likelihood);
+  fields.real("state.start_weight", state.start_weight);
+  visit_later_state(fields, state);
+}
+
+void check_state(const TrainingState& state) {
+  const bool position = state.batch == 0 || state.batch <= state.batches;
+  const bool course = state.fit_end_epoch <= state.epoch || state.batches >= 1;
+  const bool history = state.learning_step <= state.step && state.running_steps <= state.step;
+  const bool sizes = are_countable(std::max(state.epoch, state.fit_end_epoch), state.batches);
+  if (!(position && course && history && sizes && state.start_weight >= 0 && state.start_weight <= 1))
+    fail(Status::ERROR_FORMAT, "the fields of the training state contradict each other");
+}
+
+/// Averages of a descent that is under way. Files of before 0.2 do not name its kind.
+DescentOption moment_kind(const RecordReader& record) {
+  if (record.has("state.moment_kind")) {
+    Options named;
+    set_option(named, find_option("descent"), record.text("state.moment_kind").c_str());
+    return named.descent;
+  }
+  return record.archive().contains("optimizer.second_moments") ? DescentOption::adam : DescentOption::sgd;
+}
+
+template <class T>
+void make_room(const RecordReader& record, const Posterior<T>& q, Moments<T>& moments) {
+  moments.kind = moment_kind(record);
+  moments.size = record.shape("optimizer.first_moments", 1)[0];
+  const bool has_more = is_low_rank_moment(q.family());
+  if (moments.size != q.dimension() && moments.size != 2 * q.dimension() &&
+      !(has_more && moments.size > q.dimension()))
+    fail(Status::ERROR_FORMAT, "tensor optimizer.first_moments does not fit the mean");
+  moments.first.reserve(moments.size);
+  if (moments.has_second()) moments.second.reserve(moments.size);
+}
+
+/// All but the kind, which says how large they are.
+template <class Fields, class Averages>
+void visit_moments(Fields& fields, Averages& moments) {
+  fields.integer("state.moment_steps", moments.steps, 1, most_counted);
+  fields.vector("optimizer.first_moments", moments.first.first(moments.size));
+  if (!moments.has_second()) return;
+  const bool may_be_negative = moments.kind == DescentOption::ivon;
+  fields.vector("optimizer.second_moments", moments.second.first(moments.size),
+                may_be_negative ? Numbers::any : Numbers::not_negative);
+}
+
+/// Averages of K-FAC's steps.
+template <class T, class Fields, class Averages>
+void visit_kronecker(Fields& fields, const Posterior<T>& q, Averages& averages) {
+  const Index values = eigenvalue_count(averages.factors.shapes()), points = q.points().parameters();
+  fields.integer("state.kronecker_steps", averages.steps, 1, most_counted);
+  fields.vector("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
+  fields.vector("optimizer.kronecker_factors", averages.factors.values());
+  fields.vector("optimizer.kronecker_eigenvalues", averages.eigenvalues.first(values), Numbers::not_negative);
+  if (points > 0)
+    fields.vector("optimizer.kronecker_point_squares", averages.point_squares.first(points),
+                  Numbers::not_negative);
+}
+
+template <class T>
+void make_room(const Posterior<T>& q, KroneckerAverages<T>& averages) {
+  if (q.family() != Family::kronecker)
+    fail(Status::ERROR_FORMAT, "the file has Kronecker factors of a %s posterior", family_word(q.family()));
+  const std::vector<MatrixShape> shapes = q.kind().matrices;
+  averages.momentum.reserve(q.dimension());
+  averages.factors.reserve(shapes);
+  averages.eigenvalues.reserve(eigenvalue_count(shapes));
+  averages.point_squares.reserve(q.points().parameters());
+}
+
+/// SWAG's, `count` of them.
+template <class T, class Fields, class Kept, class Count>
+void visit_snapshots(Fields& fields, const Posterior<T>& q, Kept& snapshots, Count& count) {
+  fields.integer("state.snapshots", count, 1, most_counted);
+  fields.vector("optimizer.snapshot_mean", snapshots.mean(q.dimension()));
+  fields.vector("optimizer.snapshot_squares", snapshots.squares(q.dimension()), Numbers::not_negative);
+  for (Index k = 0; k < std::min(q.rank(), count); ++k)
+    fields.vector("optimizer.snapshot_deviation." + std::to_string(k),
+                  snapshots.deviations(q.dimension(), q.rank()).column(k));
+}
+
+template <class T>
+void make_room(const Posterior<T>& q, Snapshots<T>& snapshots) {
+  if (q.family() != Family::low_rank_moment || q.rank() < 2)
+    fail(Status::ERROR_FORMAT, "the file has snapshots of SWAG for a %s posterior", family_word(q.family()));
+  snapshots.reserve(q.dimension(), q.rank());
+}
+
+constexpr const char *momentum_name = "optimizer.momentum", *mean_name = "optimizer.initial_mean",
+                     *precision_name = "optimizer.initial_precision", *tied_name = "optimizer.tied_scales",
+                     *squares_name = "optimizer.point_squares";
+
+template <class T>
+void read_moments(FieldReader& fields, Optimizer<T>& optimizer) {
+  if (!fields.has("state.moment_steps")) return;
+  Moments<T> moments;
+  make_room(fields.record(), *optimizer.posterior(), moments);
+  visit_moments(fields, moments);
+  optimizer.first_order().restore(std::move(moments));
+}
+
+template <class T>
+void read_kronecker(FieldReader& fields, Optimizer<T>& optimizer) {
+  if (!fields.has("state.kronecker_steps")) return;
+  KroneckerAverages<T> averages;
+  make_room(*optimizer.posterior(), averages);
+  visit_kronecker(fields, *optimizer.posterior(), averages);
+  optimizer.kronecker_descent().restore(std::move(averages));
+}
+
+template <class T>
+void read_snapshots(FieldReader& fields, Optimizer<T>& optimizer) {
+  if (!fields.has("state.snapshots")) return;
+  make_room(*optimizer.posterior(), optimizer.snapshots());
+  visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots(), optimizer.state.snapshots);
+}
+
+/// What stands for s where it is tied, by the option of its rank.
+template <class T>
+void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
+  if (!fields.has(tied_name)) return;
+  TiedScales<T>& tied = optimizer.first_order().tied();
+  tied.reserve(optimizer.blocks(), optimizer.options().tied_rank);
+  Buffer<T> values(tied.size());
+  fields.vector(tied_name, values.first(tied.size()));
+  tied.restore(values.first(tied.size()));
+}
+
+template <class T>
+void read_point_steps(FieldReader& fields, Optimizer<T>& optimizer) {
+  if (!fields.has(squares_name)) return;
+  const Index points = optimizer.posterior()->points().parameters();
+  Buffer<T> average(points);
+  fields.vector(squares_name, average.first(points), Numbers::not_negative);
+  optimizer.point_steps().restore(average.first(points));
+}
+
+}  // namespace
+
+template <class T>
+void write_training(RecordWriter& record, const Optimizer<T>& optimizer) {
+  FieldWriter fields(record);
+  const Posterior<T>& q = *optimizer.posterior();
+  visit_state(fields, optimizer.state);
+  fields.vector(momentum_name, optimizer.momentum());
+  if (const Moments<T>& moments = optimizer.first_order().moments(); moments.steps > 0) {
+    record.text("state.moment_kind",
+                choice_word(find_option("descent"), static_cast<std::int32_t>(moments.kind)));
+    visit_moments(fields, moments);
+  }
+  if (const auto& averages = optimizer.kronecker_descent().averages(); averages.steps > 0)
+    visit_kronecker(fields, q, averages);
+  if (optimizer.state.snapshots > 0)
+    visit_snapshots(fields, q, optimizer.snapshots(), optimizer.state.snapshots);
+  if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
+    fields.vector(tied_name, tied.values());
+  if (const auto squares = optimizer.point_steps().average(q.points().parameters()); !squares.empty())
+    fields.vector(squares_name, squares);
+  fields.vector(mean_name, optimizer.initial_mean());
+  fields.vector(precision_name, optimizer.initial_precision());
+}
+
+template <class T>
+void read_training(const RecordReader& record, Optimizer<T>& optimizer) {
+  FieldReader fields(record);
+  TrainingState& state = optimizer.state;
+  state.is_fresh = false;
+  visit_state(fields, state);
+  if (!record.has("state.shards")) state.shards = state.step > 0 ? 1 : 0;  // as before there were shards
+  check_state(state);
+  const Index dimension = optimizer.posterior()->dimension();
+  Buffer<T> momentum(dimension), mean(dimension), precision(dimension);
+  fields.vector(momentum_name, momentum.first(dimension));
+  fields.vector(mean_name, mean.first(dimension));
+  fields.vector(precision_name, precision.first(dimension), Numbers::positive);
+  optimizer.restore(momentum.first(dimension), mean.first(dimension), precision.first(dimension));
+  read_moments(fields, optimizer);
+  read_kronecker(fields, optimizer);
+  read_snapshots(fields, optimizer);
+  read_tied(fields, optimizer);
+  read_point_steps(fields, optimizer);
+}
+
+template void write_training(RecordWriter&, const Optimizer<float>&);
+template void write_training(RecordWriter&, const Optimizer<double>&);
+template void read_training(const RecordReader&, Optimizer<float>&);
+template void read_training(const RecordReader&, Optimizer<double>&);
+
+}  // namespace bdl
