@@ -7,6 +7,7 @@ find_library(BDL_LBFGS_LIBRARY lbfgs REQUIRED)
 find_path(BDL_LBFGS_INCLUDE_DIR lbfgs.h REQUIRED)
 find_path(BDL_RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_library(BDL_NLOPT_LIBRARY nlopt REQUIRED)
+find_library(BDL_NLOPT_ARCHIVE libnlopt.a)
 find_path(BDL_NLOPT_INCLUDE_DIR nlopt.h REQUIRED)
 find_path(BDL_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
 
@@ -17,3 +18,17 @@ target_include_directories(bdl_dependencies SYSTEM INTERFACE
 target_link_libraries(bdl_dependencies INTERFACE
   ${BDL_BLAS_LIBRARY} ${BDL_LBFGS_LIBRARY} ${BDL_NLOPT_LIBRARY}
   Threads::Threads)
+
+# What a program that links libbdl.a needs beside it: by name where the linker looks anyway. BLAS is not among it: it is asked
+# how many threads it has if the program has one.
+foreach(library IN LISTS BDL_LBFGS_LIBRARY BDL_NLOPT_LIBRARY)
+  get_filename_component(folder ${library} DIRECTORY)
+  if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    get_filename_component(library ${library} NAME_WE)
+    string(REGEX REPLACE "^lib" "-l" library ${library})  # not a name that is a target elsewhere
+  endif()
+  list(APPEND BDL_STATIC_DEPENDENCIES ${library})
+endforeach()
+set(BDL_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER BDL_CXX_RUNTIME INCLUDE REGEX "^(std)?c[+][+]$")
+list(TRANSFORM BDL_CXX_RUNTIME PREPEND -l)

@@ -88,7 +88,7 @@ installed() {
   check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
   check 'libbdl_mpi by MPICH, 1 to 4 ranks' sh tests/mpi/mpich.sh $release "$work"
-  for step in install hardened headers pkg-config cmake dlopen; do
+  for step in install hardened headers pkg-config cmake static subproject dlopen; do
     check "package: $step" sh tests/install/check.sh $step $release "$work"
   done
 }

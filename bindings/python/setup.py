@@ -23,7 +23,7 @@ def version():
 
 def built_from_tree(folder):
     """libbdl of the source tree, installed to a folder of the build."""
-    configure = ["cmake", "-S", tree, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release", "-DBDL_BUILD_TESTS=OFF"]
+    configure = ["cmake", "-S", tree, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release", "-DBDL_BUILD_TESTS=OFF", "-DBDL_BUILD_STATIC=OFF"]
     subprocess.check_call(configure)
     subprocess.check_call(["cmake", "--build", folder / "build", "--parallel", str(os.cpu_count() or 1)])
     subprocess.check_call(["cmake", "--install", folder / "build", "--prefix", folder / "prefix"])

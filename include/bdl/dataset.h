@@ -70,11 +70,13 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
 
 /**
  * NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
- * may be larger than memory. Elements are little-endian f4, f8, i4, i8, u1 or b1, in C or Fortran order. One
- * dimension is one column; of three or more, in C order, all but the first are columns (images). The files
- * must keep their size until bdl_dataset_free(): one that has become shorter is noticed when rows are read
- * (BDL_ERROR_FILE), but one that another process shortens during the reading ends this process (SIGBUS), as
- * with any mapped file. Since 0.2.
+ * may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
+ * or truth values (b1), in either byte order, in C or Fortran order. Those that bdl_dtype does not have are
+ * converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
+ * column; of three or more, in C order, all but the first are columns (images). The files must keep their
+ * size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
+ * but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
+ * file. Since 0.2; big-endian elements, f2, i1, i2, u2, u4 and u8 since 0.3.
  * @param x_path  n x inputs
  * @param y_path  n x targets; NULL: inputs only, for bdl_dataset_read()
  * @param dataset receives the handle; free with bdl_dataset_free()
@@ -84,7 +86,9 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
 BDL_API bdl_status bdl_dataset_from_npy(const char* x_path, const char* y_path, bdl_dataset** dataset);
 
 /**
- * The same from two tensors of a safetensors file, F32, F64, I32, I64 or U8. Since 0.2.
+ * The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
+ * U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since 0.2;
+ * before 0.3, the file's tensors all had to be aligned, and of types F64, F32, I64, I32 or U8.
  * @param path    the file
  * @param x_name  name of the tensor of n x inputs
  * @param y_name  name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()

@@ -49,12 +49,21 @@ typedef struct bdl_matrix_out {
   int64_t col_stride; /**< elements between (i, j) and (i, j + 1) */
 } bdl_matrix_out;
 
+/* For the functions below: what no compiler of C99 or C++11 warns of, whatever it is asked. Undefined at the end. */
+#ifdef __cplusplus
+#define BDL_INT32(value) static_cast<int32_t>(value)
+#define BDL_NULL nullptr
+#else
+#define BDL_INT32(value) ((int32_t)(value))
+#define BDL_NULL NULL
+#endif
+
 /** Any layout. */
 static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
                                      int64_t row_stride, int64_t col_stride) {
   bdl_matrix view;
   view.data = data;
-  view.dtype = (int32_t)dtype;
+  view.dtype = BDL_INT32(dtype);
   view.reserved = 0;
   view.rows = rows;
   view.cols = cols;
@@ -90,7 +99,7 @@ static inline bdl_matrix bdl_column_major(const void* data, bdl_dtype dtype, int
 
 /** No matrix: an input that is not given. */
 static inline bdl_matrix bdl_none(void) {
-  return bdl_strided(NULL, BDL_F64, 0, 0, 0, 0);
+  return bdl_strided(BDL_NULL, BDL_F64, 0, 0, 0, 0);
 }
 
 /** An output of any layout. */
@@ -98,7 +107,7 @@ static inline bdl_matrix_out bdl_strided_out(void* data, bdl_dtype dtype, int64_
                                              int64_t row_stride, int64_t col_stride) {
   bdl_matrix_out view;
   view.data = data;
-  view.dtype = (int32_t)dtype;
+  view.dtype = BDL_INT32(dtype);
   view.reserved = 0;
   view.rows = rows;
   view.cols = cols;
@@ -124,12 +133,23 @@ static inline bdl_matrix_out bdl_column_major_out(void* data, bdl_dtype dtype, i
 
 /** No matrix: an output that is not wanted. */
 static inline bdl_matrix_out bdl_none_out(void) {
-  return bdl_strided_out(NULL, BDL_F64, 0, 0, 0, 0);
+  return bdl_strided_out(BDL_NULL, BDL_F64, 0, 0, 0, 0);
 }
 
 /** An output as an input: what was written, for the next call. */
 static inline bdl_matrix bdl_as_input(bdl_matrix_out out) {
-  return bdl_strided(out.data, (bdl_dtype)out.dtype, out.rows, out.cols, out.row_stride, out.col_stride);
+  bdl_matrix view;
+  view.data = out.data;
+  view.dtype = out.dtype;
+  view.reserved = 0;
+  view.rows = out.rows;
+  view.cols = out.cols;
+  view.row_stride = out.row_stride;
+  view.col_stride = out.col_stride;
+  return view;
 }
+
+#undef BDL_INT32
+#undef BDL_NULL
 
 #endif

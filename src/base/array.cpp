@@ -4,7 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/file_dtype.hpp"
 #include "base/loop_turns.hpp"
 #include "base/simd.hpp"
 
@@ -21,8 +20,6 @@ decltype(auto) with_type(const Array& array, Visitor&& visit) {
       return visit(static_cast<const double*>(array.data));
     case BDL_U8:
       return visit(static_cast<const std::uint8_t*>(array.data));
-    case dtype_i64:
-      return visit(static_cast<const std::int64_t*>(array.data));
     default:
       return visit(static_cast<const std::int32_t*>(array.data));
   }

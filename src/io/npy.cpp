@@ -1,12 +1,10 @@
 #include "io/npy.hpp"
 
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string_view>
 #include <vector>
 
-#include "base/file_dtype.hpp"
 #include "io/shown.hpp"
 
 namespace bdl {
@@ -122,19 +120,16 @@ Header HeaderReader::read() {
   return header;
 }
 
-struct Element {
-  std::string_view descr;
-  std::int32_t dtype;
-};
-constexpr Element elements[] = {{"<f4", BDL_F32}, {"<f8", BDL_F64}, {"<i4", BDL_I32}, {"<i8", dtype_i64},
-                                {"|u1", BDL_U8},  {"<u1", BDL_U8},  {"|b1", BDL_U8}};
-
-std::int32_t dtype_of(std::string_view descr) {
-  static_assert(std::endian::native == std::endian::little);
-  for (const Element& element : elements)
-    if (element.descr == descr) return element.dtype;
-  fail(Status::ERROR_FORMAT, "elements are '%s', expected <f4, <f8, <i4, <i8, |u1 or |b1",
-       shown(descr).c_str());
+/// "<f8": the byte order, of which '|' is none, and the type.
+const ElementType& type_of(std::string_view descr) {
+  const std::string_view order = descr.substr(0, 1);
+  const ElementType* const type = type_of_descr(descr.substr(order.size()));
+  if (type && (order == "<" || order == ">" || (order == "|" && type->width == 1))) return *type;
+  fail(
+      Status::ERROR_FORMAT,
+      "elements are '%s', expected numbers or truth values: f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 or b1 "
+      "behind '<' or '>'",
+      shown(descr).c_str());
 }
 
 /// Fails unless the data are exactly what the header says.
@@ -171,38 +166,22 @@ std::string_view header_text(std::string_view file) {
 
 }  // namespace
 
-std::size_t width_of(std::int32_t dtype) {
-  return dtype == BDL_U8 ? 1 : dtype == BDL_F32 || dtype == BDL_I32 ? 4 : 8;
-}
-
-Array rows_in_order(const std::byte* data, std::int32_t dtype, std::span<const Index> shape) {
-  if (shape.empty()) fail(Status::ERROR_FORMAT, "the array is a single number, expected one example a row");
-  Index columns = 1;
-  for (const Index length : shape.subspan(1)) columns *= length;
-  return {data, dtype, 0, shape[0], columns, columns, 1};
-}
-
-void check_alignment(const std::byte* data, std::size_t width) {
-  if (reinterpret_cast<std::uintptr_t>(data) % width != 0)
-    fail(Status::ERROR_FORMAT,
-         "elements of %zu bytes begin at no multiple of that, so they cannot be read in place", width);
-}
-
-Array view_npy(std::span<const std::byte> bytes) {
+FileArray view_npy(std::span<const std::byte> bytes) {
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string_view text = header_text(file);
   const Header header = HeaderReader(text).read();
-  const std::int32_t dtype = dtype_of(header.descr);
+  const ElementType& type = type_of(header.descr);
+  const bool is_swapped = header.descr.starts_with('>');
   const auto start = static_cast<std::size_t>(text.data() + text.size() - file.data());
-  check_size(header, width_of(dtype), bytes.size() - start);
+  check_size(header, type.width, bytes.size() - start);
   const std::byte* const data = bytes.data() + start;
-  check_alignment(data, width_of(dtype));
-  if (!header.is_fortran || header.shape.size() < 2) return rows_in_order(data, dtype, header.shape);
+  if (!header.is_fortran || header.shape.size() < 2)
+    return rows_in_order(data, type, is_swapped, header.shape);
   if (header.shape.size() > 2)
     fail(Status::ERROR_FORMAT, "the array has %zu dimensions in Fortran order, expected 1 or 2, or C order",
          header.shape.size());
   const Index rows = header.shape[0];
-  return {data, dtype, 0, rows, header.shape[1], 1, rows};
+  return {data, &type, is_swapped, rows, header.shape[1], 1, rows};
 }
 
 }  // namespace bdl

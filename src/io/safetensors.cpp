@@ -7,27 +7,6 @@
 namespace bdl {
 namespace {
 
-struct DTypeInfo {
-  const char* name;
-  std::size_t width;
-};
-
-DTypeInfo info(DType dtype) {
-  switch (dtype) {
-    case DType::F64:
-      return {"F64", 8};
-    case DType::I64:
-      return {"I64", 8};
-    case DType::F32:
-      return {"F32", 4};
-    case DType::I32:
-      return {"I32", 4};
-    case DType::U8:
-      return {"U8", 1};
-  }
-  fail(Status::ERROR_INTERNAL, "dtype %d does not exist", static_cast<int>(dtype));
-}
-
 std::string shape_text(const std::vector<Index>& shape) {
   std::string text = "[";
   for (const Index length : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(length);
@@ -37,11 +16,11 @@ std::string shape_text(const std::vector<Index>& shape) {
 }  // namespace
 
 const char* dtype_name(DType dtype) {
-  return info(dtype).name;
+  return dtype == DType::OTHER ? "" : element_type(dtype).name;
 }
 
 std::size_t dtype_width(DType dtype) {
-  return info(dtype).width;
+  return dtype == DType::OTHER ? 0 : element_type(dtype).width;
 }
 
 const Tensor& TensorArchive::at(std::string_view name) const {

@@ -13,14 +13,16 @@
 #include <string_view>
 #include <vector>
 
-#include "base/view.hpp"
+#include "io/element_type.hpp"
 
 namespace bdl {
 
-enum class DType { F64, I64, F32, I32, U8 };
-
+/// Of OTHER: "" and 0.
 const char* dtype_name(DType dtype);
 std::size_t dtype_width(DType dtype);
+
+/// Types of the tensors that the library writes.
+inline constexpr DType written_types[] = {DType::F64, DType::F32, DType::I64, DType::I32, DType::U8};
 
 template <class T>
 inline constexpr DType dtype_of = [] {
@@ -38,6 +40,7 @@ struct Tensor {
   DType dtype;
   std::vector<Index> shape;  // empty: one number
   std::span<const std::byte> bytes;
+  std::string other_type{};  // name of a type that is OTHER
 };
 
 template <class T>
@@ -100,7 +103,7 @@ TensorArchive read_archive(const char* path, void (*accept)(const Metadata&) = n
 /// The metadata alone; of the tensors, only what the header says is checked.
 Metadata read_metadata(const char* path);
 
-/// Views of an archive that stays in memory.
+/// Views of an archive that stays in memory. Tensors may have any type: what is not read needs no known one.
 TensorMap view_archive(std::span<const std::byte> bytes);
 
 }  // namespace bdl

@@ -22,19 +22,21 @@ constexpr std::size_t largest_rank = 32;
 constexpr std::array field_names = {"dtype", "shape", "data_offsets"};
 constexpr std::size_t dtype_field = 0, shape_field = 1, offsets_field = 2;
 
-DType parse_dtype(const std::string& tensor, const std::string& text) {
-  for (const DType dtype : {DType::F64, DType::I64, DType::F32, DType::I32, DType::U8}) {
-    if (text == dtype_name(dtype)) return dtype;
-  }
-  fail(Status::ERROR_FORMAT, "tensor '%s' has unknown dtype '%s', expected F64, F32, I64, I32 or U8",
-       shown(tensor).c_str(), shown(text).c_str());
+void set_type(NamedEntry& tensor, std::string&& text, Types types) {
+  auto& [name, entry] = tensor;
+  const ElementType* const type = type_of_name(text);
+  entry.dtype = type ? type->dtype : DType::OTHER;
+  if (types == Types::written && std::ranges::find(written_types, entry.dtype) == std::end(written_types))
+    fail(Status::ERROR_FORMAT, "tensor '%s' has unknown dtype '%s', expected F64, F32, I64, I32 or U8",
+         shown(name).c_str(), shown(text).c_str());
+  if (!type) entry.other_type = std::move(text);
 }
 
 /// The header's events. Keys are checked when they come, so nothing is ever silently overwritten, and only
 /// the expected containers are entered, so nesting cannot be deeper than three.
 class HeaderReader {
  public:
-  explicit HeaderReader(ArchiveHeader& header) : header_(header) {}
+  HeaderReader(ArchiveHeader& header, Types types) : header_(header), types_(types) {}
 
   bool null() { reject("null"); }
   bool boolean(bool) { reject("a boolean"); }
@@ -63,6 +65,7 @@ class HeaderReader {
   const char* tensor_name() const { return shown_name_.c_str(); }
 
   ArchiveHeader& header_;
+  Types types_;
   Place place_ = Place::OUTSIDE;
   std::string key_;         // the latest one: a tensor's name, metadata_key or a key of the metadata
   std::string shown_name_;  // of the current tensor
@@ -110,7 +113,7 @@ bool HeaderReader::string(Json::string_t& text) {
   if (place_ == Place::METADATA) {
     header_.metadata[key_] = std::move(text);
   } else if (place_ == Place::TENSOR && field_ == dtype_field) {
-    tensor_->second.dtype = parse_dtype(tensor_->first, text);
+    set_type(*tensor_, std::move(text), types_);
   } else {
     reject("a string");
   }
@@ -203,12 +206,12 @@ bool HeaderReader::parse_error(std::size_t, const std::string&, const Json::exce
 
 }  // namespace
 
-ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size) {
+ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types types) {
   if (!json.starts_with('{')) fail(Status::ERROR_FORMAT, "header does not begin with '{'");
   // The JSON parser takes a zero byte for the end of its input and would ignore what follows.
   if (json.find('\0') != std::string_view::npos) fail(Status::ERROR_FORMAT, "header contains a zero byte");
   ArchiveHeader header;
-  HeaderReader reader(header);
+  HeaderReader reader(header, types);
   Json::sax_parse(json.begin(), json.end(), &reader);
   take_checksums(header);
   check_layout(header, data_size);

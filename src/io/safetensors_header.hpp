@@ -21,6 +21,7 @@ struct TensorEntry {
   std::vector<Index> shape;
   std::uint64_t begin = 0, end = 0;  // bytes, from the end of the header
   std::optional<std::uint32_t> checksum;
+  std::string other_type;  // as of a Tensor
 };
 
 using NamedEntry = std::pair<const std::string, TensorEntry>;
@@ -30,11 +31,15 @@ struct ArchiveHeader {
   std::map<std::string, TensorEntry> tensors;
 };
 
+/// Types that tensors may have: those that the library writes, or any.
+enum class Types { written, any };
+
 /// Fails with ERROR_FORMAT unless the text is such a header, undamaged, and passes check_layout(). Checksums
 /// are with their tensors, not in the metadata.
-ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size);
+ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types types = Types::written);
 
-/// Fails with ERROR_FORMAT unless shapes match offsets and the tensors tile exactly `data_size` bytes.
+/// Fails with ERROR_FORMAT unless shapes match offsets and the tensors tile exactly `data_size` bytes. Shapes
+/// of types whose width is not known match any offsets.
 void check_layout(const ArchiveHeader& header, std::uint64_t data_size);
 
 }  // namespace bdl

@@ -8,9 +8,13 @@
 namespace bdl {
 namespace {
 
+std::size_t width_of(const TensorEntry& entry) {
+  return entry.dtype == DType::OTHER ? width_of_other(entry.other_type) : dtype_width(entry.dtype);
+}
+
 /// Zero lengths count as one here, so no partial product of an accepted shape overflows.
 bool byte_count(const TensorEntry& entry, std::uint64_t& bytes) {
-  Index product = static_cast<Index>(dtype_width(entry.dtype));
+  Index product = static_cast<Index>(width_of(entry));
   bool empty = false;
   for (const Index length : entry.shape) {
     empty = empty || length == 0;
@@ -28,6 +32,7 @@ void check_size(const NamedEntry& tensor) {
     fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' end before they begin: %llu, %llu",
          shown(name).c_str(), begin, end);
   }
+  if (width_of(entry) == 0) return;
   std::uint64_t bytes = 0;
   if (!byte_count(entry, bytes)) {
     fail(Status::ERROR_FORMAT, "'shape' of tensor '%s' overflows: its size exceeds 2^63 bytes",

@@ -47,7 +47,9 @@ TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data, Check
     const auto part = data.subspan(static_cast<std::size_t>(entry.begin),
                                    static_cast<std::size_t>(entry.end - entry.begin));
     if (checksums == Checksums::compared) check_bytes(tensor, part);
-    tensors.emplace_hint(tensors.end(), name, Tensor{name, entry.dtype, std::move(entry.shape), part});
+    tensors.emplace_hint(
+        tensors.end(), name,
+        Tensor{name, entry.dtype, std::move(entry.shape), part, std::move(entry.other_type)});
   }
   return tensors;
 }
@@ -59,14 +61,14 @@ TensorArchive assemble(ArchiveHeader header, std::vector<std::byte> bytes, std::
 }
 
 /// Reads the header of an archive in memory; `data_start` receives where it ends.
-ArchiveHeader header_of(std::span<const std::byte> bytes, std::size_t& data_start) {
+ArchiveHeader header_of(std::span<const std::byte> bytes, Types types, std::size_t& data_start) {
   require_length_field(bytes.size());
   LengthField field;
   std::copy_n(bytes.begin(), field.size(), field.begin());
   const std::size_t length = header_length(field, bytes.size());
   data_start = field.size() + length;
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + field.size(), length);
-  return parse_header(json, bytes.size() - data_start);
+  return parse_header(json, bytes.size() - data_start, types);
 }
 
 ArchiveHeader read_header(InputFile& file) {
@@ -121,14 +123,14 @@ auto with_path(const char* path, Read&& read) {
 
 TensorArchive parse_archive(std::vector<std::byte> bytes) {
   std::size_t data_start = 0;
-  ArchiveHeader header = header_of(bytes, data_start);
+  ArchiveHeader header = header_of(bytes, Types::written, data_start);
   return assemble(std::move(header), std::move(bytes), data_start);
 }
 
 /// Bytes are not compared with checksums: that would read all of a file that may be larger than memory.
 TensorMap view_archive(std::span<const std::byte> bytes) {
   std::size_t data_start = 0;
-  ArchiveHeader header = header_of(bytes, data_start);
+  ArchiveHeader header = header_of(bytes, Types::any, data_start);
   return views_of(header, bytes.subspan(data_start), Checksums::left);
 }
 

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <thread>
 
+#pragma weak cblas_dgemm  // a program that links libbdl.a need not have a BLAS
+
 namespace bdl {
 namespace {
 
@@ -26,7 +28,7 @@ struct BlasInfo {
   int (*threads)() = nullptr;
   BlasInfo() noexcept {
     Dl_info found{};
-    char path[PATH_MAX] = "unknown";
+    char path[PATH_MAX] = "none in this process";
     void* library = nullptr;
     if (::dladdr(reinterpret_cast<void*>(&cblas_dgemm), &found) && found.dli_fname) {
       // Already loaded, so this only counts a reference: questions go to the library that answers, no other.

@@ -3,25 +3,34 @@
 set -eu
 step=$1 build=$2 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
 prefix=$work/prefix
 strict='-Wall -Wextra -Wpedantic -Werror'
 libdir() { dirname "$(find "$prefix" -name libbdl.so)"; }
+not() { if "$@"; then return 1; fi; } # "!" does not end a script that has set -e
 pc() { PKG_CONFIG_PATH=$(libdir)/pkgconfig pkg-config "$@" bdl; }
 
 case $step in
   install) # moved after it was installed: a package must not remember where it was built or installed
     cmake --install "$build" --prefix "$work/staged" >/dev/null
     mv "$work/staged" "$prefix"
-    ! grep -rIl -e "$work/staged" -e "$(cd "$build" && pwd)" "$prefix" ;;
-  headers) # each one alone, as the oldest languages promised
+    not grep -rIl -e "$work/staged" -e "$(cd "$build" && pwd)" "$prefix" ;;
+  headers) # each one alone, as the oldest languages promised and newer ones, without a word whatever is asked of compilers
+    own="$strict -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wcast-align -Wredundant-decls"
+    in_c="$own -Wstrict-prototypes -Wmissing-prototypes -Wc++-compat"
+    in_cxx="$own -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -Wdouble-promotion"
+    everything='-Weverything -Wno-padded -Wno-c++98-compat -Wno-c++98-compat-pedantic -Werror'
     for header in "$prefix"/include/bdl/*.h; do
-      cc -std=c99 $strict -I "$prefix/include" -fsyntax-only -x c - <<END
-#include "bdl/$(basename "$header")"
-typedef int not_empty;
-END
-      c++ -std=c++11 $strict -I "$prefix/include" -fsyntax-only -x c++ - <<END
-#include "bdl/$(basename "$header")"
-END
+      text=$(printf '#include "bdl/%s"\ntypedef int not_empty;\n' "$(basename "$header")")
+      accept() { # compiler, flags ...
+        printf '%s\n' "$text" | "$@" -I "$prefix/include" -fsyntax-only -
+      }
+      for language in c99 c11; do accept cc -x c -std=$language $in_c; done
+      for language in c++11 c++20; do accept c++ -x c++ -std=$language $in_cxx; done
+      if command -v clang >/dev/null; then
+        accept clang -x c -std=c99 $everything
+        for language in c++11 c++20; do accept clang++ -x c++ -std=$language $everything; done
+      fi
     done ;;
   pkg-config)
     cc -std=c99 $strict $(pc --cflags) "$here/consumer.c" -o "$work/consumer" $(pc --libs)
@@ -33,9 +42,49 @@ END
       LD_LIBRARY_PATH=$(libdir) "$work/mpi" "$here/../../examples/data/digits.bin"
     fi ;;
   cmake)
-    cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
-    cmake --build "$work/cmake" >/dev/null
-    "$work/cmake/consumer" ;;
+    for target in bdl::bdl bdl::bdl_static; do
+      cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DBDL_TARGET=$target >/dev/null
+      cmake --build "$work/cmake" >/dev/null
+      "$work/cmake/consumer"
+    done
+    ldd "$work/cmake/consumer" >"$work/needed"
+    not grep libbdl "$work/needed" ;;
+  static) # archives of all that has them: the same numbers, also within a library; no names but the library's own
+    for kind in shared static; do
+      libs=$(pc --libs)
+      [ $kind = shared ] || libs="-Wl,-Bstatic $(pc --static --libs) -Wl,-Bdynamic"
+      cc -std=gnu99 $(pc --cflags) -I "$root/examples" "$root/examples/quickstart.c" "$root"/examples/support/*.c -o "$work/$kind" $libs -lm
+      (cd "$root" && LD_LIBRARY_PATH=$(libdir) OPENBLAS_NUM_THREADS=1 "$work/$kind" | grep -v seconds) >"$work/$kind.txt"
+    done
+    diff "$work/shared.txt" "$work/static.txt"
+    ldd "$work/static" >"$work/needed"
+    not grep -E 'libbdl|stdc|blas' "$work/needed"
+    cc -shared -o "$work/host.so" -Wl,--whole-archive "$(libdir)/libbdl.a" -Wl,--no-whole-archive $libs -Wl,--no-undefined
+    nm -g --defined-only "$(libdir)/libbdl.a" | awk 'NF == 3 && $2 ~ /[A-TX-Z]/ { print $3 }' | sort -u >"$work/names"
+    grep -q '^bdl_optimizer_fit$' "$work/names"
+    not grep -vE '^bdl_|^_ZNK?3bdl' "$work/names" ;;
+  subproject) # within another project, which gets bdl::bdl and nothing else, or what it asks for
+    parent=$(dirname "$build")/parent # objects of the last time are kept; as deep as the build, so that ccache knows them
+    rm -f "$parent/CMakeCache.txt"
+    parent() { # argument of cmake ...
+      cmake -S "$here/subproject" -B "$parent" -DBDL_SOURCE="$root" -DCMAKE_BUILD_TYPE=Release -DBDL_WERROR=ON "$@" >/dev/null
+      cmake --build "$parent" >/dev/null
+      "$parent/consumer"
+    }
+    files() { # where they are installed
+      cmake --install "$parent" --prefix "$1" >/dev/null
+      (cd "$1" && find . -type f)
+    }
+    parent -DBUILD_SHARED_LIBS=OFF
+    ldd "$parent/consumer" >"$work/needed"
+    not grep libbdl "$work/needed"
+    [ "$(files "$work/alone")" = ./bin/consumer ]
+    cmake --build "$parent" --target help >"$work/targets"
+    not grep -E 'test_|example_|bench_|fuzz|mpi' "$work/targets"
+    not grep -E '^(BUILD_TESTING|MPI_)' "$parent/CMakeCache.txt"
+    parent -DBUILD_SHARED_LIBS=ON -DBDL_INSTALL=ON
+    ldd "$parent/consumer" | grep -q libbdl
+    files "$work/both" | grep -c -e '/libbdl\.so\.' -e '/bdl/bdl\.h' -e '/bdlConfig\.cmake' -e '/bdl\.pc' | grep -qx 4 ;;
   dlopen)
     cc -std=c99 $strict $(pc --cflags) "$here/dlopen.c" -o "$work/dlopen" -ldl
     "$work/dlopen" "$(libdir)/libbdl.so.0" ;;
@@ -50,10 +99,10 @@ END
     has 'stack is not executable' 'GNU_STACK.* RW +0x' -l
     has 'stack protector' '__stack_chk_fail' --dyn-syms
     has 'fortified functions' '__[a-z]+_chk' --dyn-syms
-    ! has 'relocations in code (TEXTREL)' 'TEXTREL' -d
-    ! has 'path to other libraries (RPATH)' 'RPATH|RUNPATH' -d
-    ! has 'debug information' '\.debug_info' -S
-    ! has 'symbols beyond the exported ones' ' \.symtab ' -S
+    not has 'relocations in code (TEXTREL)' 'TEXTREL' -d
+    not has 'path to other libraries (RPATH)' 'RPATH|RUNPATH' -d
+    not has 'debug information' '\.debug_info' -S
+    not has 'symbols beyond the exported ones' ' \.symtab ' -S
     case $(uname -m) in x86_64)
       has 'shadow stacks (CET)' 'SHSTK' -n
       printf '  %-44s' 'branch targets are marked (CET)'

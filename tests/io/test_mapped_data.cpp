@@ -1,4 +1,4 @@
-// Mapped files as data sets: every element type and order that is taken, and everything hostile refused.
+// Mapped files as data sets: what their headers say, and everything hostile refused.
 #include "data/data_set.hpp"
 #include "io/mapped_data.hpp"
 #include "io/npy.hpp"
@@ -12,11 +12,9 @@ using namespace bdl::testing;
 
 /// 3 x 2: 1, 2; 3, 4; 5, 6.
 template <class T>
-Bytes numbers(bool is_fortran = false) {
+Bytes numbers() {
   std::array<T, 6> values{};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t c = 0; c < 2; ++c)
-      values[is_fortran ? c * 3 + i : i * 2 + c] = static_cast<T>(2 * i + c + 1);
+  for (std::size_t i = 0; i < 6; ++i) values[i] = static_cast<T>(i + 1);
   const auto bytes = std::as_bytes(std::span(values));
   return {bytes.begin(), bytes.end()};
 }
@@ -42,33 +40,11 @@ void assert_numbers(DataSet& data) {
     }
 }
 
-template <class T>
-void check_type(const TemporaryFolder& folder, const char* descr) {
-  for (const bool is_fortran : {false, true})
-    for (const int version : {1, 2, 3}) {
-      const std::string header = npy_header(descr, is_fortran ? "True" : "False", "(3, 2)");
-      const std::string path = written(folder, "x.npy", npy_file(header, numbers<T>(is_fortran), version));
-      assert_numbers(*map_npy(path.c_str(), nullptr));
-      assert_numbers(*map_npy(path.c_str(), path.c_str()));
-    }
-}
-
-void every_type_and_order_is_read(void**) {
-  const TemporaryFolder folder;
-  check_type<float>(folder, "<f4");
-  check_type<double>(folder, "<f8");
-  check_type<std::int32_t>(folder, "<i4");
-  check_type<std::int64_t>(folder, "<i8");
-  check_type<std::uint8_t>(folder, "|u1");
-  check_type<std::uint8_t>(folder, "<u1");
-  check_type<std::uint8_t>(folder, "|b1");
-}
-
 /// One dimension is a column; images are rows.
 void dimensions_become_columns(void**) {
   const Bytes column = npy_file(npy_header("<f4", "True", "(6,)"), numbers<float>()),
               images = npy_file(npy_header("<f4", "False", "(1, 3, 2, 1)"), numbers<float>());
-  const Array a = view_npy(column), b = view_npy(images);
+  const FileArray a = view_npy(column), b = view_npy(images);
   assert_true(a.rows == 6 && a.cols == 1 && b.rows == 1 && b.cols == 6);
   for (Index i = 0; i < 6; ++i)
     assert_true(element(a, i, 0) == static_cast<double>(i) + 1 && element(b, 0, i) == element(a, i, 0));
@@ -77,7 +53,7 @@ void dimensions_become_columns(void**) {
 void large_labels_keep_their_value(void**) {
   const std::array<std::int64_t, 2> labels{(std::int64_t{1} << 40) + 1, -1};
   const Bytes file = npy_file(npy_header("<i8", "False", "(2,)"), std::as_bytes(std::span(labels)));
-  const Array y = view_npy(file);
+  const FileArray y = view_npy(file);
   assert_true(element(y, 0, 0) == 1099511627777.0 && element(y, 1, 0) == -1);
 }
 
@@ -99,8 +75,6 @@ const Hostile hostile[] = {
     {"{'descr': '<f8', 'fortran_order': False}", "no dictionary"},
     {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (6,)}", "twice"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,), 'more': 1}", "key 'more'"},
-    {"{'descr': '>f8', 'fortran_order': False, 'shape': (3, 2), }", "'>f8', expected <f4"},
-    {"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }", "'<f2'"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }", "'|O'"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }",
      "48 bytes of data, the header expected 72"},
@@ -136,7 +110,7 @@ void damaged_files_are_refused(void**) {
       Bytes damaged = file;
       damaged[place] ^= static_cast<std::byte>(change);
       try {
-        const Array x = view_npy(damaged);
+        const FileArray x = view_npy(damaged);
         assert_true(x.rows * x.cols <= 6 * 8);
       } catch (const Error& error) {
         assert_int_equal(error.status(), Status::ERROR_FORMAT);
@@ -150,19 +124,12 @@ void files_that_do_not_fit_are_refused(void**) {
   const std::string x = written(folder, "x.npy", npy_file(npy_header("<f8", "False", "(3, 2)"), six)),
                     y = written(folder, "y.npy", npy_file(npy_header("<f8", "False", "(6,)"), six)),
                     none = written(folder, "none.npy", npy_file(npy_header("<f8", "False", "(0, 2)"), {})),
-                    empty = written(folder, "empty.npy", {}),
-                    odd = written(folder, "odd.npy", [&] {
-                      Bytes file = npy_file(npy_header("<f8", "False", "(3, 2)"), six);
-                      file[8] = static_cast<std::byte>(std::to_integer<int>(file[8]) - 1);
-                      file.erase(file.begin() + 70);
-                      return file;
-                    }());
+                    empty = written(folder, "empty.npy", {});
   expect_error("rows", Status::ERROR_SHAPE, "y has 6 rows, expected 3",
                [&] { map_npy(x.c_str(), y.c_str()); });
   expect_error("no rows", Status::ERROR_SHAPE, "at least one", [&] { map_npy(none.c_str(), nullptr); });
   expect_error("empty", Status::ERROR_FORMAT, "empty.npy: no .npy file",
                [&] { map_npy(empty.c_str(), nullptr); });
-  expect_error("odd", Status::ERROR_FORMAT, "no multiple", [&] { map_npy(odd.c_str(), nullptr); });
   expect_error("missing", Status::ERROR_FILE, "cannot open", [&] { map_npy("/nowhere", nullptr); });
   expect_error("folder", Status::ERROR_FILE, "a directory", [&] { map_npy(folder.path().c_str(), nullptr); });
 }
@@ -199,8 +166,7 @@ void tensors_are_read_by_name(void**) {
 }  // namespace
 
 int test_mapped_data() {
-  const CMUnitTest tests[] = {cmocka_unit_test(every_type_and_order_is_read),
-                              cmocka_unit_test(dimensions_become_columns),
+  const CMUnitTest tests[] = {cmocka_unit_test(dimensions_become_columns),
                               cmocka_unit_test(large_labels_keep_their_value),
                               cmocka_unit_test(hostile_headers_are_refused),
                               cmocka_unit_test(damaged_files_are_refused),

@@ -57,12 +57,17 @@ class Dataset(Handle):
 
     @classmethod
     def from_npy(cls, x_path: Any, y_path: Any = None) -> Dataset:
-        """NumPy's files, mapped and not read."""
+        """NumPy's files, mapped and not read: real numbers or truth values of any width up to eight bytes, in either byte order.
+
+        Little-endian float64, float32 and int32, uint8 and bool are read in place; others (float16, int8, int16, int64, uint16,
+        uint32, uint64, big-endian ones) are converted row by row, to the values that ``Dataset(array)`` has.
+        """
         return cls._of(lowlevel.bdl_dataset_from_npy(x_path, y_path))
 
     @classmethod
     def from_safetensors(cls, path: Any, x_name: str = "x", y_name: str | None = "y") -> Dataset:
-        """Two tensors of a safetensors file, mapped and not read."""
+        """Two tensors of a safetensors file, mapped and not read: F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or
+        BOOL. Other tensors in the file may have any type."""
         return cls._of(lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name))
 
     @property

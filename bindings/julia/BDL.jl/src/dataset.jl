@@ -25,7 +25,9 @@ end
 
 Rows in place of X and Y in [`fit`](@ref), [`fit!`](@ref), [`laplace!`](@ref), [`elbo`](@ref), [`start_noise!`](@ref) and [`standardize!`](@ref): of matrices
 (memory-mapped ones too), of a function, of NumPy's files, or of two tensors of a safetensors file. Files are mapped and not
-read; only minibatches are held in memory. Values are checked when they are read. Vectors are copied, as they could be resized:
+read; only minibatches are held in memory. Values are checked when they are read. Files have floating-point numbers, integers or truth values of any
+width up to eight bytes: `.npy` in either byte order, safetensors F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or BOOL, beside other
+tensors of any type. Vectors are copied, as they could be resized:
 give mapped targets as a matrix of one column.
 
 `read(rows)` returns the rows of these numbers (from 1 to n) as `(x, y)`, matrices or vectors, and the same ones whenever it is
