@@ -35,7 +35,8 @@ Index fitting(Index limit, Index size, Index count) {
 
 void require_finite(double value, const char* what, Index example) {
   if (!std::isfinite(value))
-    fail(Status::ERROR_DIVERGED, "%s for example %lld is not finite", what, static_cast<long long>(example));
+    fail(Status::ERROR_DIVERGED, "%s for example %lld (counting from 0) is not finite", what,
+         static_cast<long long>(example));
 }
 
 template <class T>
@@ -103,7 +104,8 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
              root = memory.root.matrix(outputs, outputs);
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     if (!memory.root_finder.compute(s, negligible, root))
-      fail(Status::ERROR_DIVERGED, "the covariance of the model's outputs for example %lld has no root",
+      fail(Status::ERROR_DIVERGED,
+           "the covariance of the model's outputs for example %lld (counting from 0) has no root",
            static_cast<long long>(i));
     for (Index k = 0; k < samples; ++k) std::ranges::copy(m, f.column_data(k));
     for (Index k = 0; k < samples; k += tile_samples) {

@@ -217,7 +217,8 @@ void divergence_is_reported_before_anything_is_written(void**) {
     Good good(c.kind, {3, 2});
     std::ranges::fill(good.b.q->mean(), 10.0);
     for (Index j = 0; j < 3; ++j) good.x(3, j) = 1e308;
-    expect_query_error(c, good.query(), Status::ERROR_DIVERGED, "output for example 3 is not finite");
+    expect_query_error(c, good.query(), Status::ERROR_DIVERGED,
+                       "output for example 3 (counting from 0) is not finite");
   }
 }
 
