@@ -57,7 +57,7 @@ end
 numbers_from_0(i::Integer, most, what) = numbers_from_0([i], most, what)
 function numbers_from_0(numbers::AbstractVector{<:Integer}, most, what)
     wrong = findfirst(k -> !(1 <= k <= most), numbers)
-    wrong === nothing || throw(InvalidArgumentError("$what is $(numbers[wrong]); it must be 1 to $most"))
+    wrong === nothing || throw(InvalidArgumentError("$what is $(numbers[wrong]); $(most == 0 ? "there is none" : "it must be 1 to $most")"))
     return Int64[k - 1 for k in numbers]
 end
 numbers_from_0(i, most, what) = throw(InvalidArgumentError("$what is $(brief(i)); it must be whole numbers"))

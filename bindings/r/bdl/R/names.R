@@ -45,7 +45,8 @@ check_numbers <- function(numbers, most, argument) {
   if (!is.numeric(numbers)) refuse(argument, " must be numbers from 1 to ", sprintf("%.0f", most), call = sys.call(-1))
   wrong <- which(is.na(numbers) | numbers < 1 | numbers > most)
   if (length(wrong)) {
-    refuse(argument, " has ", format(numbers[wrong[1]]), ", expected 1 to ", sprintf("%.0f", most), call = sys.call(-1))
+    refuse(argument, " has ", format(numbers[wrong[1]]), if (most == 0) ", but there is none" else sprintf(", expected 1 to %.0f", most),
+           call = sys.call(-1))
   }
 }
 
