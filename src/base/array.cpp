@@ -249,8 +249,8 @@ void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name
         const auto value = static_cast<double>(column[i]);
         const bool documented = others == NonFinite::documented && !std::isfinite(value);
         if (!documented && !all_fit(column + i, 1, array))
-          fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld%s", name, value,
-               static_cast<long long>(first_column + j), static_cast<long long>(first_row + i),
+          fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld (counting from 0)%s", name,
+               value, static_cast<long long>(first_column + j), static_cast<long long>(first_row + i),
                std::isfinite(value) ? ", which no float can hold" : "");
       }
     }

@@ -43,8 +43,8 @@ inline void check_symmetric(const Array& array, const char* name) {
     for (Index j = 0; j < i; ++j) {
       const double below = element(array, i, j), above = element(array, j, i);
       if (std::abs(below - above) > 1e-5 * std::sqrt(std::abs(element(array, i, i) * element(array, j, j))))
-        fail(Status::ERROR_INVALID_ARGUMENT, "%s is not symmetric at row %lld, column %lld", name,
-             static_cast<long long>(i), static_cast<long long>(j));
+        fail(Status::ERROR_INVALID_ARGUMENT, "%s is not symmetric at row %lld, column %lld (counting from 0)",
+             name, static_cast<long long>(i), static_cast<long long>(j));
     }
 }
 

@@ -20,7 +20,7 @@ std::vector<Index> checked_classes(const Array& classes, Index outputs) {
     const double number = element(classes, 0, k);
     if (number < 0 || number >= static_cast<double>(outputs) || number != std::floor(number))
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "classes has %g at column %lld, expected a class number, 0 to %lld", number,
+           "classes has %g at column %lld (counting from 0), expected a class number, 0 to %lld", number,
            static_cast<long long>(k), static_cast<long long>(outputs - 1));
     numbers.push_back(static_cast<Index>(number));
   }

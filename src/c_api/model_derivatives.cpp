@@ -32,8 +32,8 @@ void check_derivatives_finite(ConstMatrixView<T> columns, const char* name) {
   for (Index j = 0; j < columns.cols; ++j)
     for (Index i = 0; i < columns.rows; ++i)
       if (!std::isfinite(columns(i, j)))
-        fail(Status::ERROR_DIVERGED, "%s would not be finite at row %lld, column %lld", name,
-             static_cast<long long>(j), static_cast<long long>(i));
+        fail(Status::ERROR_DIVERGED, "%s would not be finite at row %lld, column %lld (counting from 0)",
+             name, static_cast<long long>(j), static_cast<long long>(i));
 }
 
 /// df in the caller's units: column i C + c times s_c.

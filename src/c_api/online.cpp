@@ -41,7 +41,7 @@ class CallerDraws final : public DrawSource<T> {
     for (Index j = 0; j < out.cols; ++j)
       for (const T value : out.column(j))
         if (!std::isfinite(value))
-          fail(Status::ERROR_CALLBACK, "the draws callback left draw %lld not finite",
+          fail(Status::ERROR_CALLBACK, "the draws callback left draw %lld (counting from 0) not finite",
                static_cast<long long>(j));
   }
   bdl_draws_fn draws_;

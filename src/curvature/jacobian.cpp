@@ -63,7 +63,8 @@ void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T
   for (Index j = 0; j < out.cols; ++j)
     for (const T value : out.column(j))
       if (!std::isfinite(value))
-        fail(Status::ERROR_DIVERGED, "the Jacobian of output %lld for example %lld is not finite",
+        fail(Status::ERROR_DIVERGED,
+             "the Jacobian of output %lld for example %lld (counting from 0) is not finite",
              static_cast<long long>(j % outputs), static_cast<long long>(j / outputs));
 }
 

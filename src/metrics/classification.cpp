@@ -25,8 +25,8 @@ void check_labels(const Array& y, Index rows, Index classes) {
     turn();
     if (const double label = element(y, i, 0);
         label != std::floor(label) || label < 0 || label >= static_cast<double>(classes))
-      fail(Status::ERROR_LABEL, "y is %g at row %lld, expected a class number 0 to %lld", label,
-           static_cast<long long>(i), static_cast<long long>(classes - 1));
+      fail(Status::ERROR_LABEL, "y is %g at row %lld (counting from 0), expected a class number 0 to %lld",
+           label, static_cast<long long>(i), static_cast<long long>(classes - 1));
   }
 }
 
@@ -39,13 +39,14 @@ ClassProbabilities::ClassProbabilities(const Array& array, const char* name) : a
     for (Index k = 0; k < array.cols; ++k) {
       const double p = element(array, i, k);
       if (p < -range_tolerance || p > 1 + range_tolerance)
-        fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g at row %lld, column %lld, expected [0, 1]", name, p,
+        fail(Status::ERROR_INVALID_ARGUMENT,
+             "%s is %g at row %lld, column %lld (counting from 0), expected [0, 1]", name, p,
              static_cast<long long>(i), static_cast<long long>(k));
       sum += p;
     }
     if (array.cols > 1 && std::abs(sum - 1) > sum_tolerance)
-      fail(Status::ERROR_INVALID_ARGUMENT, "%s has sum %g in row %lld, expected 1", name, sum,
-           static_cast<long long>(i));
+      fail(Status::ERROR_INVALID_ARGUMENT, "%s has sum %g in row %lld (counting from 0), expected 1", name,
+           sum, static_cast<long long>(i));
   }
 }
 
@@ -96,7 +97,8 @@ double negative_log_likelihood(const Array& probabilities, const Array& y) {
     turn();
     const double p = data.probabilities(i, data.label(i));
     if (p == 0)
-      fail(Status::ERROR_DIVERGED, "probabilities gives the label %lld of row %lld the probability 0",
+      fail(Status::ERROR_DIVERGED,
+           "probabilities gives the label %lld of row %lld (counting from 0) the probability 0",
            static_cast<long long>(data.label(i)), static_cast<long long>(i));
     sum -= std::log(p);
   }

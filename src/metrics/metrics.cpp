@@ -72,7 +72,8 @@ double coverage(const Array& lower, const Array& upper, const Array& y) {
       turn();
       const double from = element(lower, i, j), to = element(upper, i, j), value = element(y, i, j);
       if (from > to)
-        fail(Status::ERROR_INVALID_ARGUMENT, "lower is %g above upper %g at row %lld, column %lld", from, to,
+        fail(Status::ERROR_INVALID_ARGUMENT,
+             "lower is %g above upper %g at row %lld, column %lld (counting from 0)", from, to,
              static_cast<long long>(i), static_cast<long long>(j));
       inside += from <= value && value <= to;
     }

@@ -91,7 +91,8 @@ void apply_temperature(const Array& logits, double temperature, const OutArray& 
     }
     for (Index k = 0; k < logits.cols; ++k)
       if (!std::isfinite(rows(k, i) -= std::log(sum)))
-        fail(Status::ERROR_DIVERGED, "log_probabilities would not be finite at row %lld, column %lld",
+        fail(Status::ERROR_DIVERGED,
+             "log_probabilities would not be finite at row %lld, column %lld (counting from 0)",
              static_cast<long long>(i), static_cast<long long>(k));
   }
   write_result<double>(rows, log_probabilities, "log_probabilities");

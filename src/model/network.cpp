@@ -9,7 +9,8 @@ void check_outputs_finite(ConstMatrixView<T> f) {
   for (Index j = 0; j < f.cols; ++j)
     for (Index i = 0; i < f.rows; ++i)
       if (!std::isfinite(f(i, j)))
-        fail(Status::ERROR_DIVERGED, "the model's output %lld for example %lld is not finite",
+        fail(Status::ERROR_DIVERGED,
+             "the model's output %lld for example %lld (counting from 0) is not finite",
              static_cast<long long>(i), static_cast<long long>(j));
 }
 

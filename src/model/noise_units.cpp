@@ -23,8 +23,9 @@ std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index
     standardized.push_back(standardization.variance_to_caller(c, value));
     if (!(standardized.back() > 0 && std::isfinite(standardized.back())))
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the noise precision of output %lld is %g, of the standardised target %g: expected a positive "
-           "finite number",
+           "the noise precision of output %lld (counting from 0) is %g, of the standardised target %g: "
+           "expected a "
+           "positive finite number",
            static_cast<long long>(c), value, standardized.back());
   }
   return standardized;

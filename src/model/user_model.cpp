@@ -53,7 +53,8 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))
       if (!std::isfinite(value))
-        fail(Status::ERROR_DIVERGED, "the model's gradients callback wrote a non-finite row for example %lld",
+        fail(Status::ERROR_DIVERGED,
+             "the model's gradients callback wrote a non-finite row for example %lld (counting from 0)",
              static_cast<long long>(j));
 }
 

@@ -95,11 +95,12 @@ void LinearizedOutputs<T>::check() const {
   const Index outputs = model_.outputs();
   for (Index i = 0; i < examples_; ++i) {
     if (!std::ranges::all_of(mean().column(i), [](double value) { return std::isfinite(value); }))
-      fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
+      fail(Status::ERROR_DIVERGED, "the model's output for example %lld (counting from 0) is not finite",
            static_cast<long long>(i));
     const double* s = covariance(i).data;
     if (!std::all_of(s, s + outputs * outputs, [](double value) { return std::isfinite(value); }))
-      fail(Status::ERROR_DIVERGED, "the variance of the model's output for example %lld is not finite",
+      fail(Status::ERROR_DIVERGED,
+           "the variance of the model's output for example %lld (counting from 0) is not finite",
            static_cast<long long>(i));
   }
 }

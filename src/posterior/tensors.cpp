@@ -21,8 +21,8 @@ void check_finite(const PosteriorTensor<T>& tensor) {
     for (Index j = 0; j < view.cols; ++j)
       for (Index i = 0; i < view.rows; ++i, turn())
         if (!std::isfinite(view(i, j)))
-          fail(Status::ERROR_NOT_FINITE, "tensor %s is not finite at row %lld, column %lld", tensor.name,
-               static_cast<long long>(i), static_cast<long long>(j));
+          fail(Status::ERROR_NOT_FINITE, "tensor %s is not finite at row %lld, column %lld (counting from 0)",
+               tensor.name, static_cast<long long>(i), static_cast<long long>(j));
   });
 }
 
@@ -34,9 +34,10 @@ void check_sign(const PosteriorTensor<T>& tensor) {
     for (Index j = 0; j < view.cols; ++j)
       for (Index i = 0; i < view.rows; ++i, turn())
         if (!(view(i, j) > 0 || (may_vanish && view(i, j) == 0)))
-          fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is %g at row %lld, column %lld, expected %s 0",
-               tensor.name, static_cast<double>(view(i, j)), static_cast<long long>(i),
-               static_cast<long long>(j), may_vanish ? ">=" : ">");
+          fail(Status::ERROR_INVALID_ARGUMENT,
+               "tensor %s is %g at row %lld, column %lld (counting from 0), expected %s 0", tensor.name,
+               static_cast<double>(view(i, j)), static_cast<long long>(i), static_cast<long long>(j),
+               may_vanish ? ">=" : ">");
   });
 }
 
@@ -48,8 +49,9 @@ void check_symmetric(const PosteriorTensor<T>& tensor) {
   for (Index j = 0; j < a.cols; ++j)
     for (Index i = j + 1; i < a.rows; ++i, turn())
       if (std::abs(a(i, j) - a(j, i)) > 1e-5 * std::sqrt(std::abs(a(i, i))) * std::sqrt(std::abs(a(j, j))))
-        fail(Status::ERROR_INVALID_ARGUMENT, "tensor %s is not symmetric at row %lld, column %lld",
-             tensor.name, static_cast<long long>(i), static_cast<long long>(j));
+        fail(Status::ERROR_INVALID_ARGUMENT,
+             "tensor %s is not symmetric at row %lld, column %lld (counting from 0)", tensor.name,
+             static_cast<long long>(i), static_cast<long long>(j));
   mirror_lower(a);
 }
 

@@ -94,7 +94,7 @@ template <class T>
 void check_alike(const Model<T>& model, const Model<T>& first) {
   const auto check = [](const char* what, Index value, Index expected) {
     if (value != expected)
-      fail(Status::ERROR_SHAPE, "the model has %s %lld, that of member 0 %lld", what,
+      fail(Status::ERROR_SHAPE, "the model has %s %lld, that of the first member %lld", what,
            static_cast<long long>(value), static_cast<long long>(expected));
   };
   check("inputs", model.inputs(), first.inputs());
@@ -102,7 +102,7 @@ void check_alike(const Model<T>& model, const Model<T>& first) {
   check("likelihood", model.likelihood.kind(), first.likelihood.kind());
   if (model.likelihood.kind() == BDL_STUDENT_T &&
       model.likelihood.degrees_of_freedom() != first.likelihood.degrees_of_freedom())
-    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, that of member 0 %g",
+    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, that of the first member %g",
          model.likelihood.degrees_of_freedom(), first.likelihood.degrees_of_freedom());
 }
 

@@ -17,7 +17,7 @@ void in_member(Index j, Index members, Act&& act) {
   try {
     act();
   } catch (const Error& error) {
-    fail(error.status(), "member %lld: %s", static_cast<long long>(j), error.what());
+    fail(error.status(), "member %lld (counting from 0): %s", static_cast<long long>(j), error.what());
   }
 }
 

@@ -97,7 +97,8 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     if (overflows(m, s)) return visit(i, one_gaussian(m, s));
     if (!memory.root_finder.compute(s, negligible, root))
-      fail(Status::ERROR_DIVERGED, "the covariance of the model's outputs for example %lld has no root",
+      fail(Status::ERROR_DIVERGED,
+           "the covariance of the model's outputs for example %lld (counting from 0) has no root",
            static_cast<long long>(i));
     for (Index k = 0; k < samples; ++k) std::ranges::copy(m, f.column_data(k));
     for (Index k = 0; k < samples; k += tile_samples) {

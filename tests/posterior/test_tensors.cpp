@@ -129,7 +129,7 @@ void nothing_is_half_set(void**) {
          "do not belong together");
   LowRankPosterior<T> low_rank(5, 1);
   refuse(low_rank, with("diagonal", Dense(1, 5, 0.0)), Status::ERROR_INVALID_ARGUMENT,
-         "diagonal is 0 at row 0, column 0, expected > 0");
+         "diagonal is 0 at row 0, column 0 (counting from 0), expected > 0");
   DiagonalMomentPosterior<T> moment(5);
   refuse(moment, with("variance", Dense(1, 5, -1.0)), Status::ERROR_INVALID_ARGUMENT, "expected > 0");
 }

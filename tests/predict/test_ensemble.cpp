@@ -224,9 +224,9 @@ void one_member_is_a_predictor_to_the_bit(void**) {
 void members_must_be_alike_and_errors_name_them(void**) {
   Group g(BDL_GAUSSIAN, BDL_MONTE_CARLO);
   const PredictorSetting<double> other(BDL_POISSON, BDL_MONTE_CARLO, Kind::full);
-  expect_error(Status::ERROR_SHAPE, "that of member 0",
+  expect_error(Status::ERROR_SHAPE, "that of the first member",
                [&] { g.ensemble.add(other.model, *other.b.q, other.spec); });
-  expect_error(Status::ERROR_INVALID_ARGUMENT, "member 2: samples is 0",
+  expect_error(Status::ERROR_INVALID_ARGUMENT, "member 2 (counting from 0): samples is 0",
                [] { in_member(2, 3, [] { check_samples(0); }); });
   Table x = inputs_table(), mean = output(rows, 2);
   x(1, 1) = quiet_nan;

@@ -132,17 +132,20 @@ void probabilities_must_be_probabilities(void**) {
     const auto refuse = [&](const char* message, const Table& table) {
       expect_error(Status::ERROR_INVALID_ARGUMENT, message, [&] { metric.with(0, table); });
     };
-    refuse("probabilities is 1.5 at row 1, column 0, expected [0, 1]", Table(2, 2, {0.5, 0.5, 1.5, -0.5}));
-    refuse("probabilities is -0.5 at row 1, column 1, expected [0, 1]",
+    refuse("probabilities is 1.5 at row 1, column 0 (counting from 0), expected [0, 1]",
+           Table(2, 2, {0.5, 0.5, 1.5, -0.5}));
+    refuse("probabilities is -0.5 at row 1, column 1 (counting from 0), expected [0, 1]",
            Table(2, 3, {1, 0, 0, 0.75, -0.5, 0.75}));
-    refuse("at row 0, column 0, expected [0, 1]", Table(2, 2, {-2e-6, 1, 0, 1}));
-    refuse("at row 0, column 1, expected [0, 1]", Table(2, 2, {0, 1 + 2e-6, 0, 1}));
-    refuse("probabilities is 2 at row 1, column 0, expected [0, 1]", Table(2, 1, {1, 2}));
-    refuse("probabilities is -1 at row 0, column 0, expected [0, 1]", Table(2, 1, {-1, 1}));
-    refuse("probabilities has sum 0.75 in row 1, expected 1", Table(2, 2, {0.5, 0.5, 0.25, 0.5}));
-    refuse("probabilities has sum 1.25 in row 0, expected 1", Table(2, 2, {0.75, 0.5, 0.25, 0.75}));
-    refuse("in row 1, expected 1", Table(2, 2, {0.5, 0.5, 0.5, 0.5 + 2e-4}));
-    refuse("in row 1, expected 1", Table(2, 2, {0.5, 0.5, 0.5, 0.5 - 2e-4}));
+    refuse("at row 0, column 0 (counting from 0), expected [0, 1]", Table(2, 2, {-2e-6, 1, 0, 1}));
+    refuse("at row 0, column 1 (counting from 0), expected [0, 1]", Table(2, 2, {0, 1 + 2e-6, 0, 1}));
+    refuse("probabilities is 2 at row 1, column 0 (counting from 0), expected [0, 1]", Table(2, 1, {1, 2}));
+    refuse("probabilities is -1 at row 0, column 0 (counting from 0), expected [0, 1]", Table(2, 1, {-1, 1}));
+    refuse("probabilities has sum 0.75 in row 1 (counting from 0), expected 1",
+           Table(2, 2, {0.5, 0.5, 0.25, 0.5}));
+    refuse("probabilities has sum 1.25 in row 0 (counting from 0), expected 1",
+           Table(2, 2, {0.75, 0.5, 0.25, 0.75}));
+    refuse("in row 1 (counting from 0), expected 1", Table(2, 2, {0.5, 0.5, 0.5, 0.5 + 2e-4}));
+    refuse("in row 1 (counting from 0), expected 1", Table(2, 2, {0.5, 0.5, 0.5, 0.5 - 2e-4}));
   });
 }
 
@@ -151,18 +154,20 @@ void labels_must_be_class_numbers(void**) {
     const auto refuse = [&](const char* message, const Table& labels) {
       expect_error(Status::ERROR_LABEL, message, [&] { metric.with(1, labels); });
     };
-    refuse("y is 2 at row 1, expected a class number 0 to 1", column({0, 2}));
-    refuse("y is -1 at row 0, expected a class number 0 to 1", column({-1, 0}));
-    refuse("y is 0.5 at row 1, expected a class number 0 to 1", column({1, 0.5}));
-    refuse("y is 1e+300 at row 1, expected a class number 0 to 1", column({1, 1e300}));
+    refuse("y is 2 at row 1 (counting from 0), expected a class number 0 to 1", column({0, 2}));
+    refuse("y is -1 at row 0 (counting from 0), expected a class number 0 to 1", column({-1, 0}));
+    refuse("y is 0.5 at row 1 (counting from 0), expected a class number 0 to 1", column({1, 0.5}));
+    refuse("y is 1e+300 at row 1 (counting from 0), expected a class number 0 to 1", column({1, 1e300}));
     const Case one_column{metric.names, {column({0.25, 0.75}), column({0, 1})}, metric.call};
-    expect_error(Status::ERROR_LABEL, "y is 2 at row 1, expected a class number 0 to 1", [&] {
-      one_column.with(1, column({0, 2}));
-    });
+    expect_error(Status::ERROR_LABEL, "y is 2 at row 1 (counting from 0), expected a class number 0 to 1",
+                 [&] {
+                   one_column.with(1, column({0, 2}));
+                 });
     const Case three{metric.names, {Table(2, 3, {1, 0, 0, 0, 0, 1}), column({0, 2})}, metric.call};
-    expect_error(Status::ERROR_LABEL, "y is 3 at row 0, expected a class number 0 to 2", [&] {
-      three.with(1, column({3, 2}));
-    });
+    expect_error(Status::ERROR_LABEL, "y is 3 at row 0 (counting from 0), expected a class number 0 to 2",
+                 [&] {
+                   three.with(1, column({3, 2}));
+                 });
   });
 }
 

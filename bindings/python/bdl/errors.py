@@ -10,7 +10,36 @@ bdl_posterior_create_low_rank: dimension is 0, expected 1 to 2147483647
 
 from __future__ import annotations
 
+import reprlib
+from typing import Any, Iterable
+
 from . import lowlevel
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 80
+
+
+def brief(value: Any) -> str:
+    """A value as one short line of a message.
+
+    >>> brief(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, ...]'
+    """
+    shape = getattr(value, "shape", ())
+    if len(shape) > 0:
+        return f"an array of shape {tuple(shape)}"
+    return " ".join(_short.repr(value).split())
+
+
+def brief_list(values: Iterable[Any]) -> str:
+    """The first of some values, for a message.
+
+    >>> brief_list(range(100))
+    '0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)'
+    """
+    values = list(values)
+    rest = f", ... ({len(values)} in all)" if len(values) > 8 else ""
+    return ", ".join(map(brief, values[:8])) + rest
 
 
 class BDLError(Exception):

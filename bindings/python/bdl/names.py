@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import lowlevel
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, brief
 
 
 class Names:
@@ -19,7 +19,7 @@ class Names:
             return self._numbers[word]
         except (KeyError, TypeError):
             expected = ", ".join(self._numbers)
-            raise InvalidArgumentError(f"{self.title} is {word!r}, expected one of: {expected}") from None
+            raise InvalidArgumentError(f"{self.title} is {brief(word)}, expected one of: {expected}") from None
 
     def word(self, number: int) -> str | None:
         """None for 0, which stands for nothing."""

@@ -10,6 +10,7 @@ import numpy as np
 from . import arrays, lowlevel, names, tables
 from .communicator import Communicator
 from .dataset import Dataset
+from .errors import brief
 from .handle import Handle, capsule_of, to_bytes
 from .model import Model
 from .posterior import Posterior
@@ -364,11 +365,19 @@ def _word(name: str, value: Any) -> str:
         return f"{name}=0"  # for the library to refuse
     if kind == "choice":
         if not isinstance(value, str):
-            raise TypeError(f"option {name!r} is a {type(value).__name__}, expected a string")
+            raise TypeError(f"option {name!r} is {brief(value)}, expected a string")
         return f"{name}={'_'.join(value.split())}"
-    if isinstance(value, str):
-        raise TypeError(f"option {name!r} is a str, expected a number")
-    return f"{name}={operator.index(value) if kind == 'int' else float(value)!r}"
+    return f"{name}={_number(name, value, kind)!r}"
+
+
+def _number(name: str, value: Any, kind: str) -> int | float:
+    convert, expected = (operator.index, "a whole number") if kind == "int" else (float, "a number")
+    try:
+        if not isinstance(value, str):
+            return convert(value)
+    except TypeError:
+        pass
+    raise TypeError(f"option {name!r} is {brief(value)}, expected {expected}")
 
 
 def _elbo(parts: list[Any]) -> Elbo:

@@ -98,3 +98,28 @@ def test_laplace_with_three_classes(blobs):
     assert classifier.score(x, y) > 0.9
     assert classifier.predict_uncertainty(x).mutual_information is None
     assert classifier.sample_y(x, 2).shape == (150, 2)
+
+
+@pytest.mark.parametrize("make", [bdl.BayesianMLPClassifier, lambda: bdl.BayesianGLM("categorical"), lambda: bdl.BayesianGLM("bernoulli"),
+                                  lambda: bdl.DeepEnsembleClassifier(n_estimators=1)])
+def test_numbers_to_regress_on_are_no_classes(make, curve):
+    x, y = curve
+    with pytest.raises(ValueError, match="continuous"):
+        make().fit(x, y)
+    for text in (y.astype(str), y.astype(str).astype(object)):
+        with pytest.raises(ValueError, match="240 different values in 240 rows.*astype"):
+            make().fit(x, text)
+
+
+def test_a_class_for_nearly_every_row_is_worth_a_warning(curve):
+    x, _ = curve
+    for labels in ([f"row {i}" for i in range(240)], np.arange(240)):
+        with pytest.warns(UserWarning, match="a class for nearly every row"):
+            bdl.BayesianMLPClassifier(hidden=2, epochs=1).fit(x, labels)
+
+
+@pytest.mark.filterwarnings("error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_text_of_few_numbers_is_classes(curve):
+    x, y = curve
+    labels = np.round(y).astype(int).astype(str)
+    assert set(bdl.BayesianMLPClassifier(hidden=2, epochs=1).fit(x, labels).predict(x)) <= set(labels)

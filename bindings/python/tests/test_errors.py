@@ -386,6 +386,43 @@ def test_is_refused(name):
     assert str(caught.value)
 
 
+BIG = np.ones(100_000)
+BRIEF = {
+    "option": lambda: fitted(options={"learning_rate": BIG}),
+    "list": lambda: fitted(options={"learning_rate": BIG.tolist()}),
+    "whole": lambda: fitted(options={"samples": 2.5}),
+    "choice": lambda: fitted(options={"curvature": BIG}),
+    "unknown": lambda: fitted(options={"weights": BIG}),
+    "noise": lambda: fitted(noise=BIG.tolist()),
+    "activation": lambda: fitted(activation=BIG),
+    "dropout": lambda: fitted(method="mc-dropout", dropout=BIG),
+    "prior": lambda: fitted(prior=BIG),
+    "family": lambda: bdl.BayesianGLM(family=BIG.tolist()).fit(X, Y),
+    "method": lambda: fitted(method=BIG),
+    "interval": lambda: fitted().predict(X, interval=BIG),
+    "prediction": lambda: fitted(prediction=BIG).predict(X),
+    "likelihood": lambda: bdl.Model.mlp([2, 1], likelihood=BIG),
+    "labels": lambda: bdl.BayesianMLPClassifier(hidden=2, epochs=1)
+    .fit(np.ones((3000, 1)), np.arange(3000) // 3)
+    .log_predictive_density([[1.0]], [-1]),
+}
+
+
+@pytest.mark.parametrize("name", BRIEF)
+@pytest.mark.filterwarnings("ignore")
+def test_values_are_named_in_a_line(name):
+    with pytest.raises(Exception) as raised:
+        BRIEF[name]()
+    assert 10 < len(str(raised.value)) < 700 and "\n" not in str(raised.value)
+
+
+def test_rows_count_from_0():
+    with pytest.raises(bdl.NotFiniteError, match=r"at row 5, column 1 \(counting from 0\)"):
+        optimizer().step(np.where(X == X[5, 1], NAN, X), Y)
+    with pytest.raises(bdl.LabelError, match=r"at row 1 \(counting from 0\)"):
+        bdl.metrics.accuracy([[0.5, 0.5], [0.5, 0.5]], [0, 2])
+
+
 def test_what_was_refused_changed_nothing():
     trainer = optimizer()
     trainer.fit(X, Y, 3)

@@ -178,3 +178,52 @@ def test_warm_starts_take_new_options(rng):
     regressor = bdl.BayesianMLPRegressor(hidden=4, epochs=2, warm_start=True).fit(x, x[:, 0])
     regressor.set_params(options={"learning_rate": 0.005}).fit(x, x[:, 0])
     assert regressor.optimizer_["learning_rate"] == 0.005
+
+
+@pytest.mark.parametrize("method", ["map", "sgd"])
+def test_a_point_has_no_covariance(method):
+    x, y, _, _ = data("gaussian", rows=60)
+    glm = bdl.BayesianGLM(method=method, epochs=5).fit(x, y)
+    assert np.all(np.isnan(glm.coef_std_)) and np.isnan(glm.intercept_std_)
+    with pytest.warns(UserWarning, match="finds a point.*NaN.*laplace") as warned:
+        assert np.all(np.isnan(glm.coef_covariance()))
+    assert warned[0].filename == __file__ and len(warned) == 1
+    with pytest.warns(UserWarning, match="finds a point"):
+        table = glm.summary()
+    assert np.all(np.isnan(table.std)) and np.all(np.isnan(table.positive)) and "nan" in str(table)
+    assert np.all(np.isfinite(table.mean)) and np.all(np.isnan(table.interval()))
+
+
+@pytest.mark.parametrize("parameters", [{"method": "laplace"}, {"method": "map", "options": {"laplace": 1}}, {"method": "swag"}])
+@pytest.mark.filterwarnings("error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_has_a_covariance_says_nothing(parameters):
+    x, y, _, _ = data("gaussian", rows=60)
+    glm = bdl.BayesianGLM(epochs=20, **parameters).fit(x, y)
+    assert np.all(np.diag(glm.coef_covariance()) > 0) and np.all(glm.summary().std > 0)
+
+
+def targets_of(family, outputs):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(60, 2))
+    f = x @ [1, -1]
+    y = {"gaussian": f, "bernoulli": np.where(f > 0, "b", "a"), "categorical": np.digitize(f, [-0.5, 0.5]), "poisson": rng.poisson(2, 60)}
+    return x, y[family] if outputs == 1 else np.column_stack([y[family], y[family]])
+
+
+@pytest.mark.parametrize(
+    "family, outputs", [("gaussian", 1), ("gaussian", 2), ("bernoulli", 1), ("categorical", 1), ("poisson", 1), ("poisson", 2)]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_every_method_has_a_table(family, outputs):
+    x, y = targets_of(family, outputs)
+    fits = 0
+    for method in bdl.methods():
+        try:
+            glm = bdl.BayesianGLM(family, method=method, epochs=1).fit(x, y)
+        except (bdl.UnsupportedError, bdl.DivergedError):  # methods for one output; streams that run away
+            continue
+        fits += 1
+        table = glm.summary()
+        assert str(table).count("\n") == len(table.names) == len(set(table.names)) == glm.model_.parameters
+        assert np.allclose(np.diag(glm.coef_covariance()), table.std**2, equal_nan=True) and table.to_frame().shape[1] == 5
+    assert fits > 30

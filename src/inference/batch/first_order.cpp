@@ -153,8 +153,8 @@ void FirstOrder<T>::check(const char* what, ConstSpan<T> values, T lowest, Index
   const auto check_range = [&](const char* of, ConstSpan<T> range, T low) {
     const Index bad = first_outside(range, low);
     if (bad < std::ssize(range))
-      fail(Status::ERROR_DIVERGED, "the %s of parameter %lld is not finite after step %lld", of,
-           static_cast<long long>(bad % std::ssize(values)), static_cast<long long>(number));
+      fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld",
+           of, static_cast<long long>(bad % std::ssize(values)), static_cast<long long>(number));
   };
   check_range(what, values, lowest);
   check_range("gradient's average", next_.first.first(next_.size), std::numeric_limits<T>::lowest());

@@ -23,8 +23,8 @@ template <class T>
 void check_finite(ConstSpan<T> values, const char* what, Index number) {
   const auto bad = std::ranges::find_if(values, [](T value) { return !std::isfinite(value); });
   if (bad != values.end())
-    fail(Status::ERROR_DIVERGED, "the %s of parameter %lld is not finite after step %lld", what,
-         static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
+    fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld",
+         what, static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
   });
   for (Index i = 0; i < y.cols; ++i)
     if (!std::isfinite(losses_.data()[i]) || !std::isfinite(c_.data()[i]) || !std::isfinite(w_.data()[i]))
-      fail(Status::ERROR_DIVERGED, "the expected log likelihood of example %lld is not finite",
+      fail(Status::ERROR_DIVERGED,
+           "the expected log likelihood of example %lld (counting from 0) is not finite",
            static_cast<long long>(first + i));
 }
 

@@ -48,7 +48,7 @@ void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
   if (std::isfinite(square)) return;
   const auto diverged = std::ranges::find_if_not(mean, [](T value) { return std::isfinite(value); });
   if (diverged != mean.end())
-    fail(Status::ERROR_DIVERGED, "parameter %lld is not finite after %s %lld",
+    fail(Status::ERROR_DIVERGED, "parameter %lld (counting from 0) is not finite after %s %lld",
          static_cast<long long>(diverged - mean.begin()), event, static_cast<long long>(number));
 }
 

@@ -30,8 +30,8 @@ void check_orthogonal(ConstMatrixView<T> u, const char* name) {
   for (Index j = 0; j < u.cols; ++j)
     for (Index i = j; i < u.cols; ++i)
       if (!(std::abs(static_cast<double>(product(i, j)) - (i == j ? 1 : 0)) <= most_skew))
-        fail(Status::ERROR_INVALID_ARGUMENT, "%s are not orthogonal: columns %lld and %lld", name,
-             static_cast<long long>(j), static_cast<long long>(i));
+        fail(Status::ERROR_INVALID_ARGUMENT, "%s are not orthogonal: columns %lld and %lld (counting from 0)",
+             name, static_cast<long long>(j), static_cast<long long>(i));
 }
 
 template <class T>

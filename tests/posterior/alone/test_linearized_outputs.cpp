@@ -200,9 +200,10 @@ void overflows_are_named(void**) {
   LinearizedOutputs<double> law(model);
   std::ranges::fill(q.mean(), 1e10);
   const Padded<double> x(beside(Dense(1, 1, 1), Dense(1, 1, 1e300))), steep(Dense(1, 1, 1e200));
-  expect_error(Status::ERROR_DIVERGED, "the model's output for example 8 is not finite",
+  expect_error(Status::ERROR_DIVERGED, "the model's output for example 8 (counting from 0) is not finite",
                [&] { law.compute(q, x.get(), 7); });
-  expect_error(Status::ERROR_DIVERGED, "the variance of the model's output for example 0 is not finite",
+  expect_error(Status::ERROR_DIVERGED,
+               "the variance of the model's output for example 0 (counting from 0) is not finite",
                [&] { law.compute(q, steep.get()); });
 }
 

@@ -1,18 +1,23 @@
-# Coefficients. Those of a GLM are an affine function of the parameters, which know standardised inputs and targets.
+# Coefficients. Those of a linear model are an affine function of the parameters, which know standardised inputs and targets.
+
+"Whether it is a generalised linear model, which a network without hidden units is, too."
+is_linear(::BayesianGLM) = true
+is_linear(m::BayesianMLP) = isempty(m.settings.hidden)
+is_linear(::BayesianConv) = false
 
 """
     coef(m)
 
-Of a `BayesianGLM` the posterior mean of the coefficients in the data's units: for each output the intercept, then the
-slopes ([`coefnames`](@ref)). Of a `BayesianMLP` the posterior mean of the parameters.
+Of a `BayesianGLM`, and of a `BayesianMLP` without hidden units, the posterior mean of the coefficients in the data's units: for
+each output the intercept, then the slopes ([`coefnames`](@ref)). Of other networks the posterior mean of the parameters.
 
 # Examples
 ```julia
 coef(m)  # intercept and slopes of a BayesianGLM
 ```
 """
-coef(m::BayesianNetwork{:mlp}) = mean(m.posterior)
-function coef(m::BayesianNetwork{:glm})
+function coef(m::BayesianNetwork)
+    is_linear(m) || return mean(m.posterior)
     A, constant = coefficient_map(m)
     return A * mean(m.posterior) .+ constant
 end
@@ -20,36 +25,33 @@ end
 """
     vcov(m)
 
-Posterior covariance of what [`coef`](@ref) returns.
+Posterior covariance of what [`coef`](@ref) returns. Methods that find a point, as "map" does, have none: then it is NaN, and a
+warning says so.
 
 # Examples
 ```julia
 sqrt.(diag(vcov(m))) == stderror(m)  # true
 ```
 """
-vcov(m::BayesianNetwork{:mlp}) = cov(m.posterior)
-function vcov(m::BayesianNetwork{:glm})
-    A, _ = coefficient_map(m)
-    return Symmetric(A * cov(m.posterior) * A')
-end
+vcov(m::BayesianNetwork) = (warn_of_point(m); covariance(m))
 
 """
     stderror(m)
 
-Posterior standard deviations of what [`coef`](@ref) returns.
+Posterior standard deviations of what [`coef`](@ref) returns; NaN where [`vcov`](@ref) is.
 
 # Examples
 ```julia
 coef(m) ./ stderror(m)
 ```
 """
-stderror(m::BayesianNetwork{:mlp}) = std(m.posterior)
-stderror(m::BayesianNetwork{:glm}) = sqrt.(diag(vcov(m)))
+stderror(m::BayesianNetwork) = (warn_of_point(m); deviations(m))
 
 """
     confint(m; level = 0.95)
 
-Central posterior intervals of what [`coef`](@ref) returns: lower and upper limits, a matrix of two columns.
+Central posterior intervals of what [`coef`](@ref) returns: lower and upper limits, a matrix of two columns; NaN where
+[`vcov`](@ref) is.
 
 # Examples
 ```julia
@@ -65,39 +67,88 @@ end
 "The standard normal quantile, as the library knows it: of y = f + noise with f = 0 and noise precision 1."
 normal_quantile(p) = predict_quantiles(Model((1, 1)), Posterior(2), [0.0], [p]; method = :plug_in)[1]
 
+function covariance(m::BayesianNetwork)
+    is_point(m) && return Symmetric(fill(NaN, length(coef(m)), length(coef(m))))
+    is_linear(m) || return cov(m.posterior)
+    A, _ = coefficient_map(m)
+    return Symmetric(A * cov(m.posterior) * A')
+end
+
+function deviations(m::BayesianNetwork)
+    is_point(m) && return fill(NaN, length(coef(m)))
+    return is_linear(m) ? sqrt.(diag(covariance(m))) : std(m.posterior)
+end
+
+"""
+Whether training has found a point: its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
+gives such a fit one.)
+"""
+function is_point(m::BayesianNetwork)
+    optimizer = fitted(m)
+    describe_method(method(optimizer)).prediction === :plug_in || return false
+    start = optimizer[:initial_precision]
+    return all(precision -> isapprox(precision, start; rtol = 1e-6), precision_diagonal(m.posterior))
+end
+
+no_covariance(m) = "method \"$(method(fitted(m)))\" finds a point, which has no covariance: NaN in its place. Method \"laplace\", or that by default, finds one"
+warn_of_point(m) = is_point(m) ? (@warn no_covariance(m)) : nothing
+
 """
     coefnames(m)
 
-Names of the coefficients of a `BayesianGLM`: "(Intercept)", "x1", ..., with the output ahead where there are several.
+Names of what [`coef`](@ref) returns. Of linear models "(Intercept)", "x1", ..., with the output or the class ahead where there are
+several; the noise of family `:heteroscedastic` follows, with "log noise precision". Of networks "layer0.weight[2,1]", the
+weight of the first layer's second output and first input, and so on.
 
 # Examples
 ```julia
 Dict(zip(coefnames(m), coef(m)))
 ```
 """
-function coefnames(m::BayesianNetwork{:glm})
+function coefnames(m::BayesianNetwork)
+    is_linear(m) || return [name for block in blocks(fitted(m).model) for name in element_names(block)]
+    names = [m.settings.bias ? ["(Intercept)"] : String[]; ["x$j" for j in 1:ninputs(fitted(m).model)]]
+    return [string(head, name) for head in output_heads(m) for name in names]
+end
+
+"What names of coefficients begin with, for each output."
+function output_heads(m)
     model = fitted(m).model
-    names = [m.settings.bias ? ["(Intercept)"] : String[]; ["x$j" for j in 1:ninputs(model)]]
-    C = noutputs(model)
-    return C == 1 ? names : ["y$c: $name" for c in 1:C for name in names]
+    heads = likelihood(model) === :categorical && m.classes !== nothing ? ["$class: " for class in m.classes] :
+            nmeans(model) == 1 ? [""] : ["y$c: " for c in 1:nmeans(model)]
+    return likelihood(model) === :heteroscedastic ? [heads; heads .* "log noise precision: "] : heads
+end
+
+function element_names(block)
+    rows, columns = block.size
+    columns == 1 && endswith(block.name, "bias") && return ["$(block.name)[$i]" for i in 1:rows]
+    return ["$(block.name)[$i,$j]" for i in 1:rows for j in 1:columns]
 end
 
 """
 The map from parameters w (C x d, row by row), b (C) of f = t (w (x - m) / s + b) + a to intercepts and slopes of f.
 """
-function coefficient_map(m::BayesianNetwork{:glm})
+function coefficient_map(m::BayesianNetwork)
     model = fitted(m).model
     d, C, bias = ninputs(model), noutputs(model), m.settings.bias
-    scaled = standardization(model)
-    slopes = scaled.target_scale ./ scaled.input_scale'  # C x d
+    scaled, (scale, shift) = standardization(model), output_units(model)
+    slopes = scale ./ scaled.input_scale'  # C x d
     A, constant, K = zeros(C * (d + bias), C * (d + bias)), zeros(C * (d + bias)), d + bias
     for c in 1:C, j in 1:d
         A[(c-1)*K+bias+j, (c-1)*d+j] = slopes[c, j]
         bias && (A[(c-1)*K+1, (c-1)*d+j] = -slopes[c, j] * scaled.input_mean[j])
     end
     for c in 1:(bias ? C : 0)
-        A[(c-1)*K+1, C*d+c] = scaled.target_scale[c]
-        constant[(c-1)*K+1] = scaled.target_mean[c]
+        A[(c-1)*K+1, C*d+c] = scale[c]
+        constant[(c-1)*K+1] = shift[c]
     end
     return A, constant
+end
+
+"Scale t and shift a of each output. Log noise precisions are above that of the model."
+function output_units(model)
+    scaled = standardization(model)
+    likelihood(model) === :heteroscedastic || return scaled.target_scale, scaled.target_mean
+    return [scaled.target_scale; ones(ntargets(model))],
+        [scaled.target_mean; zeros(ntargets(model)) .+ log.(noise_precision(model))]
 end

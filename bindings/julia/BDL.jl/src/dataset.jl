@@ -103,7 +103,7 @@ first_inputs, first_targets = read_rows(Dataset(X, y), 1:10)
 ```
 """
 function read_rows(data::Dataset, rows)
-    numbers = Int64[row - 1 for row in rows]
+    numbers = numbers_from_0(rows isa Integer ? rows : collect(rows), nrows(data), "read_rows: a row")
     x = Matrix{Float64}(undef, length(numbers), ninputs(data))
     y = ntargets(data) == 0 ? nothing : Matrix{Float64}(undef, length(numbers), ntargets(data))
     uninterrupted(guarded((), (handle(data),)) do

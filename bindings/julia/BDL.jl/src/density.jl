@@ -41,16 +41,12 @@ cov(q, [1, 5], 3:4)   # 2 x 2
 """
 cov(q::Posterior) = cov(q, 1:length(q))
 function cov(q::Posterior, rows, columns = rows)
-    i, j = numbers_from_0(rows), numbers_from_0(columns)
+    i, j = (numbers_from_0(given, length(q), "cov: a parameter's number") for given in (rows, columns))
     block = Matrix{dtype(q)}(undef, length(i), length(j))
     return filled(block) do view
         LibBDL.bdl_posterior_covariance(handle(q), i, length(i), j, length(j), view)
     end
 end
-
-numbers_from_0(i::Integer) = Int64[i-1]
-numbers_from_0(i::AbstractVector{<:Integer}) = Int64[k - 1 for k in i]
-numbers_from_0(i) = throw(InvalidArgumentError("parameter numbers are $(summary_of(i)); they must be whole numbers"))
 
 """
     low_rank(posterior)

@@ -37,6 +37,7 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
     fresh = getfield(m, :optimizer) === nothing
     image = images_of(m, X)
     X = example_rows(m, X)
+    check_rows(X, y)
     fresh && build!(m, X, y, image)
     return learning(m, fresh) do optimizer
         targets = encoded_targets(m, y)
@@ -51,7 +52,7 @@ function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.ep
     fresh && build!(m, data)
     return learning(m, fresh) do optimizer
         m.classes === nothing || m.classes == 0:length(m.classes)-1 ||
-            throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(repr(m.classes))"))
+            throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(brief_list(m.classes))"))
         m.observations = nrows(data)
         learn!(optimizer, data, epochs, progress)
     end
@@ -113,12 +114,18 @@ function example_rows(m::BayesianConv, X)
     return image_rows(X, m.settings.layout)
 end
 
+check_rows(X, y) = X isa AbstractVecOrMat && size(X, 1) != size(y, 1) && throw(ShapeError(string("X has ", size(X, 1),
+    " rows, y has ", size(y, 1), ": X has one example per row", size(X, 2) == size(y, 1) ? ", as its transpose here" : "")))
+
+"How an estimator calls its likelihood."
+likelihood_keyword(m::BayesianNetwork) = m isa BayesianGLM ? "family" : "likelihood"
+
 "Model, posterior and optimizer for the data's shape."
 function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::Bool = true)
     X isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(X)); it must be a matrix"))
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
-    found = classes_for(word, y)
+    found = classes_for(word, y, likelihood_keyword(m))
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
     likelihood = noisy(word, s.noise)
     model = model_for(m, likelihood, size(X, 2), targets, image)
@@ -165,7 +172,7 @@ end
 "The likelihood of real numbers with another noise than the Gaussian."
 function noisy(likelihood, noise)
     noise === :gaussian && return likelihood
-    likelihood in (:gaussian, noise) || throw(InvalidArgumentError("noise $(repr(noise)) is for real numbers"))
+    likelihood in (:gaussian, noise) || throw(InvalidArgumentError("noise $(brief(noise)) is for real numbers"))
     return noise
 end
 
@@ -223,7 +230,7 @@ function shown(train, progress::Bool)
 end
 shown(train, progress) =
     applicable(progress, nothing) ? train(progress) :
-    throw(InvalidArgumentError("progress is $(repr(progress)); it must be true, false or a function"))
+    throw(InvalidArgumentError("progress is $(brief(progress)); it must be true, false or a function"))
 
 "A progress function that writes one line over and over, at most ten times a second."
 function progress_line(io::IO = stderr)

@@ -28,7 +28,7 @@ predict(classifier, X; kind = :prob)
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
     levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
     seed::Integer = estimator_default(:seed))
-    return predicted(m, (fitted(m).model, m.posterior, example_rows(m, X)), kind, interval, std, levels,
+    return predicted(m, (fitted(m).model, m.posterior, rows_to_predict(m, X)), kind, interval, std, levels,
         (method = method, samples = samples, seed = seed))
 end
 
@@ -52,20 +52,29 @@ function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, 
     all(other -> fitted(other) !== nothing && isequal(other.classes, m.classes), members) ||
         throw(InvalidArgumentError("predict: members know different classes"))
     how = (method = something(method, prediction_method(m)), samples = something(samples, m.settings.samples), seed = seed)
-    parts = ([other.model for other in members], [other.posterior for other in members], example_rows(m, X))
+    parts = ([other.model for other in members], [other.posterior for other in members], rows_to_predict(m, X))
     return predicted(m, parts, kind, interval, std, levels, how)
 end
 
 function predicted(m, parts, kind, interval, std, levels, how)
     wanted = kind === nothing ? (m.classes === nothing || std || interval !== nothing ? :mean : :class) : Symbol(kind)
     wanted === :mean || !(std || interval !== nothing) ||
-        throw(InvalidArgumentError("predict: interval and std belong to kind = :mean, not to $(repr(wanted))"))
+        throw(InvalidArgumentError("predict: interval and std belong to kind = :mean, not to $(brief(wanted))"))
+    wanted in (:prob, :class) && !(likelihood(m.model) in (:bernoulli, :categorical)) &&
+        throw(UnsupportedError("predict: kind = $(repr(wanted)) is for classes, the likelihood is $(repr(likelihood(m.model)))"))
     wanted === :mean && return predicted_mean(m, parts, how, interval, std)
     wanted === :prob && return probabilities(m, parts, how)
     wanted === :class && return predicted_classes(m, parts, how)
     wanted === :quantile && return predict_quantiles(parts..., levels; how...)
     wanted === :draws && return predict_draws(parts..., how.samples; method = drawing(how.method), seed = how.seed)
-    throw(InvalidArgumentError("predict: kind is $(repr(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
+    throw(InvalidArgumentError("predict: kind is $(brief(kind)); it must be :mean, :class, :prob, :quantile or :draws"))
+end
+
+"One example per row, of as many columns as the model has inputs."
+function rows_to_predict(m::BayesianNetwork, X)
+    X isa AbstractVector && ninputs(fitted(m).model) != 1 && throw(ShapeError(
+        "X is a vector, which is one column, expected $(ninputs(m.model)): X[i:i, :] is one row"))
+    return example_rows(m, X)
 end
 
 "Of the estimator's predictions unless told: as suits method and model."
@@ -133,6 +142,6 @@ loglikelihood(m, Xtest, ytest) / length(ytest)
 ```
 """
 loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, keywords...) =
-    sum(predict_log_density(fitted(m).model, m.posterior, example_rows(m, X), encoded_targets(m, y); method = method, samples = samples,
+    sum(predict_log_density(fitted(m).model, m.posterior, rows_to_predict(m, X), encoded_targets(m, y); method = method, samples = samples,
         keywords...))
 loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

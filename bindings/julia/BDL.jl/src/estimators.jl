@@ -7,7 +7,11 @@ mutable struct BayesianNetwork{Kind}
     classes::Union{AbstractVector,Nothing}
     vector::Bool  # y was one
     observations::Int
-    BayesianNetwork{Kind}(settings::NamedTuple) where {Kind} = new{Kind}(settings, nothing, nothing, false, 0)
+    function BayesianNetwork{Kind}(settings::NamedTuple) where {Kind}
+        m = new{Kind}(settings, nothing, nothing, false, 0)
+        foreach(name -> check_is_option(m, String(name)), keys(settings.options))
+        return m
+    end
 end
 
 """
@@ -25,6 +29,7 @@ predictions are in their own units: with `standardize` the network sees standard
   learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers)
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
   ([`suggest_training`](@ref)). Those for streams see each row once, in order
+- `hidden`: widths of the hidden layers, or one number
 - `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
   the first that the method is for
 - `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units
@@ -33,7 +38,8 @@ predictions are in their own units: with `standardize` the network sees standard
 - `samples`: posterior draws of each prediction
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
 
-Without hidden units, `hidden = ()`, it is a [`BayesianGLM`](@ref).
+Without hidden units, `hidden = ()`, it is a generalised linear model, with defaults and coefficients ([`coef`](@ref)) of
+[`BayesianGLM`](@ref).
 
 Then [`predict`](@ref), [`score`](@ref), [`loglikelihood`](@ref), `fit!` to continue, `rand(m.posterior, n)`; the parts
 are `m.model`, `m.posterior`, `m.optimizer`. Made without data, `fit!(BayesianMLP(), X, y)` trains it: after Ctrl-C it is
@@ -51,7 +57,8 @@ function BayesianNetwork{:mlp}(; hidden = (estimator_default(:hidden),), activat
     noise = :gaussian, rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
     dropout = estimator_default(:hidden_rate), epochs::Integer = estimator_default(:epochs), standardize::Bool = true,
     dtype = Float64, seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:samples), options...)
-    return BayesianNetwork{:mlp}((hidden = layer_widths(hidden), activation = activation,
+    widths = layer_widths(hidden isa Integer ? (hidden,) : hidden, "hidden")
+    return BayesianNetwork{:mlp}((hidden = widths, activation = activation,
         likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method,
         epochs = epochs, standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior,
         prior = prior, dropout = known_rates(dropout), bias = true, options = values(options)))
@@ -60,15 +67,15 @@ end
 "Of inputs and hidden units."
 known_rates(rate::Real) = (Float64(estimator_default(:input_rate)), Float64(rate))
 known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(rates))) :
-    throw(InvalidArgumentError("dropout is $(repr(rates)); it must be a rate, or those of inputs and hidden units"))
+    throw(InvalidArgumentError("dropout is $(brief(rates)); it must be a rate, or those of inputs and hidden units"))
 
 """
     fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = nothing, posterior = nothing, prior = nothing,
         epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
-A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial) or
-`:poisson`. By default the best posterior with full covariance is found exactly ("exact-full"), for one output, up to 1000
+A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial),
+`:poisson`, `:heteroscedastic` (the noise has coefficients of its own) or `:student_t`. By default the best posterior with full covariance is found exactly ("exact-full"), for one output, up to 1000
 parameters and up to 2^25 numbers in X; else it is learned by steps, of "slang-exact-hess" for one output and "slang-ggn"
 for more, with full covariance up to 200 parameters and rank 10 for more. The prior of the coefficients is N(0, 1) (of standardised
 inputs, and targets if Gaussian), option `prior_precision` changes it; that of the intercept is wide. Predictions are
@@ -88,7 +95,7 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
     rank::Union{Integer,Nothing} = nothing, posterior = nothing, prior = nothing, epochs::Integer = estimator_default(:epochs),
     standardize::Bool = true, dtype = Float64, seed::Integer = estimator_default(:seed),
     samples::Integer = estimator_default(:samples), options...)
-    return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family),
+    return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family, "family"),
         noise = :gaussian, rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
         samples = samples, posterior = posterior, prior = prior, dropout = known_rates(estimator_default(:hidden_rate)),
         bias = intercept, options = values(options)))
@@ -133,11 +140,10 @@ function BayesianNetwork{:conv}(; network = "lenet5", layout = :hwcn, image = no
         dropout = known_rates(estimator_default(:hidden_rate)), options = values(options)))
 end
 
-known_likelihood(word) = Symbol(word) === :auto ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word))
-known_noise(word) = Symbol(word) in (:gaussian, :heteroscedastic, :student_t) ? Symbol(word) :
-    throw(InvalidArgumentError("noise is $(repr(word)); it must be :gaussian, :heteroscedastic or :student_t"))
-
-known_likelihood(word::Union{Real,Nothing}) = number(LIKELIHOODS, word)  # raises
+known_likelihood(word, keyword = "likelihood") =
+    word in (:auto, "auto") ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word, keyword))
+known_noise(word) = word in (:gaussian, :heteroscedastic, :student_t, "gaussian", "heteroscedastic", "student_t") ? Symbol(word) :
+    throw(InvalidArgumentError("noise is $(brief(word)); it must be :gaussian, :heteroscedastic or :student_t"))
 
 estimator_name(::BayesianNetwork{:mlp}) = "BayesianMLP"
 estimator_name(::BayesianNetwork{:conv}) = "BayesianConv"

@@ -27,16 +27,40 @@ end
 "Class numbers from 0 of labels."
 function encoded(labels::AbstractVector, classes::AbstractVector)
     numbers = Dict(class => Int32(k - 1) for (k, class) in enumerate(classes))
-    return Int32[get(() -> throw(LabelError("$(repr(label)) is not one of the classes $(repr(classes))")), numbers, label)
-                 for label in labels]
+    unknown(label) = throw(LabelError("$(brief(label)) is not one of the classes $(brief_list(classes))"))
+    return Int32[get(() -> unknown(label), numbers, label) for label in labels]
 end
 
-"Classes of a classification of one label per example; `nothing` for other likelihoods and for 0/1 matrices."
-function classes_for(likelihood::Symbol, y::AbstractVecOrMat)
-    (likelihood in (:bernoulli, :categorical) && y isa AbstractVector) || return nothing
+"""
+Classes of a classification of one label per example; `nothing` for other likelihoods and for 0/1 matrices. `keyword`: how the
+estimator calls its likelihood.
+"""
+function classes_for(likelihood::Symbol, y::AbstractVecOrMat, keyword = "likelihood")
+    if !(likelihood in (:bernoulli, :categorical))
+        label = findfirst(value -> !(value isa Union{Real,Missing}), y)
+        label === nothing || throw(LabelError("y has labels, as $(brief(y[label])), and $keyword = $(repr(likelihood)) is for numbers: " *
+                                              ":bernoulli and :categorical are for labels"))
+        return nothing
+    end
+    y isa AbstractVector || return nothing
     found = known_classes(y)
-    length(found) >= 2 || throw(LabelError("there is one class only, $(repr(found))"))
+    length(found) >= 2 || throw(LabelError("there is one class only, $(brief_list(found))"))
+    check_are_classes(found, length(y), keyword)
     likelihood === :bernoulli && length(found) > 2 &&
-        throw(LabelError("bernoulli has two classes, the labels have $(length(found)): use likelihood = :categorical"))
+        throw(LabelError("bernoulli has two classes, the labels have $(length(found)): use $keyword = :categorical"))
     return found
 end
+
+"Numbers to be regressed on have a class for nearly every row when they are taken as labels."
+function check_are_classes(found, rows, keyword)
+    length(found) > max(10, rows / 2) || return nothing
+    many = "$(length(found)) different values in $rows rows"
+    all(value -> value isa Real, found) && !all(isinteger, found) &&
+        throw(LabelError("y is real numbers, $many, and no classes: $keyword = :gaussian is for numbers"))
+    all(is_text_of_number, found) &&
+        throw(LabelError("y is text of numbers, $many, and no classes: parse.(Float64, y) makes numbers of it"))
+    @warn "y has a class for nearly every row: $many"
+    return nothing
+end
+
+is_text_of_number(value) = value isa AbstractString && tryparse(Float64, value) !== nothing

@@ -83,9 +83,9 @@ function description(model::Model)
     return unsafe_string(text[])
 end
 
-function layer_widths(sizes)
+function layer_widths(sizes, what = "sizes")
     (sizes isa Union{Tuple,AbstractVector} && all(width -> width isa Integer, sizes)) ||
-        throw(InvalidArgumentError("sizes is $(repr(sizes)); it must be a tuple or vector of whole numbers"))
+        throw(InvalidArgumentError("$what is $(brief(sizes)); it must be a tuple or vector of whole numbers"))
     return Int64[width for width in sizes]
 end
 

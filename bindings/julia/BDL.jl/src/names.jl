@@ -20,11 +20,11 @@ const SCALES = words_of("scale", LibBDL.bdl_scale_names, "BDL_SCALE_")
 const SCORES = words_of("score", LibBDL.bdl_score_names, "BDL_SCORE_")
 const DRAW_KINDS = words_of("kind of draws", LibBDL.bdl_draw_kind_names, "BDL_DRAW_")
 
-function number(words::Words, word)
+function number(words::Words, word, what = words.what)
     found = word isa Union{Symbol,AbstractString} ? get(words.numbers, Symbol(word), nothing) : nothing
     found === nothing || return found
     known = join((repr(symbol) for symbol in sort!(collect(keys(words.numbers)))), ", ", " or ")
-    throw(InvalidArgumentError("$(words.what) is $(repr(word)); it must be $known"))
+    throw(InvalidArgumentError("$what is $(brief(word)); it must be $known"))
 end
 
 "The symbol of a number, `nothing` for 0."
@@ -34,7 +34,7 @@ dtype_number(::Type{Float32}) = LibBDL.BDL_F32
 dtype_number(::Type{Float64}) = LibBDL.BDL_F64
 dtype_number(::Type{Int32}) = LibBDL.BDL_I32
 dtype_number(::Type{UInt8}) = LibBDL.BDL_U8
-dtype_number(other) = throw(InvalidArgumentError("dtype is $(repr(other)); it must be Float64 or Float32"))
+dtype_number(other) = throw(InvalidArgumentError("dtype is $(brief(other)); it must be Float64 or Float32"))
 
 "Arithmetic of a model or posterior: no Int32, no UInt8."
 function float_number(T)

@@ -57,7 +57,7 @@ image_shape(X, layout, said) = said === nothing ? nothing : several_pixels(Image
 several_pixels(shape::ImageShape) = shape[1] == shape[2] == 1 ? nothing : shape
 
 known_layout(layout) = layout in (:hwcn, :whcn) ? layout :
-                       throw(InvalidArgumentError("layout is $(repr(layout)); it must be :hwcn or :whcn"))
+                       throw(InvalidArgumentError("layout is $(brief(layout)); it must be :hwcn or :whcn"))
 
 "One image per row; `:whcn` is read where it lies."
 image_rows(X::AbstractArray{<:Any,3}, layout) = image_rows(reshape(X, size(X, 1), size(X, 2), 1, :), layout)
@@ -80,7 +80,7 @@ function network_text(network, image, inputs, outputs)
     words = split(replace(text, ';' => " ; "))
     if length(words) == 1
         image === nothing &&
-            throw(InvalidArgumentError("network $(repr(text)) is for images, X is a matrix: say image = (rows, columns, channels)"))
+            throw(InvalidArgumentError("network $(brief(text)) is for images, X is a matrix: say image = (rows, columns, channels)"))
         return network_description(strip(text); rows = image[1], columns = image[2], channels = image[3], outputs = outputs)
     end
     !isempty(words) && first(words) == "input" && return text

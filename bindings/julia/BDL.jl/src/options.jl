@@ -46,9 +46,11 @@ estimator_default(:epochs)  # 120
 """
 function estimator_default(name)
     value = get(default_table(), Symbol(name), nothing)
-    value === nothing && throw(InvalidArgumentError("name is $(repr(name)); it must be one of $(join(keys(default_table()), ", "))"))
+    value === nothing && throw(InvalidArgumentError("name is $(brief(name)); it must be one of $(join(keys(default_table()), ", "))"))
     return isinteger(value) ? Int(value) : value
 end
+
+is_option(name::AbstractString) = any(option -> option.name == name, option_table())
 
 "The type of an option; for an unknown name that of a real one, whose getter and setter know the nearest name."
 function option_type(name::AbstractString)
@@ -59,6 +61,7 @@ end
 
 function set_option!(h::bdl_optimizer, name::AbstractString, value)
     type = option_type(name)
+    is_option(name) || (value = 0)  # for the library to refuse, whatever the value is
     check(type == LibBDL.BDL_OPTION_INT ? LibBDL.bdl_optimizer_set_int(h, name, option_int(name, value)) :
           type == LibBDL.BDL_OPTION_CHOICE ? LibBDL.bdl_optimizer_set_choice(h, name, option_word(name, value)) :
           LibBDL.bdl_optimizer_set_double(h, name, option_real(name, value)))
@@ -66,6 +69,7 @@ end
 
 "name=value, as the library reads it from text."
 function option_text(name::AbstractString, value)
+    is_option(name) || return "$name=0"  # for the library to refuse, whatever the value is
     type = option_type(name)
     text = type == LibBDL.BDL_OPTION_INT ? option_int(name, value) :
            type == LibBDL.BDL_OPTION_CHOICE ? join(split(option_word(name, value)), '_') : option_real(name, value)
@@ -79,7 +83,7 @@ option_int(name, value) = value isa Real && isinteger(value) && typemin(Int64) <
                           wrong_value(name, value, "a whole number")
 
 wrong_value(name, value, expected) =
-    throw(InvalidArgumentError("option \"$name\" is $(repr(value)); it must be $expected"))
+    throw(InvalidArgumentError("option \"$name\" is $(brief(value)); it must be $expected"))
 
 function get_option(h::bdl_optimizer, name::AbstractString)
     type = option_type(name)

@@ -137,7 +137,7 @@ function trial(search::Search, k::Integer)
     score, standard_error, message = Ref{Float64}(), Ref{Float64}(), Ref{Ptr{UInt8}}()
     place = isempty(values) ? NO_MATRIX : look_row(values)
     check(LibBDL.bdl_search_trial(handle(search), k - 1, place, score, standard_error, message))
-    reason = GC.@preserve search unsafe_string(message[])
+    reason = numbered_from_1(GC.@preserve search unsafe_string(message[]))
     named = (; (name => convert(value) for ((name, convert), value) in zip(search.ranges, values))...)
     return (trial = Int(k), values = named, score = score[], standard_error = standard_error[], message = reason)
 end
@@ -165,7 +165,8 @@ apply!(search, best(search).trial, optimizer)
 ```
 """
 function apply!(search::Search, trial::Integer, optimizer::Optimizer)
-    check(LibBDL.bdl_search_apply(handle(search), trial - 1, unused(handle(optimizer))))
+    number = numbers_from_0(trial, length(search), "apply!: trial")[1]
+    check(LibBDL.bdl_search_apply(handle(search), number, unused(handle(optimizer))))
     return optimizer
 end
 

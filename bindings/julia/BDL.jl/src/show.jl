@@ -22,10 +22,10 @@ function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
     show_elbo(io, optimizer)
     show_noise(io, model)
     show_diagnosis(io, optimizer)
-    m isa BayesianGLM && length(q) <= 30 && show_coefficients(io, m)
+    is_linear(m) && length(q) <= 30 && show_coefficients(io, m)
 end
 
-activations(m::BayesianNetwork) = " $(m.settings.activation)"
+activations(m::BayesianNetwork) = is_linear(m) ? " identity" : " $(m.settings.activation)"
 activations(m::BayesianConv) = ""
 
 function show_elbo(io, optimizer)
@@ -54,12 +54,16 @@ function show_diagnosis(io, optimizer)
 end
 
 function show_coefficients(io, m)
-    names, values, errors = coefnames(m), coef(m), stderror(m)
+    names, values, errors = coefnames(m), coef(m), deviations_or_none(m)
     width = maximum(textwidth, names)
-    print(io, "\n  coefficients (posterior mean, standard deviation):")
-    for (name, value, error) in zip(names, values, errors)
-        print(io, "\n    ", rpad(name, width), "  ", lpad(rounded(value), 12), "  ", lpad(rounded(error), 12))
+    print(io, "\n  coefficients (posterior mean", errors === nothing ? "" : ", standard deviation", "):")
+    for (k, name) in enumerate(names)
+        print(io, "\n    ", rpad(name, width), "  ", lpad(rounded(values[k]), 12))
+        errors === nothing || print(io, "  ", lpad(rounded(errors[k]), 12))
     end
 end
+
+"Of a point and of dropout there are none."
+deviations_or_none(m) = is_point(m) || family(m.posterior) === :dropout ? nothing : deviations(m)
 
 rounded(x) = string(round(x; sigdigits = 5))

@@ -54,7 +54,7 @@ vary_within!(search, name, words::AbstractVector) = vary!(search, name, words)
 vary_within!(search, name, limits::Tuple{Any,Any}) = vary!(search, name, limits...)
 vary_within!(search, name, limits::Tuple{Any,Any,Any}) = vary!(search, name, limits[1], limits[2]; scale = limits[3])
 vary_within!(search, name, limits) =
-    throw(InvalidArgumentError("the range of $name is $(repr(limits)); it must be (low, high), (low, high, :log) or words"))
+    throw(InvalidArgumentError("the range of $name is $(brief(limits)); it must be (low, high), (low, high, :log) or words"))
 
 "A search from a blank estimator with the same settings, and the data as the library takes them."
 function search_of(m::BayesianNetwork, X, y, folds, parallel_trials, with_noise)

@@ -95,12 +95,13 @@ function converted(A::AbstractVecOrMat)
         return float64.(collect(A))
     catch e
         e isa InterruptException && rethrow()
-        throw(ShapeError("expected numbers, got $(summary_of(A)): $(sprint(showerror, e))"))
+        reason = e isa BDLError ? e.message : first(sprint(showerror, e), 200)
+        throw(ShapeError("expected numbers, got $(summary_of(A)): $reason"))
     end
 end
 
 float64(::Missing) = NaN
 float64(x::Real) = Float64(x)
-float64(x) = throw(ShapeError("$(repr(x)) is not a real number"))
+float64(x) = throw(ShapeError("$(brief(x)) is not a real number"))
 
 summary_of(x) = x isa AbstractArray ? summary(x) : string(typeof(x))

@@ -13,8 +13,8 @@ include("data.jl")
 disable_logging(Logging.Warn)  # most fits here are short, and say so
 
 @testset "BDL" begin
-    for file in ("library", "views", "bad_calls", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "communicators", "metrics", "checkpoints",
-        "estimators", "estimator_datasets", "tuning", "images", "interrupts")
+    for file in ("library", "views", "bad_calls", "messages", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "communicators", "metrics", "checkpoints",
+        "estimators", "coefficients", "estimator_datasets", "tuning", "images", "interrupts")
         @testset "$file" begin
             include("test_$file.jl")
         end

@@ -14,7 +14,7 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..predict import predict_log_density
-from ..tables import defaults
+from ..tables import defaults, describe_method
 from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
@@ -23,6 +23,14 @@ from .tuning import Tunes
 
 # Predictions average over these draws, whatever training drew.
 PREDICTION_SEED = int(defaults["seed"])
+
+
+def is_point(optimizer: Optimizer) -> bool:
+    """Has training found a point? Its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
+    gives such a fit one.)"""
+    if describe_method(optimizer.method).prediction != "plug_in":
+        return False
+    return bool(np.allclose(optimizer.posterior.precision_diagonal, optimizer["initial_precision"], rtol=1e-6, atol=0))
 
 
 class BayesianEstimator(Learns, Tunes, BaseEstimator):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Dataset
+from ..errors import brief, brief_list
 from ..predict import ClassPrediction, predict_classes, predict_draws
 from . import construction, targets
 
@@ -24,11 +25,13 @@ class PredictsClasses:
             classes = np.unique(np.asarray(classes))
         if known:
             if classes is not None and not np.array_equal(classes, self.classes_):
-                raise ValueError(f"classes is {classes}, not the classes of former calls {self.classes_}")
+                raise ValueError(f"classes is {brief_list(classes)}, not the classes of former calls {brief_list(self.classes_)}")
             return targets.numbers_of_labels(y, self.classes_)
-        classes = targets.classes_of(y) if classes is None else classes
+        if classes is None:
+            classes = targets.classes_of(y)
+            targets.check_are_classes(classes, len(y))
         if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes[0]!r}, expected at least 2 classes")
+            raise ValueError(f"y has one class only, {brief(classes[0])}, expected at least 2 classes")
         numbers = targets.numbers_of_labels(y, classes)
         self.classes_ = classes
         return numbers
@@ -37,7 +40,7 @@ class PredictsClasses:
         """Of a data set, labels are numbers of classes already."""
         if known:
             if not np.array_equal(self.classes_, np.arange(len(self.classes_))):
-                raise ValueError(f"labels of a data set are 0, 1, ..., not the classes of former calls {self.classes_}")
+                raise ValueError(f"labels of a data set are 0, 1, ..., not the classes of former calls {brief_list(self.classes_)}")
             return data
         if data.targets != 1:
             raise ValueError(f"y has {data.targets} columns, expected one of class numbers")

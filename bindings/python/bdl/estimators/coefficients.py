@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..model import Model
 from ..posterior import Posterior
+from .base import is_point
 from .summary import Coefficients
 
 
@@ -73,19 +75,35 @@ class HasCoefficients:
         super()._has_trained()
         linear = linear_of(*self._handles())
         is_row = self._estimator_type == "regressor" and self._y_is_vector
+        if is_point(self.optimizer_):
+            linear = linear._replace(coef_std=linear.coef_std * np.nan, intercept_std=linear.intercept_std * np.nan)
         self.coef_, self.coef_std_ = (part[0] if is_row else part for part in (linear.coef, linear.coef_std))
         self.intercept_, self.intercept_std_ = (
             float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
         )
 
     def coef_covariance(self) -> np.ndarray:
-        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output)."""
+        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output). Of
+        methods that find a point, as "map" does, it is NaN, and a warning says so."""
         check_is_fitted(self, "optimizer_")
-        return covariance_of(*self._handles())
+        covariance = covariance_of(*self._handles())
+        return covariance * np.nan if self._warns_of_point() else covariance
+
+    def _warns_of_point(self) -> bool:
+        found = is_point(self.optimizer_)
+        if found:
+            warnings.warn(
+                f"method {self.optimizer_.method!r} finds a point, which has no covariance: NaN in its place. Method 'laplace', or "
+                "that by default, finds one",
+                stacklevel=3,
+            )
+        return found
 
     def summary(self) -> Coefficients:
-        """The coefficients as a table, intercepts first; of several outputs, their number or class in front."""
+        """The coefficients as a table, intercepts first; of several outputs, their number or class in front. Where
+        ``coef_covariance`` is NaN, standard deviations are."""
         check_is_fitted(self, "optimizer_")
+        self._warns_of_point()
         inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         outputs = self.model_.outputs
         labels = self.classes_ if self.family == "categorical" else range(outputs)

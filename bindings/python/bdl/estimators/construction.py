@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..dataset import Dataset
+from ..errors import brief
 from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
@@ -22,6 +23,8 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
         return Posterior.low_rank(model.parameters, 0, model.dtype)
     if family == "dropout":
         rates = (defaults["input_rate"], dropout) if np.isscalar(dropout) else dropout
+        if len(rates) != 2:
+            raise ValueError(f"dropout is {brief(dropout)}, expected a rate, or those of inputs and hidden units")
         return Posterior.dropout(model, *rates)
     if family == "layerwise_full":
         return Posterior.layerwise_full(model)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, brief
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import ClassPrediction, Prediction
@@ -67,7 +67,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     Attributes
     ----------
-    coef_, intercept_, coef_std_, intercept_std_ : means and standard deviations, in the data's units
+    coef_, intercept_, coef_std_, intercept_std_ : means and standard deviations, in the data's units; the latter are NaN after
+        methods that find a point, as "map" does
     classes_ : the labels of classifiers
     model_, posterior_, optimizer_, history_, n_iter_ : as of ``BayesianMLPRegressor``
     """
@@ -140,7 +141,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         if self.family not in _FAMILIES:
-            raise InvalidArgumentError(f"family is {self.family!r}, expected one of: {', '.join(_FAMILIES)}")
+            raise InvalidArgumentError(f"family is {brief(self.family)}, expected one of: {', '.join(_FAMILIES)}")
         if not _is_classifier(self):
             return self._encode_numbers(y, known)
         labels = self._encode_labels(y, known, classes)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import brief
+
 # What images usually have.
 _CHANNELS = (1, 3, 4)
 
@@ -21,7 +23,7 @@ def shape_of(X: Any, channels: str, known: Shape | None) -> Shape | None:
     (3, 32, 32)
     """
     if channels not in ("auto", "first", "last"):
-        raise ValueError(f"channels is {channels!r}, expected 'auto', 'first' or 'last'")
+        raise ValueError(f"channels is {brief(channels)}, expected 'auto', 'first' or 'last'")
     if X.ndim == 3:
         return (1, *X.shape[1:])
     if X.ndim == 4:

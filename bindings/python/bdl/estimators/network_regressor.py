@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, brief
 from ..model import Model
 from ..optimizer import Optimizer
 from ..predict import Prediction
@@ -41,7 +41,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
 
     def _likelihood(self) -> str:
         if self.noise not in _NOISES:
-            raise InvalidArgumentError(f"noise is {self.noise!r}, expected one of: {', '.join(_NOISES)}")
+            raise InvalidArgumentError(f"noise is {brief(self.noise)}, expected one of: {', '.join(_NOISES)}")
         return self.noise
 
     def _outputs(self, targets: np.ndarray) -> int:

@@ -31,7 +31,7 @@ class Coefficients(NamedTuple):
         """Probabilities that they are positive."""
         certain = (self.mean > 0).astype(float)
         return np.array(
-            [NormalDist().cdf(m / s) if s > 0 else c for m, s, c in zip(self.mean, self.std, certain)]
+            [NormalDist().cdf(m / s) if s > 0 else c + s for m, s, c in zip(self.mean, self.std, certain)]
         )
 
     def to_frame(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from .. import arrays
+from ..errors import brief, brief_list
 
 # Rows looked at together, so that temporaries stay small beside the data.
 _CHUNK = 1 << 16
@@ -42,6 +44,24 @@ def classes_of(y: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate(parts))
 
 
+def check_are_classes(classes: np.ndarray, rows: int) -> None:
+    """Numbers to regress on have a class for nearly every row where they are taken as labels. (Real numbers are refused by
+    scikit-learn.)"""
+    if len(classes) <= max(10, rows / 2):
+        return
+    many = f"{len(classes)} different values in {rows} rows"
+    if _are_text_of_numbers(classes):
+        raise ValueError(f"y is text of numbers, {many}, and no classes: y.astype(float) makes numbers of it")
+    warnings.warn(f"y has a class for nearly every row: {many}", stacklevel=2)
+
+
+def _are_text_of_numbers(classes: np.ndarray) -> bool:
+    try:
+        return isinstance(classes[0], (str, bytes)) and bool(np.isfinite(classes.astype(float)).all())
+    except (TypeError, ValueError):
+        return False
+
+
 def numbers_of_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Positions of the labels among the classes, a column of int32.
 
@@ -54,6 +74,6 @@ def numbers_of_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         found = np.minimum(np.searchsorted(classes, part), len(classes) - 1)
         unknown = classes[found] != part
         if np.any(unknown):
-            raise ValueError(f"y contains the label {part[unknown][0]!r}, expected one of the classes {classes}")
+            raise ValueError(f"y contains the label {brief(part[unknown][0])}, expected one of the classes {brief_list(classes)}")
         numbers[first : first + _CHUNK, 0] = found
     return numbers

@@ -8,16 +8,31 @@ coef.bdl <- function(object, ...) {
   stats::setNames(value, coefficient_names(object))
 }
 
-# A matrix for linear models, lazy for networks, which have many parameters.
+# A matrix for linear models, lazy for networks, which have many parameters. Of a point it is NaN.
 vcov.bdl <- function(object, ...) {
-  covariance <- new_vcov(function() handles_of(object)$posterior, object$parameters, coefficient_names(object),
-                         coefficient_map(object))
+  if (isTRUE(object$is_point)) warn_of(no_covariance(object))
+  covariance_of(object)
+}
+
+covariance_of <- function(object) {
+  covariance <- new_vcov(if (!isTRUE(object$is_point)) function() handles_of(object)$posterior, object$parameters,
+                         coefficient_names(object), coefficient_map(object))
   if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
+no_covariance <- function(object) {
+  paste0('method "', object$settings$method, '" finds a point, which has no covariance: NaN in its place. Method "laplace", ',
+         "or that by default, finds one")
+}
+
 confint.bdl <- function(object, parm, level = 0.95, ...) {
+  if (isTRUE(object$is_point)) warn_of(no_covariance(object))
+  limits_of(object, parm, level)
+}
+
+limits_of <- function(object, parm, level) {
   estimate <- coef(object)
-  sd <- sqrt(diag(vcov(object)))
+  sd <- sqrt(diag(covariance_of(object)))
   if (missing(parm)) parm <- seq_along(estimate)
   tails <- c((1 - level) / 2, 1 - (1 - level) / 2)
   limits <- estimate[parm] + outer(sd[parm], stats::qnorm(tails))

@@ -1,9 +1,12 @@
 # One fit: handles are made, trained, and kept as a checkpoint too, from which they are made again after readRDS().
 
-fit_bdl <- function(x, y, family, settings, seed, control, verbose) {
+# `declared`: levels of the response that need not occur.
+fit_bdl <- function(x, y, family, settings, seed, control, verbose, declared = NULL) {
+  check_response(y)
+  if (rows_in(x) == 0) refuse("there are no rows", call = sys.call(-1))
   family <- family_name(family, y)
   likelihood_name(family, settings)  # refuses a noise that does not suit
-  response <- if (is_dataset(x)) dataset_response(x, family) else encode_response(y, family)
+  response <- if (is_dataset(x)) dataset_response(x, family) else encode_response(y, family, declared)
   if (!is_dataset(x) && nrow(response$y) != nrow(x)) {
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
@@ -31,9 +34,17 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer), asked = asked, rows = rows,
+    diagnosis = diagnosis, is_point = is_point(optimizer, learner$posterior), checkpoint = checkpoint_bytes(optimizer), asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
+}
+
+# Whether training has found a point: its method learns no covariance, and the posterior's is as it began.
+is_point <- function(optimizer, posterior) {
+  if (bdl_method_describe(bdl_optimizer_method(optimizer))$prediction != BDL_PLUG_IN) return(FALSE)
+  start <- bdl_optimizer_get_double(optimizer, "initial_precision")
+  precision <- bdl_posterior_precision_diagonal(posterior, c(1, bdl_posterior_dimension(posterior)))
+  all(abs(precision - start) <= 1e-6 * start)
 }
 
 # Handles that have learned nothing.

@@ -8,25 +8,28 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
                         dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(),
                         contrasts = NULL, ...) {
   no_more(...)
+  check_terms(formula)
   call <- match.call()
   wanted <- match(c("formula", "data", "subset", "na.action"), names(call), 0L)
   frame <- call[c(1L, wanted)]
-  frame$drop.unused.levels <- TRUE
   frame[[1L]] <- quote(stats::model.frame)
   frame <- eval(frame, parent.frame())
   terms <- attr(frame, "terms")
+  check_has_rows(frame)
+  declared <- levels(stats::model.response(frame))
+  frame <- with_used_levels(frame)
   if (!is.null(stats::model.offset(frame))) refuse("offsets are not supported")
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
   kept <- attr(x, "contrasts")
   x <- without_intercept(x)
-  if (ncol(x) == 0) refuse("the formula has no predictors")
+  if (ncol(x) == 0) refuse("the formula has no predictors: a model of an intercept alone is for glm()")
   y <- stats::model.response(frame)
   if (is.null(y)) refuse("the formula has no response")
   settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, dtype = "double",
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
-  fit <- fit_bdl(x, y, family, settings, seed, control, verbose)
+  fit <- fit_bdl(x, y, family, settings, seed, control, verbose, declared)
   fit$terms <- terms
   fit$xlevels <- stats::.getXlevels(terms, frame)
   fit$contrasts <- kept
@@ -56,7 +59,8 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
     settings <- images$settings
     settings$hidden <- settings$activation <- NULL
   }
-  finish(fit_bdl(x, y, family, settings, seed, control, verbose), call)
+  fit <- fit_bdl(x, y, family, settings, seed, control, verbose)
+  finish(fit, call)
 }
 
 # The data set has the response as well; the fit does not keep it.
@@ -77,7 +81,8 @@ bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden
     settings$image <- image_shape(NULL, image)
     settings$hidden <- settings$activation <- NULL
   }
-  finish(fit_bdl(x, NULL, if (is.null(family)) "gaussian" else family, settings, seed, control, verbose), call)
+  fit <- fit_bdl(x, NULL, if (is.null(family)) "gaussian" else family, settings, seed, control, verbose)
+  finish(fit, call)
 }
 
 bdl_glm <- function(x, ...) {
@@ -91,11 +96,35 @@ bdl_glm <- function(x, ...) {
   fit
 }
 
+# Terms of lme4 and brms would be taken as columns of truth values.
+check_terms <- function(formula) {
+  for (term in as.list(attr(stats::terms(formula, allowDotAsName = TRUE), "variables"))[-1]) {
+    if (!is.call(term) || !deparse(term[[1L]])[1] %in% c("|", "||")) next
+    refuse("(", deparse(term)[1], ") is a term of mixed models (lme4, brms), which are not supported: ",
+           deparse(term[[3L]])[1], " can be a predictor like others; a truth value is I(a | b)", call = sys.call(-1))
+  }
+}
+
+check_has_rows <- function(frame) {
+  if (nrow(frame) > 0) return(invisible())
+  omitted <- length(attr(frame, "na.action"))
+  refuse("there are no rows", if (omitted) paste0(" without missing values: all ", omitted, " have some"), call = sys.call(-1))
+}
+
+# As model.frame(drop.unused.levels = TRUE), but the response's own levels are known before.
+with_used_levels <- function(frame) {
+  for (name in names(frame)) {
+    x <- frame[[name]]
+    if (is.factor(x) && length(unique(x[!is.na(x)])) < nlevels(x)) frame[[name]] <- x[, drop = TRUE]
+  }
+  frame
+}
+
 # A misspelt argument would otherwise be lost without a word.
 no_more <- function(...) {
   if (...length() == 0) return(invisible())
   names <- ...names()
-  refuse("unknown argument", if (!is.null(names)) paste0(" ", paste(names, collapse = ", ")), call = sys.call(-1))
+  refuse("unknown argument", if (!is.null(names)) paste0(" ", some_of(names)), call = sys.call(-1))
 }
 
 finish <- function(fit, call) {
@@ -115,7 +144,7 @@ without_intercept <- function(x) {
 columns_of <- function(newdata, names) {
   if (is.null(names) || is.null(colnames(newdata))) return(newdata)
   missing <- setdiff(names, colnames(newdata))
-  if (length(missing)) refuse("newdata has no column ", paste(missing, collapse = ", "), call = quote(predict.bdl()))
+  if (length(missing)) refuse("newdata has no column ", some_of(missing), call = quote(predict.bdl()))
   newdata[, names, drop = FALSE]
 }
 

@@ -45,14 +45,14 @@ degrees_of_freedom <- function(object) {
 summary.bdl <- function(object, level = 0.95, ...) {
   table <- NULL
   if (is_linear(object)) {
-    table <- cbind(Estimate = coef(object), `Std. Dev.` = sqrt(diag(vcov(object))),
-                   confint(object, level = level))
+    table <- cbind(Estimate = coef(object), `Std. Dev.` = sqrt(diag(covariance_of(object))),
+                   limits_of(object, level = level))
   }
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
     degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows)) logLik(object), prior = prior_table(object),
-    diagnosis = object$diagnosis$message
+    diagnosis = object$diagnosis$message, point = if (isTRUE(object$is_point)) no_covariance(object)
   ))
 }
 
@@ -67,6 +67,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   if (!is.null(x$coefficients)) {
     cat("Coefficients (posterior means and standard deviations):\n")
     print(x$coefficients, digits = digits)
+    if (!is.null(x$point)) cat("Standard deviations:", x$point, "\n")
     cat("\n")
   }
   cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g\n", x$elbo[["elbo"]],
@@ -84,6 +85,9 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   invisible(x)
 }
 
+# The list that it is would become a matrix of lists.
+as.matrix.bdl <- function(x, ...) refuse("a fit is no matrix: coef(), vcov() and predict() say what is in it")
+
 nobs.bdl <- function(object, ...) if (is.null(object$rows)) nrow(object$response$y) else object$rows
 
 formula.bdl <- function(x, ...) if (!is.null(x$terms)) stats::formula(x$terms)
@@ -94,9 +98,9 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- kept(object)$response$y
   if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
-  fitted <- predict_rows(object, object$x, "response", TRUE, NULL, NULL, prediction_method(object),
+  fitted <- predict_rows(object, object$x, "response", type == "pearson", NULL, NULL, prediction_method(object),
                          object$settings$samples, object$prediction_seed)
-  result <- drop(y) - fitted$fit
+  result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
   if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
   stats::naresid(object$na.action, result)
 }
@@ -128,9 +132,10 @@ simulate.bdl <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
   }
   draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), prediction_method(object, "draws"), nsim,
                     drawn_seed())
+  if (is.null(newdata) && !is.null(object$na.action)) draws <- padded(draws, object$na.action)
   if (length(dim(draws)) == 3) return(structure(draws, seed = state))
   result <- as.data.frame(draws)
   names(result) <- paste0("sim_", seq_len(nsim))
-  if (object$response$kind == "factor") result[] <- lapply(result, factor, levels = object$response$levels)
+  if (object$response$kind == "factor") result[] <- lapply(result, as_factor_of, response = object$response)
   structure(result, seed = state)
 }

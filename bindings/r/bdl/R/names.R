@@ -40,5 +40,15 @@ as_inputs <- function(x, argument = "x") {
   x
 }
 
+# Numbers that count from 1, before they are the library's.
+check_numbers <- function(numbers, most, argument) {
+  if (!is.numeric(numbers)) refuse(argument, " must be numbers from 1 to ", sprintf("%.0f", most), call = sys.call(-1))
+  wrong <- which(is.na(numbers) | numbers < 1 | numbers > most)
+  if (length(wrong)) {
+    refuse(argument, " has ", format(numbers[wrong[1]]), if (most == 0) ", but there is none" else sprintf(", expected 1 to %.0f", most),
+           call = sys.call(-1))
+  }
+}
+
 # One whole number as the library takes it; which of them it accepts is for the library to say.
 is_count <- function(n) is.numeric(n) && length(n) == 1 && is.finite(n) && n == floor(n) && n >= 0

@@ -7,6 +7,9 @@ predict.bdl <- function(object, newdata = NULL,
                         seed = object$prediction_seed, na.action = stats::na.pass, ...) {
   no_more(...)
   type <- match.arg(type)
+  if (type %in% c("class", "prob") && !object$family %in% c("bernoulli", "categorical")) {
+    refuse('type = "', type, '" is for classes, the family is ', object$family)
+  }
   if (match.arg(interval) == "prediction") type <- "interval"
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
   x <- inputs_of(object, newdata, na.action)
@@ -144,5 +147,10 @@ spread <- function(known, given, rows, names) {
 
 padded <- function(result, action) {
   if (is.list(result)) return(lapply(result, padded, action))
-  if (is.array(result) && length(dim(result)) == 3) result else stats::napredict(action, result)
+  if (length(dim(result)) != 3 || !inherits(action, "exclude")) return(stats::napredict(action, result))
+  rows <- nrow(result) + length(action)
+  names <- character(rows)
+  names[action] <- names(action)
+  names[-action] <- rownames(result)
+  spread(result, seq_len(rows)[-action], rows, names)
 }

@@ -97,7 +97,7 @@ as.data.frame.bdl_search <- function(x, row.names = NULL, optional = FALSE, ...)
     values <- Map(function(value, range) if (is.character(range)) range[value + 1] else value,
                   as.list(trial$values), ranges)
     names(values) <- names(ranges)
-    data.frame(values, score = trial$score, standard_error = trial$standard_error, message = trial$message,
+    data.frame(values, score = trial$score, standard_error = trial$standard_error, message = numbered_from_1(trial$message),
                stringsAsFactors = FALSE)
   })
   do.call(rbind, rows)
@@ -105,6 +105,7 @@ as.data.frame.bdl_search <- function(x, row.names = NULL, optional = FALSE, ...)
 
 bdl_apply_best <- function(search, optimizer, trial = NULL) {
   if (is.null(trial)) trial <- bdl_search_best(search) + 1
+  check_numbers(trial, bdl_search_trial_count(search), "trial")
   bdl_search_apply(search, trial - 1, optimizer)
   invisible(optimizer)
 }

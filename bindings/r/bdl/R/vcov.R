@@ -1,7 +1,7 @@
 # Covariances of parameters, of which only the blocks that are asked for are computed.
 
 # posterior: a function that gives the handle. A row of the map, if there is one, is a named coefficient as a
-# combination of parameters: list(index, weight).
+# combination of parameters: list(index, weight). Without a posterior all is NaN.
 new_vcov <- function(posterior, size, names = NULL, map = NULL) {
   structure(class = "bdl_vcov", list(posterior = posterior, size = size, names = names, map = map))
 }
@@ -50,12 +50,14 @@ elements <- function(x, i) {
 
 variances <- function(x) {
   v <- unclass(x)
+  if (is.null(v$posterior)) return(rep(NaN, v$size))
   if (!is.null(v$map)) return(vapply(seq_len(v$size), function(k) covariance_block(x, k, k)[1], 0))
   drop(bdl_posterior_marginal_variance(v$posterior(), c(1, v$size)))
 }
 
 covariance_block <- function(x, rows, cols) {
   v <- unclass(x)
+  if (is.null(v$posterior)) return(matrix(NaN, length(rows), length(cols)))
   if (is.null(v$map)) return(parameter_block(v$posterior(), rows, cols))
   left <- combine(v$map[rows])
   right <- combine(v$map[cols])

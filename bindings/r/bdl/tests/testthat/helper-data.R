@@ -12,6 +12,11 @@ line_data <- function(n = 60, seed = 1) {
 # Without what is said of fits that are too short.
 hushed <- function(fit) withCallingHandlers(fit, bdl_warning = function(w) invokeRestart("muffleWarning"))
 
+# Without what is said of them, but for what is of interest.
+hushed_but <- function(fit, message) {
+  withCallingHandlers(fit, bdl_warning = function(w) if (!grepl(message, conditionMessage(w))) invokeRestart("muffleWarning"))
+}
+
 # bdl() with a short course. The call is made where it was written, so that it can be updated.
 quick <- function(...) {
   given <- as.list(substitute(list(...)))[-1]

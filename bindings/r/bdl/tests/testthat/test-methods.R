@@ -138,3 +138,54 @@ test_that("fits that are too short say so", {
   expect_silent(bdl(y ~ a + b, d, hidden = 4, verbose = FALSE, seed = 1))
   expect_silent(bdl_glm(y ~ a + b, d, verbose = FALSE))
 })
+
+test_that("a point has no covariance, and a warning says so", {
+  d <- line_data()
+  for (method in c("map", "sgd")) {
+    fit <- hushed(bdl_glm(y ~ a, d, method = method, epochs = 5, verbose = FALSE))
+    for (ask in list(vcov, confint, function(fit) diag(vcov(fit)))) {
+      expect_warning(values <- ask(fit), "finds a point.*NaN.*laplace", class = "bdl_warning")
+      expect_true(all(is.nan(values)))
+    }
+    expect_silent(summary(fit))
+    expect_true(all(is.nan(summary(fit)$coefficients[, -1])))
+    expect_output(print(summary(fit)), "finds a point")
+  }
+  network <- quick(y ~ a, d, hidden = 3, method = "map")
+  covariance <- suppressWarnings(vcov(network))
+  expect_true(all(is.nan(diag(covariance))) && all(is.nan(as.matrix(covariance))) && is.nan(covariance[1, 2]))
+  expect_output(print(covariance), "NaN")
+  file <- tempfile(fileext = ".rds")
+  saveRDS(network, file)
+  expect_warning(vcov(readRDS(file)), "finds a point")
+  for (fit in list(quick(y ~ a, d, hidden = integer(0), method = "laplace"), quick(y ~ a, d, hidden = 3, method = "swag"),
+                   quick(y ~ a, d, hidden = integer(0), method = "map", control = list(laplace = 1)))) {
+    expect_silent(covariance <- diag(vcov(fit)))
+    expect_true(all(covariance > 0))
+  }
+})
+
+test_that("every family, method and number of outputs can be shown and asked", {
+  d <- line_data()
+  formulas <- list(gaussian = y ~ a, bernoulli = class ~ a, categorical = g ~ a, poisson = count ~ a, gaussian = cbind(y, b) ~ a,
+                   bernoulli = cbind(y > 3, b > 0) ~ a, poisson = cbind(count, 2 * count) ~ a)
+  fits <- 0
+  for (i in seq_along(formulas)) for (method in bdl_methods()) {
+    fit <- tryCatch(
+      suppressWarnings(bdl_glm(formulas[[i]], d, family = names(formulas)[i], method = method, epochs = 1, verbose = FALSE, seed = 1)),
+      bdl_error_unsupported = function(e) NULL, bdl_error_diverged = function(e) NULL
+    )
+    if (is.null(fit)) next
+    fits <- fits + 1
+    expect_output(print(fit), method)
+    expect_output(suppressWarnings(print(summary(fit))), "Std. Dev.")
+    expect_identical(rownames(suppressWarnings(vcov(fit))), names(coef(fit)))
+    expect_identical(rownames(suppressWarnings(confint(fit))), names(coef(fit)))
+    expect_identical(anyDuplicated(names(coef(fit))), 0L)
+  }
+  expect_gt(fits, 200)
+})
+
+test_that("a fit is no matrix", {
+  expect_error(as.matrix(bdl_glm(dist ~ speed, cars, verbose = FALSE)), "coef", class = "bdl_error")
+})

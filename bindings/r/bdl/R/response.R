@@ -1,0 +1,125 @@
+# Responses: which are taken, their values as the library takes them, and back.
+
+# Classes of objects that are numbers, truth values or labels and no more.
+plain_classes <- c("factor", "ordered", "AsIs", "ts", "mts", "matrix", "array", "table", "data.frame", "tbl_df", "tbl",
+                   "data.table", "integer64", "labelled", "haven_labelled", "vctrs_vctr", "units", "noquote", "double",
+                   "integer", "numeric", "character", "logical")
+
+check_response <- function(y) {
+  strange <- setdiff(oldClass(y), plain_classes)
+  if (length(strange) == 0) return(invisible())
+  remedy <- if (inherits(y, "Surv")) "models of survival times are not supported" else
+    "as.numeric() of it is for a regression, factor() of it for classes"
+  refuse('the response is of class "', strange[1], '": ', remedy, call = sys.call(-2))
+}
+
+# The response as a list: y for the library (a matrix), the number of outputs, and how to say it in R's terms: `values` that it
+# takes, of its own type, and the `levels` that these are called, of classes.
+encode_response <- function(y, family, declared = NULL) {
+  if (is.data.frame(y)) y <- as.matrix(y)
+  if (inherits(y, "integer64")) y <- as.double(y)
+  if (is.character(y) || is.factor(y)) {
+    if (!family %in% c("bernoulli", "categorical")) {
+      refuse(if (is.factor(y)) "a factor" else "text", " cannot be the response of family ", family, call = sys.call(-2))
+    }
+    return(encode_classes(y, family, declared))
+  }
+  if (!is.numeric(y) && !is.logical(y)) {
+    refuse("the response must be numeric, logical, a factor or text", call = sys.call(-2))
+  }
+  if (family == "categorical") return(encode_classes(y, family))
+  check_values(y, family)
+  kind <- if (is.logical(y)) "logical" else "numeric"
+  values <- if (is.logical(y)) c(FALSE, TRUE) else if (is.integer(y)) 0:1 else c(0, 1)
+  names <- colnames(y)
+  y <- matrix(as.double(y), nrow = NROW(y))
+  list(y = y, outputs = ncol(y), kind = kind, names = names, values = values)
+}
+
+check_values <- function(y, family) {
+  wrong <- switch(family, bernoulli = !y %in% c(0, 1), poisson = y < 0 | y != floor(y), FALSE) & is.finite(y)
+  if (!any(wrong)) return(invisible())
+  at <- which(wrong)[1]
+  row <- (at - 1) %% NROW(y) + 1
+  names <- if (is.matrix(y)) rownames(y) else names(y)
+  takes <- if (family == "poisson") "counts 0, 1, 2, ..." else "0 and 1, a row for each trial, or a factor of two levels"
+  refuse("the response is ", format(y[at], digits = 6), " in row ", if (is.null(names)) row else names[row],
+         ": family ", family, " takes ", takes, call = sys.call(-3))
+}
+
+# Of a data set, where classes are numbers from 0.
+dataset_response <- function(data, family) {
+  targets <- bdl_dataset_targets(data)
+  if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
+  response <- list(y = NULL, outputs = targets, kind = "numeric", names = NULL)
+  if (family != "categorical" && !(family == "bernoulli" && targets == 1)) return(response)
+  if (targets != 1) refuse("a categorical response must be one column", call = sys.call(-2))
+  range <- unlist(bdl_dataset_target_range(data, c(1, 1), c(1, 1)))
+  if (!range[1] %in% c(0, 1) || range[2] < 1 || range[2] %% 1 != 0) {
+    refuse("classes of a data set are the numbers 0, 1, ..., its response lies between ", range[1], " and ", range[2],
+           call = sys.call(-2))
+  }
+  if (family == "bernoulli") {
+    if (range[2] > 1) refuse("a bernoulli response is 0 or 1, not ", range[2], call = sys.call(-2))
+    return(response)
+  }
+  response$levels <- as.character(0:range[2])
+  response$outputs <- range[[2]] + 1
+  response
+}
+
+# `declared`: levels of a factor, of which those that occur are its levels now; predictions have them all.
+encode_classes <- function(y, family, declared = NULL) {
+  if (NCOL(y) != 1) refuse("a response of classes must be one column", call = sys.call(-3))
+  values <- if (is.factor(y)) factor(levels(y), if (is.null(declared)) levels(y) else declared, ordered = is.ordered(y)) else
+    sort(unique(as.vector(y)))
+  if (length(values) < 2) refuse("the response has one level only", call = sys.call(-3))
+  if (family == "bernoulli" && length(values) != 2) {
+    refuse("a bernoulli response must have two levels, not ", length(values), call = sys.call(-3))
+  }
+  check_are_classes(values, length(y), sys.call(-3))
+  numbers <- if (is.factor(y)) as.integer(y) else match(as.vector(y), values)
+  kind <- if (is.factor(y)) "factor" else if (is.logical(y)) "logical" else if (is.character(y)) "text" else "numeric"
+  list(y = matrix(as.double(numbers) - 1), outputs = if (family == "bernoulli") 1 else length(values), kind = kind,
+       levels = names_of(values), values = values)
+}
+
+# Numbers that differ beyond the 15 digits of as.character() are different classes.
+names_of <- function(values) {
+  names <- as.character(values)
+  if (anyDuplicated(names)) sprintf("%.17g", values) else names
+}
+
+# Numbers to regress on have a class for nearly every row where they are taken as labels.
+check_are_classes <- function(values, rows, call) {
+  if (length(values) <= max(10, rows / 2)) return(invisible())
+  many <- paste0(length(values), " different values in ", rows, " rows")
+  if (is.numeric(values) && any(values %% 1 != 0, na.rm = TRUE)) {
+    refuse("the response is real numbers, ", many, ', and no classes: family = "gaussian" is for numbers', call = call)
+  }
+  if (!is.numeric(values) && !anyNA(suppressWarnings(as.numeric(as.character(values))))) {
+    numbers <- if (is.factor(values)) "as.numeric(as.character())" else "as.numeric()"
+    refuse("the response is text of numbers, ", many, ", and no classes: ", numbers, " makes numbers of it", call = call)
+  }
+  warn_of(paste("the response has a class for nearly every row:", many))
+}
+
+# Class numbers from 0, or 0 and 1, as values of the response.
+decode <- function(object, classes) {
+  decoded <- values_of(object$response)[classes + 1]
+  if (is.matrix(classes)) matrix(decoded, nrow(classes)) else decoded
+}
+
+# Those of data sets, and of fits by version 0.2, follow from the levels.
+values_of <- function(response) {
+  if (!is.null(response$values)) return(response$values)
+  if (is.null(response$levels)) return(if (response$kind == "logical") c(FALSE, TRUE) else c(0, 1))
+  switch(response$kind, factor = factor(response$levels, response$levels), logical = response$levels == "TRUE",
+         numeric = as.numeric(response$levels))
+}
+
+# Labels in place of a factor's, with its levels.
+as_factor_of <- function(response, labels) {
+  values <- values_of(response)
+  factor(labels, levels(values), ordered = is.ordered(values))
+}
