@@ -92,6 +92,7 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
   else if (parts.model)
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
   if (parts.model) {
+    parts.model->names = std::move(parts.names);
     parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
     parts.model->likelihood.set_limit(parts.noise.limit);
     parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);

@@ -29,6 +29,7 @@ void visit_later_state(Fields& fields, State& state) {
     fields.sum("state.arrival_first", state.arrival.first);
     fields.sum("state.arrival_average", state.arrival.average);
   }
+  if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
 
 /// All of the training state but snapshots, which are with their numbers.
