@@ -2,7 +2,8 @@
  * @file checkpoint.h
  * Checkpoints: one safetensors file with posterior, model description, noise, options, prior
  * precisions, optimizer state, seed and step, readable by the safetensors tools of every language.
- * Every tensor and the header have a checksum (docs/checkpoints.md); files of versions without them load.
+ * Every tensor and the header have a checksum (docs/checkpoints.md); files of versions without them load, files
+ * that lack some of them do not.
  */
 #ifndef BDL_CHECKPOINT_H
 #define BDL_CHECKPOINT_H
@@ -22,7 +23,8 @@ extern "C" {
  * that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
  * were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
  * file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
- * Since 0.1.
+ * Before anything is written, what bdl_load() would read is read: a state that it would refuse is
+ * BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
  * @param path      file to write; a symbolic link is replaced, not followed
  * @param model     may be NULL
  * @param posterior may be NULL
@@ -30,7 +32,8 @@ extern "C" {
  *                  arguments must be NULL or those handles. Not all three may be NULL
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
  *         BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
- *         BDL_ERROR_OUT_OF_MEMORY
+ *         BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+ *         BDL_ERROR_INTERNAL (the state would not load)
  */
 BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
                             const bdl_optimizer* optimizer);

@@ -31,13 +31,19 @@ inline bool is_expected(bdl_status status) {
          status == BDL_ERROR_OUT_OF_MEMORY;
 }
 
-inline std::string saved(const Parts& parts) {
+inline bdl_status save(const Parts& parts, std::string& bytes) {
   std::int64_t size = 0;
-  if (bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, nullptr, 0, &size) != BDL_OK) return {};
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  return bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, bytes.data(), size, &size) == BDL_OK
-             ? bytes
-             : std::string();
+  const bdl_status status = bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, nullptr, 0, &size);
+  bytes.assign(static_cast<std::size_t>(size), '\0');
+  return status != BDL_OK
+             ? status
+             : bdl_save_bytes(parts.model, parts.posterior, parts.optimizer, bytes.data(), size, &size);
+}
+
+/// Empty where that fails.
+inline std::string saved(const Parts& parts) {
+  std::string bytes;
+  return save(parts, bytes) == BDL_OK ? bytes : std::string();
 }
 
 /// What has loaded predicts, or says why not; its values may be absurd, and a posterior need not have the
@@ -59,14 +65,15 @@ inline bool predicts(const Parts& parts) {
 
 /// Saved and loaded again, they are the same; unsymmetrised covariances cannot be saved.
 inline bool survives(const Parts& parts) {
-  const std::string once = saved(parts);
-  if (once.empty() && parts.optimizer && bdl_posterior_family(parts.posterior) == BDL_FULL) return true;
+  std::string once, twice;
+  const bdl_status status = save(parts, once);
+  if (status == BDL_ERROR_UNSUPPORTED) return true;
   Parts again;
-  return !once.empty() &&
+  return status == BDL_OK &&
          bdl_load_bytes(once.data(), static_cast<std::int64_t>(once.size()), nullptr,
                         parts.model ? &again.model : nullptr, parts.posterior ? &again.posterior : nullptr,
                         parts.optimizer ? &again.optimizer : nullptr) == BDL_OK &&
-         saved(again) == once;
+         save(again, twice) == BDL_OK && twice == once;
 }
 
 /// Options that cost time, back to what a fuzzer can wait for; a smaller value is refused only where options
