@@ -120,8 +120,6 @@ void BlockedRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan
   for (const auto& [rows, offset] : blocks_)
     rows->sum_and_squares(c, share_of(sum, offset, rows->parameters()), w,
                           share_of(squares, offset, rows->parameters()), *scratch_);
-  sum_points(0, c, sum);
-  clear_points({squares.data(), dimension_, 1});
 }
 
 template <class T>

@@ -6,6 +6,10 @@
 namespace bdl {
 namespace {
 
+/// The only input of a layer that is a bias.
+template <class T>
+constexpr T one = 1;
+
 /// work(first parameter, count) of each block.
 template <class T, class Work>
 void for_each_share(const BlockedRows<T>& rows, Work&& work) {
@@ -49,7 +53,7 @@ void DividedRows<T>::assign(BlockedRows<T>& rows, Team& team, Index shards) {
     for (const Cut& cut : shard.cuts) {
       const ConstMatrixView<T> e = cut.layer->sensitivities();
       if (cut.is_bias)
-        cut.rows->view(one_.matrix(1, 1), e, size.examples);
+        cut.rows->view({&one<T>, 1, 1}, e, size.examples);
       else
         cut.rows->view(cut.layer->inputs(), e.block(cut.first, 0, cut.rows->layer().outputs, e.cols),
                        size.examples);
@@ -64,8 +68,6 @@ template <class T>
 void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, Index shards) {
   if (divided_ == &rows && std::ssize(shards_) == shards) return;
   divided_ = nullptr;
-  one_.reserve(1);
-  one_.data()[0] = 1;
   shards_.clear();
   shards_.resize(at(shards));
   divides_gram_ = true;
@@ -92,7 +94,7 @@ void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, In
   divided_ = &rows;
 }
 
-/// The bias is a layer whose only input is 1.
+/// The bias is a layer whose only input is 1. Nothing is written here but shapes: plans divide as well.
 template <class T>
 void DividedRows<T>::cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                          Shard& shard, std::vector<Block>& blocks) {

@@ -78,7 +78,6 @@ class DividedRows final : public ExampleRows<T> {
   Team* team_ = nullptr;
   std::vector<Shard> shards_;
   bool divides_gram_ = false;  // all layers are dense
-  Buffer<T> one_;
   TreeSums<T> sums_;
   ShardExchange<T> parameters_;
   ShardExchange<double> columns_;

@@ -197,6 +197,8 @@ class Optimizer {
   ShardRange own_shards() const { return shards_of(team_.rank(), team_.size(), state.shards); }
   /// Memory for their sums, without which a rank has no part in a step.
   void reserve_sums(Index shards);
+  /// Bytes that they take, reserved or not.
+  Index bytes_of_sums(Index shards) const;
   /// What the other ranks must have, too, for a course of so many rows and epochs. `whole`: each number of
   /// posterior, prior and averages. `option_hashes` has room for one of each option.
   Agreement agreement(std::uint8_t call, Index rows, Index epochs, Index shards, bool whole,
@@ -309,7 +311,8 @@ class Optimizer {
   double log_likelihood_of_shards() const;
 
   // optimizer_rows.cpp
-  void reserve_exchange(const StepExamples& examples);
+  Index numbers_of_shard(const Options& options, Index examples, const Workspace& work) const;
+  void lay_out_exchange(const StepExamples& examples);
   void write_rows(Index shard, ConstMatrixView<T> y);
   Evidence<T> exchange_rows(const StepExamples& examples, double weight);
   void divide_rows(Evidence<T>& evidence);
@@ -355,6 +358,7 @@ class Optimizer {
     bool spread = false;
   };
   void reserve_spread(const StepSizes& sizes, const RowsUse& use, Workspace& work) const;
+  void reserve_exchange(const StepSizes& sizes, Workspace& work) const;
   void reserve(Use use, const StepSizes& sizes);
   void reserve(Use use, const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const;
   StepSizes sizes_of(Index examples) const;

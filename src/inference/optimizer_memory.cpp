@@ -1,4 +1,6 @@
 // What an optimizer holds: said once, by the functions that take the memory.
+#include <algorithm>
+
 #include "inference/methods/rule.hpp"
 #include "inference/optimizer.hpp"
 
@@ -30,8 +32,14 @@ Index Optimizer<T>::workspace_bytes(Index examples) const {
 /// Of a minibatch, those of the rank with the most.
 template <class T>
 typename Optimizer<T>::StepSizes Optimizer<T>::sizes_of(Index examples) const {
-  const Index shards = planned_shards(), ranks = team_.size(), largest = (examples + shards - 1) / shards;
-  return {shards == 1 ? examples : largest * ((shards + ranks - 1) / ranks), largest, examples};
+  const Index shards = planned_shards();
+  const auto start = [=](Index shard) { return part_of(shard, shards, examples).first; };
+  Index most = 0;
+  for (Index rank = 0; rank < team_.size(); ++rank) {
+    const ShardRange own = shards_of(rank, team_.size(), shards);
+    most = std::max(most, start(own.end) - start(own.first));
+  }
+  return {most, (examples + shards - 1) / shards, examples};
 }
 
 /// Before each step; one like the last has it done already.
@@ -88,6 +96,7 @@ void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorS
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
   if (joins) {
     work.evidence->reserve_joined(q, options_, sizes.all, use, work.scratch);
+    reserve_exchange(sizes, work);
     reserve_divided(sizes.all, use, work);
   }
   if (const Index shards = planned_shards(); shards > 1) reserve_sums(shards, work);

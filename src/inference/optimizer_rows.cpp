@@ -15,14 +15,26 @@ bool Optimizer<T>::exchanges_rows() const {
 
 /// A shard's message: the evidence's numbers, and the examples' targets.
 template <class T>
-void Optimizer<T>::reserve_exchange(const StepExamples& examples) {
+Index Optimizer<T>::numbers_of_shard(const Options& options, Index examples, const Workspace& work) const {
+  return work.evidence->shared_numbers(options, examples) + examples * model_->likelihood.targets();
+}
+
+/// Memory for messages of shards that have as many examples as the largest.
+template <class T>
+void Optimizer<T>::reserve_exchange(const StepSizes& sizes, Workspace& work) const {
+  std::ranges::fill(work.exchange.numbers(planned_shards()),
+                    numbers_of_shard(options_, sizes.together, work));
+  work.exchange.reserve(team_.rank(), team_.size());
+  work.all_y.reserve(sizes.all * model_->likelihood.targets());
+}
+
+/// Where each shard's message will stand.
+template <class T>
+void Optimizer<T>::lay_out_exchange(const StepExamples& examples) {
   const Options options = seen_options();
-  std::ranges::transform(
-      examples.sizes, work_.exchange.numbers(std::ssize(examples.sizes)).begin(), [&](Index size) {
-        return work_.evidence->shared_numbers(options, size) + size * model_->likelihood.targets();
-      });
+  std::ranges::transform(examples.sizes, work_.exchange.numbers(std::ssize(examples.sizes)).begin(),
+                         [&](Index size) { return numbers_of_shard(options, size, work_); });
   work_.exchange.reserve(team_.rank(), team_.size());
-  work_.all_y.reserve(examples.all * model_->likelihood.targets());
 }
 
 /// Of the last evidence, of targets y.
@@ -146,7 +158,8 @@ void Optimizer<T>::reserve_divided(Index examples, const RowsUse& use, Workspace
 
 #define BDL_INSTANTIATE(T)                                                              \
   template bool Optimizer<T>::exchanges_rows() const;                                   \
-  template void Optimizer<T>::reserve_exchange(const StepExamples&);                    \
+  template void Optimizer<T>::reserve_exchange(const StepSizes&, Workspace&) const;     \
+  template void Optimizer<T>::lay_out_exchange(const StepExamples&);                    \
   template void Optimizer<T>::write_rows(Index, ConstMatrixView<T>);                    \
   template Index Optimizer<T>::hessian_numbers() const;                                 \
   template bool Optimizer<T>::takes_hessian() const;                                    \

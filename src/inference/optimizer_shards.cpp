@@ -84,6 +84,14 @@ void Optimizer<T>::reserve_sums(Index shards) {
   if (shards > 1) reserve_sums(shards, work_);
 }
 
+template <class T>
+Index Optimizer<T>::bytes_of_sums(Index shards) const {
+  const MemoryPlan plan;
+  Workspace work(nullptr);
+  if (shards > 1) reserve_sums(shards, work);
+  return plan.bytes();
+}
+
 /// In two passes: the means first.
 template <class T>
 double Optimizer<T>::variance_of_shards(DataSet& data) {
@@ -110,7 +118,7 @@ double Optimizer<T>::variance_of_shards(DataSet& data) {
 
 template <class T>
 void Optimizer<T>::sum_shards(const StepExamples& examples, double weight, Index epoch_steps) {
-  if (exchanges_rows() && !spreads_) reserve_exchange(examples);
+  if (exchanges_rows() && !spreads_) lay_out_exchange(examples);
   work_.sums.add_own(
       [&](Index shard, const Summand<T>& out) { add_shard(examples, shard, weight, epoch_steps, out); });
 }
@@ -218,6 +226,7 @@ ConstSpan<double> Optimizer<T>::statistics_of_shards() const {
   template void Optimizer<T>::check_shards() const;                                     \
   template void Optimizer<T>::reserve_sums(Index, Workspace&) const;                    \
   template void Optimizer<T>::reserve_sums(Index);                                      \
+  template Index Optimizer<T>::bytes_of_sums(Index) const;                              \
   template double Optimizer<T>::variance_of_shards(DataSet&);                           \
   template void Optimizer<T>::sum_shards(const StepExamples&, double, Index);           \
   template Evidence<T> Optimizer<T>::evidence_of_shards();                              \

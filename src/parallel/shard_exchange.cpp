@@ -23,15 +23,15 @@ void ShardExchange<T>::reserve(Index rank, Index ranks) {
   rank_ = rank;
   ranks_ = ranks;
   shards_.resize(numbers_.size());
-  sizes_.reserve(ranks);
+  sizes_.resize(place(ranks));
   Index all = 0;
   for (Index r = 0; r < ranks; ++r) {
     const ShardRange shards = shards_of(r, ranks, std::ssize(numbers_));
     Index size = prefix_bytes;
     for (Index v = shards.first; v < shards.end; ++v) size += numbers_[place(v)] * bytes_of<T>;
-    all += sizes_.data()[r] = size;
+    all += sizes_[place(r)] = size;
   }
-  send_.reserve(sizes_.data()[rank]);
+  send_.reserve(sizes_[place(rank)]);
   if (ranks > 1) receive_.reserve(all);
 }
 
@@ -48,15 +48,15 @@ void ShardExchange<T>::gather(Team& team) {
   const std::byte* from = send_.data();
   if (ranks_ > 1) {
     Index all = 0;
-    for (Index r = 0; r < ranks_; ++r) all += sizes_.data()[r];
-    team.gather(send_.first(sizes_.data()[rank_]), receive_.first(all), std::as_const(sizes_).first(ranks_));
+    for (const Index size : sizes_) all += size;
+    team.gather(send_.first(sizes_[place(rank_)]), receive_.first(all), sizes_);
     from = receive_.data();
   }
   for (Index r = 0; r < ranks_; ++r) {
     const ShardRange shards = shards_of(r, ranks_, std::ssize(numbers_));
     const auto* numbers = reinterpret_cast<const T*>(from + prefix_bytes);
     for (Index v = shards.first; v < shards.end; numbers += numbers_[place(v++)]) shards_[place(v)] = numbers;
-    from += sizes_.data()[r];
+    from += sizes_[place(r)];
   }
 }
 

@@ -47,10 +47,10 @@ class ShardExchange {
 
  private:
   Index rank_ = 0, ranks_ = 1;
-  std::vector<Index> numbers_;
+  std::vector<Index> numbers_;  // of each shard
+  std::vector<Index> sizes_;    // bytes of each rank's message: written while memory is planned, too
   std::vector<const T*> shards_;
   Buffer<std::byte> send_, receive_;
-  Buffer<std::int64_t> sizes_;
 };
 
 }  // namespace bdl

@@ -153,12 +153,13 @@ Index bytes_in_double(const Prior<T>& prior) {
 template <class T>
 Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
-  const RowShares shares = shares_of(optimizer, optimizer.data_size(), optimizer.planned_shards());
+  const Index shards = optimizer.planned_shards();
+  const RowShares shares = shares_of(optimizer, optimizer.data_size(), shards);
   const StepSize step = ExactElbo::step_size(*q, shares, projection_options(optimizer.options()));
   RowsUse use = q->use_of_rows(step);
   if (!q->takes_matrix()) use.vectors = std::max(use.vectors, q->rank());
   const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
-  return course + beliefs + bytes_in_double(optimizer.prior()) +
+  return course + beliefs + bytes_in_double(optimizer.prior()) + optimizer.bytes_of_sums(shards) +
          ExactElbo::bytes(*optimizer.model(), *q, shares, use) + FixedPoint::bytes(*q, step) +
          (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank()));
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "fuzz/api/calls.hpp"
+#include "fuzz/api/getters.hpp"
 #include "fuzz/api/hash.hpp"
 #include "fuzz/load_any.hpp"
 
@@ -26,8 +27,8 @@ std::string temporary_file() {
 
 }  // namespace
 
-Session::Session(const std::uint8_t* data, std::size_t size, bool allocations_fail)
-    : bytes(data, size), file(temporary_file()), allocations_fail_(allocations_fail) {
+Session::Session(const std::uint8_t* data, std::size_t size, const Setting& setting)
+    : bytes(data, size), file(temporary_file()), setting_(setting) {
   bdl_set_interrupt(go_on, nullptr);
 }
 
@@ -86,10 +87,11 @@ void Session::begin(std::size_t index, std::uint8_t flavour) {
   function_ = call.name;
   index_ = index;
   faulty_ = flavour >= 176;
-  failing_allocation_ = allocations_fail_ && flavour % 2 == 1 ? 1 + flavour % 64 : 0;
+  failing_allocation_ = setting_.allocations_fail && flavour % 2 == 1 ? 1 + flavour % 64 : 0;
   ++calls_made[index];
   call.make(*this);
   arrays.clear();
+  ask_getters();
   const auto untouch = [](auto& slots) {
     for (auto& slot : slots) slot.touched = false;
   };
@@ -134,6 +136,16 @@ void Session::finish(Change change, bdl_status status) {
   arrays.clear();
 }
 
+/// Of optimizers that are new or have changed.
+void Session::ask_getters() {
+  for (auto& slot : optimizers) {
+    if (!slot.handle || slot.asked) continue;
+    if (const std::string problem = problem_of_getters(slot.handle, hash_); !problem.empty())
+      broken("then " + problem);
+    slot.asked = true;
+  }
+}
+
 void Session::verify_unchanged() {
   const auto verify = [this](auto& slots) {
     for (auto& slot : slots)
@@ -146,7 +158,7 @@ void Session::verify_unchanged() {
 
 void Session::forget() {
   const auto all = [](auto& slots) {
-    for (auto& slot : slots) slot.known = false;
+    for (auto& slot : slots) slot.known = slot.asked = false;
   };
   all(models), all(posteriors), all(optimizers), all(predictors), all(searches), all(datasets);
   for (auto& slot : optimizers)
@@ -189,31 +201,33 @@ void Session::keep(bdl_model* model) {
   if (!model) return;
   const Shape shape = shape_of(model);
   if (shape.parameters > 300 || shape.inputs > 200 || shape.outputs > 20) return bdl_model_free(model);
-  models.room(bytes.below(4)) = {model, shape, {}, false, false};
+  models.room(bytes.below(4)) = {model, shape, {}, false, false, false};
 }
 
 void Session::keep(bdl_posterior* posterior, const Shape& shape) {
   if (!posterior) return;
   if (bdl_posterior_dimension(posterior) > 300) return bdl_posterior_free(posterior);
-  posteriors.room(bytes.below(5)) = {posterior, shape, {}, false, false};
+  posteriors.room(bytes.below(5)) = {posterior, shape, {}, false, false, false};
 }
 
 void Session::keep(bdl_optimizer* optimizer, const Shape& shape) {
   if (!optimizer) return;
   if (!tamed(optimizer)) return bdl_optimizer_free(optimizer);
-  optimizers.room(bytes.below(3)) = {optimizer, shape, {}, false, false};
+  if (setting_.shards > 0)
+    (void)bdl_optimizer_set_int(optimizer, "shards", setting_.shards);  // but of streams
+  optimizers.room(bytes.below(3)) = {optimizer, shape, {}, false, false, false};
 }
 
 void Session::keep(bdl_predictor* predictor, const Shape& shape) {
-  if (predictor) predictors.room(bytes.below(2)) = {predictor, shape, {}, false, false};
+  if (predictor) predictors.room(bytes.below(2)) = {predictor, shape, {}, false, false, false};
 }
 
 void Session::keep(bdl_search* search, const Shape& shape) {
-  if (search) searches.room(0) = {search, shape, {}, false, false};
+  if (search) searches.room(0) = {search, shape, {}, false, false, false};
 }
 
 void Session::keep(bdl_dataset* dataset) {
-  if (dataset) datasets.room(bytes.below(3)) = {dataset, {}, {}, false, false};
+  if (dataset) datasets.room(bytes.below(3)) = {dataset, {}, {}, false, false, false};
 }
 
 }  // namespace fuzz

@@ -37,7 +37,12 @@ inline bool trace = false;          ///< print each call, its status, and the ha
 
 class Session {
  public:
-  Session(const std::uint8_t* data, std::size_t size, bool allocations_fail);
+  /// What holds for all its calls.
+  struct Setting {
+    bool allocations_fail = false;
+    std::int64_t shards = 0;  ///< of new optimizers; 0: as options say
+  };
+  Session(const std::uint8_t* data, std::size_t size, const Setting& setting);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -164,6 +169,7 @@ class Session {
   template <class F, class Arguments>
   bdl_status call(Change change, F function, const Arguments& arguments);
   void finish(Change change, bdl_status status);
+  void ask_getters();
   void verify_unchanged();
   void forget();
   void begin(std::size_t index, std::uint8_t flavour);
@@ -173,7 +179,8 @@ class Session {
 
   const char* function_ = "";
   std::size_t index_ = 0;
-  bool allocations_fail_, faulty_ = false;
+  Setting setting_;
+  bool faulty_ = false;
   std::int64_t failing_allocation_ = 0;
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };

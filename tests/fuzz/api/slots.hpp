@@ -26,6 +26,7 @@ struct Slot {
   std::string saved;     ///< what bdl_save_bytes() gives, where that is known
   bool known = false;    ///< whether `saved` is up to date
   bool touched = false;  ///< by the call in progress
+  bool asked = false;    ///< whether its getters were, since it was last changed
 };
 
 inline void free_handle(bdl_model* handle) {

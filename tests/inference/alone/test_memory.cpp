@@ -350,7 +350,7 @@ struct MostHeld {
 template <class T>
 void exact_methods_hold_what_they_state(void**) {
   for (const Index rank : {Index{-1}, Index{0}, Index{4}})
-    for (const Index examples : {50, 2000}) {
+    for (const auto& [examples, shards] : {std::pair<Index, Index>{50, 0}, {2000, 0}, {50, 2}, {2000, 3}}) {
       const Case item = {
           "", {40, 1}, BDL_BERNOULLI, rank, examples, 1, EstimateKind::exact_hess, EigenMethod::automatic};
       Random random(55);
@@ -359,6 +359,9 @@ void exact_methods_hold_what_they_state(void**) {
       const char* const method = rank < 0 ? "exact-full" : rank == 0 ? "exact-diagonal" : "exact-low-rank";
       Optimizer<T> optimizer(model, posterior_for<T>(item, model->parameters()), find_method(method),
                              examples);
+      Options options = optimizer.options();
+      options.shards = shards;
+      optimizer.set_options(options);
       MostHeld held;
       fit(optimizer, bdl_strided(data.x.values.data(), BDL_F64, examples, 40, 40, 1),
           bdl_f64(data.y.values.data(), examples, 1), 100, Progress{MostHeld::look, &held});
@@ -401,34 +404,6 @@ void augmented_fits_allocate_nothing(void**) {
   assert_int_equal(later.calls, 0);
 }
 
-/// Sums of shards are counted, and made where they are.
-template <class T>
-void steps_on_shards_hold_what_they_state(void**) {
-  std::vector<double> x(96 * 12), y(96);
-  for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::sin(static_cast<double>(k * k));
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i % 3);
-  for (const char* method : {"map", "bbb", "vogn", "ogn", "ivon"}) {
-    const auto model = make_network<T>({12, 9, 3}, Likelihood(BDL_CATEGORICAL, 3));
-    const auto q = make_posterior<T>(model->parameters(), 0);
-    const auto before = counting::Held::now();
-    Optimizer<T> optimizer(model, q, find_method(method), 96);
-    Options options = optimizer.options();
-    options.shards = 8;
-    options.minibatch = 24;
-    options.progress_every = 1;
-    options.learn_from = 0;
-    options.learn_prior = 1;
-    optimizer.set_options(options);
-    const Index stated = optimizer.workspace_bytes(24);
-    LaterCalls later;
-    fit(optimizer, bdl_f64(x.data(), 96, 12), bdl_f64(y.data(), 96, 1), 3,
-        Progress{LaterCalls::look, &later});
-    assert_int_equal(later.steps, 12);
-    if (later.calls > 0) fail_msg("%s: %d allocations in later steps", method, static_cast<int>(later.calls));
-    check_held(method, counting::Held::now().since(before), stated);
-  }
-}
-
 template <class T>
 void steps_on_rows_allocate_nothing(void**) {
   for (const Index rank : {0, 3}) {
@@ -457,7 +432,6 @@ int test_memory() {
       BOTH(users_models_are_counted),
       BOTH(posteriors_as_priors_are_counted),
       BOTH(augmented_fits_allocate_nothing),
-      BOTH(steps_on_shards_hold_what_they_state),
       BOTH(steps_on_rows_allocate_nothing),
       BOTH(exact_methods_hold_what_they_state),
   };

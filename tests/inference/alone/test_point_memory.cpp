@@ -1,7 +1,6 @@
 // Memory of training steps of networks with batch norm, convolutions and pools: stated and held, and that
 // later steps allocate nothing.
-#include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "support/network_posteriors.hpp"
 #include "support/training.hpp"
 #include "support/verify_held.hpp"
 
@@ -19,42 +18,26 @@ constexpr const char* texts[] = {
     "input 1 4 5; conv 4 3 pad 1 nobias; batchnorm; tanh; residual; conv 4 3 pad 1; end; avgpool 2; dense 3"};
 
 struct Case {
-  const char *method, *family;
+  const char* method;
+  Family family;
   Index rank;
 };
-constexpr Case cases[] = {{"slang", "low_rank", 2},       {"vogn", "low_rank", 0},
-                          {"slang", "layerwise_full", 0}, {"slang", "full_moment", 0},
-                          {"bbb", "low_rank", 0},         {"map", "full", 0},
-                          {"mc-dropout", "dropout", 0},   {"kfac", "kronecker", 0},
-                          {"noisy-kfac", "kronecker", 0}, {"ivon", "low_rank", 0}};
+constexpr Case cases[] = {{"slang", Family::low_rank, 2},       {"vogn", Family::low_rank, 0},
+                          {"slang", Family::layerwise_full, 0}, {"slang", Family::full_moment, 0},
+                          {"bbb", Family::low_rank, 0},         {"map", Family::full, 0},
+                          {"mc-dropout", Family::dropout, 0},   {"kfac", Family::kronecker, 0},
+                          {"noisy-kfac", Family::kronecker, 0}, {"ivon", Family::low_rank, 0}};
 
 /// Convolutions in groups have no matrix.
 bool suits(const char* text, const Case& item) {
-  return std::strcmp(item.family, "kronecker") != 0 || !std::strstr(text, "groups");
-}
-
-template <class T>
-std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& model) {
-  const auto words = family_words();
-  const auto number = std::ranges::find(words, std::string(item.family)) - words.begin() + 1;
-  PosteriorKind kind{static_cast<Family>(number), model.parameters(), item.rank, {}, {}};
-  if (kind.family == Family::layerwise_full)
-    for (const ParameterBlock& block : model.blocks()) {
-      if (block.layer == std::ssize(kind.blocks)) kind.blocks.push_back(0);
-      kind.blocks.back() += block.size();
-    }
-  if (kind.family == Family::dropout)
-    kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
-  if (kind.family == Family::kronecker) kind.matrices = matrices_of<T>(model);
-  kind.points = points_of<T>(model);
-  return create_posterior<T>(kind);
+  return item.family != Family::kronecker || !std::strstr(text, "groups");
 }
 
 template <class T>
 void check_steps(const char* text, const Case& item, EigenMethod eigen_method, bool has_prior) {
   const auto model =
       std::make_shared<Network<T>>(std::make_shared<const Graph<T>>(text), Likelihood(BDL_CATEGORICAL, 3));
-  const std::shared_ptr<Posterior<T>> q = posterior_of<T>(item, *model);
+  const std::shared_ptr<Posterior<T>> q = posterior_for<T>(item.family, item.rank, *model);
   Random random(9);
   const Dense x = random.normal(20, 30);
   Dense y(1, 30);
@@ -77,7 +60,7 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method, b
     fill(optimizer->y_to_fill(30), y);
     optimizer->step(30);
     if (step > 1 && counting::calls != calls)
-      fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, item.family,
+      fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, family_word(item.family),
                counting::calls - calls, step);
   }
   check_held(item.method, counting::Held::now().since(before), stated);
@@ -93,7 +76,7 @@ void steps_hold_what_they_state(void**) {
       if (!suits(text, item)) continue;
       check_steps<T>(text, item, EigenMethod::gram, false);
       if (item.rank > 0) check_steps<T>(text, item, EigenMethod::randomized, false);
-      if (!std::strcmp(item.family, "kronecker")) check_steps<T>(text, item, EigenMethod::gram, true);
+      if (item.family == Family::kronecker) check_steps<T>(text, item, EigenMethod::gram, true);
     }
 }
 
