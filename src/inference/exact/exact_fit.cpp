@@ -157,7 +157,8 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const RowShares shares = shares_of(optimizer, optimizer.data_size(), shards);
   const StepSize step = ExactElbo::step_size(*q, shares, projection_options(optimizer.options()));
   RowsUse use = q->use_of_rows(step);
-  if (!q->takes_matrix()) use.vectors = std::max(use.vectors, q->rank());
+  if (!q->takes_matrix() && ExactSums::has_rows(shares, q->dimension()))  // the search multiplies with U
+    use.vectors = std::max(use.vectors, q->rank());
   const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
   return course + beliefs + bytes_in_double(optimizer.prior()) + optimizer.bytes_of_sums(shards) +
          ExactElbo::bytes(*optimizer.model(), *q, shares, use) + FixedPoint::bytes(*q, step) +
