@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "base/file_dtype.hpp"
+#include "bdl/matrix.h"
 
 namespace bdl {
 namespace {
@@ -18,7 +18,6 @@ Index element_size(std::int32_t dtype) {
     case BDL_I32:
       return 4;
     case BDL_F64:
-    case dtype_i64:
       return 8;
     case BDL_U8:
       return 1;
