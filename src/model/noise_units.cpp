@@ -24,8 +24,7 @@ std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index
     if (!(standardized.back() > 0 && std::isfinite(standardized.back())))
       fail(Status::ERROR_INVALID_ARGUMENT,
            "the noise precision of output %lld (counting from 0) is %g, of the standardised target %g: "
-           "expected a "
-           "positive finite number",
+           "expected a positive finite number",
            static_cast<long long>(c), value, standardized.back());
   }
   return standardized;

@@ -52,8 +52,7 @@ void check_sense(const Model<T>& model, ConstMatrixView<T> x, ConstMatrixView<Ou
       if (!(output <= limit * (1 + size)))
         fail(Status::ERROR_DIVERGED,
              "the network's output %lld for example %lld (counting from 0) is %.3g (standardised), which has "
-             "no meaning: "
-             "its training ran away",
+             "no meaning: its training ran away",
              static_cast<long long>(c), static_cast<long long>(first + i), output);
     }
   }

@@ -136,8 +136,7 @@ void check_holds(const Posterior<T>& q, const Posterior<T>& belief) {
       if ((i < from || i >= *end) && column[static_cast<std::size_t>(i)] != 0)
         fail(Status::ERROR_UNSUPPORTED,
              "the prior's precision joins parameters %lld and %lld (counting from 0), which a %s posterior "
-             "cannot begin a "
-             "stream with: use a full posterior, or one of the prior's family",
+             "cannot begin a stream with: use a full posterior, or one of the prior's family",
              static_cast<long long>(j), static_cast<long long>(i),
              q.is_diagonal() ? "diagonal" : family_word(kind.family));
   });

@@ -226,7 +226,7 @@ static void test_classes_of_y(void** state) {
   REFUSED(BDL_ERROR_SHAPE, "classes has 2 rows, expected 1",
           bdl_model_set_classes(t.model, bdl_f64(half, 2, 1)));
   REFUSES_OUTPUTS("classes", 1, 3, bdl_model_get_classes(t.model, wrong));
-  REFUSED(INVALID, "classes has 3 at column 1, expected a class number, 0 to 2",
+  REFUSED(INVALID, "classes has 3 at column 1 (counting from 0), expected a class number, 0 to 2",
           bdl_model_set_classes(t.model, bdl_f64(beyond, 1, 2)));
   REFUSED(INVALID, "classes has -1 at column 1", bdl_model_set_classes(t.model, bdl_f64(negative, 1, 2)));
   REFUSED(INVALID, "classes has 0.5 at column 0", bdl_model_set_classes(t.model, bdl_f64(half, 1, 2)));

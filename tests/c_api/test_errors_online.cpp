@@ -226,7 +226,7 @@ void test_draws(void**) {
             return bdl_posterior_sample(q, 1, 0, draws) == BDL_OK ? 0 : 1;
           },
           nullptr, nullptr));
-      observe_refused(learner, BDL_ERROR_CALLBACK, "left draw 1 not finite", x, y);
+      observe_refused(learner, BDL_ERROR_CALLBACK, "left draw 1 (counting from 0) not finite", x, y);
       OK(bdl_optimizer_set_draws(o, nullptr, nullptr, nullptr));
       OK(bdl_optimizer_set_choice(o, "curvature", "lin-hess"));
     });
