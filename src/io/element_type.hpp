@@ -14,10 +14,10 @@ enum class DType { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BO
 
 struct ElementType {
   DType dtype;
+  std::int32_t dtype_in_memory;  // the bdl_dtype of the same bytes; 0: none
   const char* name;              // in safetensors
   std::string_view descr;        // in .npy, behind the byte order; empty: NumPy has no such type
   std::size_t width;             // bytes
-  std::int32_t dtype_in_memory;  // the bdl_dtype of the same bytes; 0: none
   /// Writes `count` numbers, `step` bytes apart, from any address: exactly, but for integers beyond 2^53.
   void (*read)(const std::byte* from, Index step, Index count, bool is_swapped, double* to);
 };
