@@ -5,6 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bdl
+from bdl import plots
 
 
 def data(family, rows=1000, inputs=4, seed=1):
@@ -193,7 +194,7 @@ def test_a_point_has_no_covariance(method):
     assert np.all(np.isnan(table.std)) and np.all(np.isnan(table.positive)) and "nan" in str(table)
     assert np.all(np.isfinite(table.mean)) and np.all(np.isnan(table.interval()))
     with pytest.raises(ValueError, match="no marginals.*finds a point"):
-        bdl.plots.plot_posterior(glm)
+        plots.plot_posterior(glm)
 
 
 @pytest.mark.parametrize("parameters", [{"method": "laplace"}, {"method": "map", "options": {"laplace": 1}}, {"method": "swag"}])
