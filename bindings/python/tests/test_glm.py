@@ -5,6 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bdl
+from bdl import plots
 
 
 def data(family, rows=1000, inputs=4, seed=1):
@@ -185,13 +186,15 @@ def test_a_point_has_no_covariance(method):
     x, y, _, _ = data("gaussian", rows=60)
     glm = bdl.BayesianGLM(method=method, epochs=5).fit(x, y)
     assert np.all(np.isnan(glm.coef_std_)) and np.isnan(glm.intercept_std_)
-    with pytest.warns(UserWarning, match="finds a point.*NaN.*laplace") as warned:
+    with pytest.warns(UserWarning, match="NaN.*finds a point.*laplace") as warned:
         assert np.all(np.isnan(glm.coef_covariance()))
     assert warned[0].filename == __file__ and len(warned) == 1
     with pytest.warns(UserWarning, match="finds a point"):
         table = glm.summary()
     assert np.all(np.isnan(table.std)) and np.all(np.isnan(table.positive)) and "nan" in str(table)
     assert np.all(np.isfinite(table.mean)) and np.all(np.isnan(table.interval()))
+    with pytest.raises(ValueError, match="no marginals.*finds a point"):
+        plots.plot_posterior(glm)
 
 
 @pytest.mark.parametrize("parameters", [{"method": "laplace"}, {"method": "map", "options": {"laplace": 1}}, {"method": "swag"}])

@@ -90,8 +90,10 @@ function is_point(m::BayesianNetwork)
     return all(precision -> isapprox(precision, start; rtol = 1e-6), precision_diagonal(m.posterior))
 end
 
-no_covariance(m) = "method \"$(method(fitted(m)))\" finds a point, which has no covariance: NaN in its place. Method \"laplace\", or that by default, finds one"
-warn_of_point(m) = is_point(m) ? (@warn no_covariance(m)) : nothing
+function warn_of_point(m)
+    is_point(m) && @warn "NaN: method \"$(method(fitted(m)))\" finds a point, which has no covariance: method \"laplace\", or that by default, finds one"
+    return nothing
+end
 
 """
     coefnames(m)

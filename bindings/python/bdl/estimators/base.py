@@ -33,6 +33,10 @@ def is_point(optimizer: Optimizer) -> bool:
     return bool(np.allclose(optimizer.posterior.precision_diagonal, optimizer["initial_precision"], rtol=1e-6, atol=0))
 
 
+def no_covariance(optimizer: Optimizer) -> str:
+    return f"method {optimizer.method!r} finds a point, which has no covariance: method 'laplace', or that by default, finds one"
+
+
 class BayesianEstimator(Learns, Tunes, BaseEstimator):
     """The base of all estimators. ``optimizer_`` holds the library's handles, and with them everything learned;
     ``history_`` lists the ELBO and its parts by epoch."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..model import Model
 from ..posterior import Posterior
-from .base import is_point
+from .base import is_point, no_covariance
 from .summary import Coefficients
 
 
@@ -92,11 +92,7 @@ class HasCoefficients:
     def _warns_of_point(self) -> bool:
         found = is_point(self.optimizer_)
         if found:
-            warnings.warn(
-                f"method {self.optimizer_.method!r} finds a point, which has no covariance: NaN in its place. Method 'laplace', or "
-                "that by default, finds one",
-                stacklevel=3,
-            )
+            warnings.warn(f"NaN: {no_covariance(self.optimizer_)}", stacklevel=3)
         return found
 
     def summary(self) -> Coefficients:

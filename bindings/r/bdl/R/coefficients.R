@@ -10,7 +10,7 @@ coef.bdl <- function(object, ...) {
 
 # A matrix for linear models, lazy for networks, which have many parameters. Of a point it is NaN.
 vcov.bdl <- function(object, ...) {
-  if (isTRUE(object$is_point)) warn_of(no_covariance(object))
+  warn_of_point(object)
   covariance_of(object)
 }
 
@@ -20,13 +20,14 @@ covariance_of <- function(object) {
   if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
+warn_of_point <- function(object) if (isTRUE(object$is_point)) warn_of(paste0("NaN: ", no_covariance(object)))
+
 no_covariance <- function(object) {
-  paste0('method "', object$settings$method, '" finds a point, which has no covariance: NaN in its place. Method "laplace", ',
-         "or that by default, finds one")
+  paste0('method "', object$settings$method, '" finds a point, which has no covariance: method "laplace", or that by default, finds one')
 }
 
 confint.bdl <- function(object, parm, level = 0.95, ...) {
-  if (isTRUE(object$is_point)) warn_of(no_covariance(object))
+  warn_of_point(object)
   limits_of(object, parm, level)
 }
 

@@ -9,9 +9,9 @@ raise <- function(status, message) {
 }
 
 # For arguments that this package judges itself: the call is that of the function that the user called.
-refuse <- function(..., call = sys.call(-1)) {
+refuse <- function(..., call = sys.call(-1), kind = "invalid_argument") {
   stop(structure(
-    class = c("bdl_error_invalid_argument", "bdl_error", "error", "condition"),
+    class = c(paste0("bdl_error_", kind), "bdl_error", "error", "condition"),
     list(message = paste0(...), call = call)
   ))
 }

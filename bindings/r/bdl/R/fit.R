@@ -35,7 +35,8 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, is_point = is_point(optimizer, learner$posterior), checkpoint = checkpoint_bytes(optimizer), asked = asked, rows = rows,
+    diagnosis = diagnosis, is_point = is_point(optimizer, learner$posterior), checkpoint = checkpoint_bytes(optimizer),
+    asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
 }

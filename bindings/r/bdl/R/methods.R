@@ -67,7 +67,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   if (!is.null(x$coefficients)) {
     cat("Coefficients (posterior means and standard deviations):\n")
     print(x$coefficients, digits = digits)
-    if (!is.null(x$point)) cat("Standard deviations:", x$point, "\n")
+    if (!is.null(x$point)) cat("NaN: ", x$point, "\n", sep = "")
     cat("\n")
   }
   cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g\n", x$elbo[["elbo"]],

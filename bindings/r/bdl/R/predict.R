@@ -8,7 +8,7 @@ predict.bdl <- function(object, newdata = NULL,
   no_more(...)
   type <- match.arg(type)
   if (type %in% c("class", "prob") && !object$family %in% c("bernoulli", "categorical")) {
-    refuse('type = "', type, '" is for classes, the family is ', object$family)
+    refuse('type = "', type, '" is for classes, the family is ', object$family, kind = "unsupported")
   }
   if (match.arg(interval) == "prediction") type <- "interval"
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")

@@ -44,7 +44,7 @@ check_values <- function(y, family) {
   names <- if (is.matrix(y)) rownames(y) else names(y)
   takes <- if (family == "poisson") "counts 0, 1, 2, ..." else "0 and 1, a row for each trial, or a factor of two levels"
   refuse("the response is ", format(y[at], digits = 6), " in row ", if (is.null(names)) row else names[row],
-         ": family ", family, " takes ", takes, call = sys.call(-3))
+         ": family ", family, " takes ", takes, call = sys.call(-3), kind = "label")
 }
 
 # Of a data set, where classes are numbers from 0.
@@ -95,11 +95,11 @@ check_are_classes <- function(values, rows, call) {
   if (length(values) <= max(10, rows / 2)) return(invisible())
   many <- paste0(length(values), " different values in ", rows, " rows")
   if (is.numeric(values) && any(values %% 1 != 0, na.rm = TRUE)) {
-    refuse("the response is real numbers, ", many, ', and no classes: family = "gaussian" is for numbers', call = call)
+    refuse("the response is real numbers, ", many, ', and no classes: family = "gaussian" is for numbers', call = call, kind = "label")
   }
   if (!is.numeric(values) && !anyNA(suppressWarnings(as.numeric(as.character(values))))) {
     numbers <- if (is.factor(values)) "as.numeric(as.character())" else "as.numeric()"
-    refuse("the response is text of numbers, ", many, ", and no classes: ", numbers, " makes numbers of it", call = call)
+    refuse("the response is text of numbers, ", many, ", and no classes: ", numbers, " makes numbers of it", call = call, kind = "label")
   }
   warn_of(paste("the response has a class for nearly every row:", many))
 }

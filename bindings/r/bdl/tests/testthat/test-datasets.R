@@ -70,7 +70,7 @@ test_that("errors of the function come out, and training goes on", {
 test_that("what is wrong is said", {
   bad <- made$x
   bad[43, 2] <- NaN
-  expect_error(bdl_fit(learner(), bdl_dataset(bad, made$y)), "row 42, column 1", class = "bdl_error_not_finite")
+  expect_error(bdl_fit(learner(), bdl_dataset(bad, made$y)), "row 43, column 2", class = "bdl_error_not_finite")
   expect_error(bdl_fit(learner(), bdl_dataset(made$x, made$y), made$y), "its own")
   expect_error(bdl_dataset(function(rows) NULL), "rows must be given")
   expect_error(bdl_dataset_npy(tempfile()), class = "bdl_error_file")

@@ -101,7 +101,7 @@ test_that("ensembles predict the equal mixture of their members", {
   expect_error(bdl_predictor(list(), list()), class = "bdl_error_invalid_argument")
   expect_error(bdl_predictor(list(models[[1]], 3), posteriors[1:2]), "bdl_model handle")
   other <- bdl_model(c(2, 1))
-  expect_error(bdl_predictor(list(models[[1]], other), list(posteriors[[1]], bdl_posterior(other, 0))), "member 1",
+  expect_error(bdl_predictor(list(models[[1]], other), list(posteriors[[1]], bdl_posterior(other, 0))), "member 2: ",
                class = "bdl_error_shape")
 })
 

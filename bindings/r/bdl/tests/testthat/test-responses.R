@@ -65,7 +65,7 @@ test_that("what is not supported is refused by its name, with what to do", {
   d <- labelled_data()
   d$time <- structure(cbind(time = abs(d$x), status = 1), class = "Surv", type = "right")
   d$counts <- rpois(60, 3)
-  refused <- function(fit, message) expect_error(fit, message, class = "bdl_error_invalid_argument")
+  refused <- function(fit, message) expect_error(fit, message, class = "bdl_error")
   refused(bdl_glm(time ~ y, d), "class \"Surv\".*survival")
   refused(bdl(as.matrix(d["x"]), d$time), "class \"Surv\"")
   refused(bdl_glm(as.Date(counts, origin = "2020-01-01") ~ x, d), "class \"Date\".*as.numeric")
