@@ -6,6 +6,7 @@
 
 #include "base/file_dtype.hpp"
 #include "base/loop_turns.hpp"
+#include "base/overlap.hpp"
 #include "base/simd.hpp"
 
 namespace bdl {
@@ -128,6 +129,7 @@ void check_shape(const Array& array, Index rows, Index cols, const char* name) {
   check_count(array.rows, rows, name, "rows");
   check_count(array.cols, cols, name, "columns");
   if (!array.data) fail(Status::ERROR_INVALID_ARGUMENT, "%s has NULL data", name);
+  check_extent(array, name);
 }
 
 void check_output(const OutArray& array, Index rows, Index cols, const char* name) {
@@ -137,12 +139,7 @@ void check_output(const OutArray& array, Index rows, Index cols, const char* nam
   if (array.dtype != BDL_F32 && array.dtype != BDL_F64)
     fail(Status::ERROR_SHAPE, "%s is an output of dtype %s, expected f32 or f64", name,
          array.dtype == BDL_U8 ? "u8" : "i32");
-  const double row_step = std::abs(static_cast<double>(array.row_stride));  // cannot overflow
-  const double col_step = std::abs(static_cast<double>(array.col_stride));
-  const bool rows_apart = array.rows == 1 || row_step >= static_cast<double>(array.cols - 1) * col_step + 1;
-  const bool cols_apart = array.cols == 1 || col_step >= static_cast<double>(array.rows - 1) * row_step + 1;
-  const bool nonzero = (array.rows == 1 || row_step > 0) && (array.cols == 1 || col_step > 0);
-  if (!nonzero || !(rows_apart || cols_apart))
+  if (overlaps_itself(same))
     fail(Status::ERROR_SHAPE, "%s is an output whose elements overlap (strides %lld, %lld)", name,
          static_cast<long long>(array.row_stride), static_cast<long long>(array.col_stride));
 }

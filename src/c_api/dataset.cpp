@@ -1,5 +1,6 @@
 #include "bdl/dataset.h"
 
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/dataset_handle.hpp"
 #include "data/callback_data.hpp"
@@ -126,6 +127,7 @@ bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smalles
     if (targets == 0) fail(Status::ERROR_SHAPE, "dataset has 0 columns of y, expected at least 1");
     if (given(smallest)) check_output(smallest, 1, targets, "smallest");
     if (given(largest)) check_output(largest, 1, targets, "largest");
+    check_apart({{"smallest", smallest}, {"largest", largest}});
     const TargetRange range = target_range(data);
     if (given(smallest)) write_result<double>({range.smallest.data(), targets, 1}, smallest, "smallest");
     if (given(largest)) write_result<double>({range.largest.data(), targets, 1}, largest, "largest");
@@ -139,6 +141,7 @@ bdl_status bdl_dataset_read(bdl_dataset* dataset, const int64_t* rows, int64_t c
     check_numbers(rows, count, data.rows());
     if (given(x)) check_output(x, count, data.inputs(), "x");
     if (given(y)) check_output(y, count, data.targets(), "y");
+    check_apart({{"x", x}, {"y", y}});
     Buffer<double> x_buffer, y_buffer;
     const auto x_part = part_of(x_buffer, data.inputs(), count, x),
                y_part = part_of(y_buffer, data.targets(), count, y);

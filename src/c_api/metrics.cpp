@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/guard.hpp"
 #include "metrics/detection.hpp"
@@ -82,16 +83,25 @@ bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, 
 
 bdl_status bdl_metric_calibration_curve(bdl_matrix probabilities, bdl_matrix y, bdl_matrix_out curve) {
   return interruptible_guard("bdl_metric_calibration_curve",
-                             [&] { bdl::calibration_curve(probabilities, y, curve); });
+                             [&] {
+    bdl::check_apart({{"curve", curve}}, {{"probabilities", probabilities}, {"y", y}});
+    bdl::calibration_curve(probabilities, y, curve);
+  });
 }
 
 bdl_status bdl_metric_entropy(bdl_matrix probabilities, bdl_matrix_out entropy) {
-  return interruptible_guard("bdl_metric_entropy", [&] { bdl::entropies(probabilities, entropy); });
+  return interruptible_guard("bdl_metric_entropy", [&] {
+    bdl::check_apart({{"entropy", entropy}}, {{"probabilities", probabilities}});
+    bdl::entropies(probabilities, entropy);
+  });
 }
 
 bdl_status bdl_metric_entropy_histogram(bdl_matrix probabilities, bdl_matrix_out counts) {
   return interruptible_guard("bdl_metric_entropy_histogram",
-                             [&] { bdl::entropy_histogram(probabilities, counts); });
+                             [&] {
+    bdl::check_apart({{"counts", counts}}, {{"probabilities", probabilities}});
+    bdl::entropy_histogram(probabilities, counts);
+  });
 }
 
 bdl_status bdl_metric_auroc(bdl_matrix positive, bdl_matrix negative, double* auroc) {
@@ -132,6 +142,7 @@ bdl_status bdl_metric_roc_curve(bdl_matrix positive, bdl_matrix negative, bdl_ma
     const bdl::Ranking ranking = ranking_of(positive, negative);
     const bdl::Index points = positive.rows + negative.rows + 1;
     bdl::check_output(curve, points, 3, "curve");
+    bdl::check_apart({{"curve", curve}}, {{"positive", positive}, {"negative", negative}});
     bdl::Buffer<double> memory(3 * points);
     ranking.curve(memory.matrix(3, points));
     // The first threshold is infinite, as documented.
@@ -166,7 +177,10 @@ bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* temperat
 
 bdl_status bdl_temperature_apply(bdl_matrix logits, double temperature, bdl_matrix_out log_probabilities) {
   return interruptible_guard("bdl_temperature_apply",
-                             [&] { bdl::apply_temperature(logits, temperature, log_probabilities); });
+                             [&] {
+    bdl::check_apart({{"log_probabilities", log_probabilities}}, {{"logits", logits}});
+    bdl::apply_temperature(logits, temperature, log_probabilities);
+  });
 }
 
 bdl_status bdl_metric_coverage(bdl_matrix lower, bdl_matrix upper, bdl_matrix y, double* coverage) {

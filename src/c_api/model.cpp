@@ -1,5 +1,6 @@
 #include <cstddef>
 
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
@@ -256,6 +257,7 @@ bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_inputs(m, x);
       check_output(outputs, x.rows, m.outputs(), "outputs");
+      check_apart({{"outputs", outputs}}, {{"parameters", parameters}, {"x", x}});
       Buffer<T> f(m.outputs() * x.rows);
       evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
       write_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
@@ -270,6 +272,7 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
       using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
       check_data(m, x, y);
       check_output(log_likelihood, x.rows, 1, "log_likelihood");
+      check_apart({{"log_likelihood", log_likelihood}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
       const Buffer<T> targets = gathered_targets(m, y);
       const double log_scale = m.standardization.log_scale();
       Buffer<T> f(m.outputs() * x.rows);
@@ -290,6 +293,7 @@ bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters
     with(model, "model", [&](const auto& m) {
       check_data(m, x, y);
       check_output(rows, x.rows, m.parameters(), "rows");
+      check_apart({{"rows", rows}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
       gradient_rows(m, parameters, x, y, rows);
     });
   });

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/overlap.hpp"
 #include "c_api/handles.hpp"
 #include "c_api/parameters.hpp"
 #include "curvature/hessian.hpp"
@@ -63,6 +64,7 @@ bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix parameters, bdl
       check_inputs(m, x);
       const Index rows = x.rows * m.outputs();
       check_output(jacobian, rows, dimension, "jacobian");
+      check_apart({{"jacobian", jacobian}}, {{"parameters", parameters}, {"x", x}});
       const Buffer<T> theta = checked_parameters(m, parameters), columns = gathered_inputs(m, x);
       Buffer<T> result(rows * dimension);
       write_jacobian<T>(m, theta.first(dimension), columns.matrix(x.cols, x.rows),
@@ -84,6 +86,8 @@ bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix p
       check_shape(vectors, -1, dimension, "vectors");
       check_finite<T>(vectors, "vectors");
       check_output(products, vectors.rows, dimension, "products");
+      check_apart({{"products", products}},
+                  {{"parameters", parameters}, {"x", x}, {"y", y}, {"vectors", vectors}});
       const Batch<T> batch(m, parameters, x, y);
       const Buffer<T> v = gathered<T>(vectors);
       Buffer<T> result(dimension * vectors.rows);
@@ -104,6 +108,7 @@ bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_
       const Index dimension = m.parameters();
       check_data(m, x, y);
       check_output(hessian, dimension, dimension, "hessian");
+      check_apart({{"hessian", hessian}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
       const Batch<T> batch(m, parameters, x, y);
       Buffer<double> result(dimension * dimension);
       const auto values = result.matrix(dimension, dimension);

@@ -1,3 +1,4 @@
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/dataset_handle.hpp"
 #include "c_api/handles.hpp"
@@ -154,6 +155,10 @@ bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out 
       fill(x_scale, inputs.scale, 1);
       fill(y_mean, targets.mean, 0);
       fill(y_scale, targets.scale, 1);
+      check_apart({{"input_mean", input_mean},
+                   {"input_scale", input_scale},
+                   {"target_mean", target_mean},
+                   {"target_scale", target_scale}});
       write_results(x_mean, x_scale, y_mean, y_scale);
     });
   });

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/callback.hpp"
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/stream/stream.hpp"
@@ -83,6 +84,7 @@ bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_mat
   return guard("bdl_optimizer_observe", [&] {
     with(optimizer, "optimizer", [&](auto& o) {
       check_model(o);
+      check_apart({{"log_density", log_density}}, {{"x", x}, {"y", y}});
       observe(o, x, y, log_density);
     });
   });

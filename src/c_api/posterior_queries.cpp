@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/batch/natural_gradient_step.hpp"
@@ -53,22 +54,11 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& sam
   }
 }
 
-bool overlap(const Array& a, const OutArray& b) {
-  const auto begin = [](const auto& m) { return reinterpret_cast<std::uintptr_t>(m.data); };
-  const auto end = [&](const auto& m) {
-    const auto last =
-        static_cast<std::uintptr_t>((m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1);
-    return begin(m) + last * (m.dtype == BDL_F64 ? sizeof(double) : sizeof(float));
-  };
-  const bool forwards = a.row_stride >= 0 && a.col_stride >= 0 && b.row_stride >= 0 && b.col_stride >= 0;
-  return !forwards || (begin(a) < end(b) && begin(b) < end(a));
-}
-
-/// In the memory of `solution` where it can hold the vectors and does not overlap them.
+/// In the memory of `solution` where it can hold the vectors and is not theirs.
 template <class T>
 void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution) {
   check_range(vectors.rows, 1, blas_limit, "a number of rows");
-  const MatrixView<T> out = overlap(vectors, solution) ? MatrixView<T>() : in_place<T>(solution);
+  const MatrixView<T> out = share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
   PosteriorScratch<T> scratch;
   FiniteCount finite;
   Buffer<T> copy(out.data ? 0 : vectors.rows * q.dimension());
@@ -115,6 +105,7 @@ bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix
       const bool has_columns = given_columns(low_rank, q.rank());
       if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
       if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
+      check_apart({{"low_rank", low_rank}, {"diagonal", diagonal}});
       if (has_columns) check_result(parts.u(), transposed(low_rank), "low_rank");
       if (given(diagonal)) read_vector(parts.d(), diagonal, "diagonal");
       if (has_columns) scatter(parts.u(), transposed(low_rank));
@@ -174,6 +165,7 @@ bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vector
       check_shape(vectors, -1, q.dimension(), "vectors");
       check_finite<T>(vectors, "vectors");
       check_output(solution, vectors.rows, q.dimension(), "solution");
+      check_apart({{"solution", solution}}, {{"vectors", vectors}});
       solve(q, vectors, solution);
     });
   });
@@ -199,6 +191,7 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
       check_shape(parameters, -1, q.dimension(), "parameters");
       check_finite<T>(parameters, "parameters");
       check_output(log_density, parameters.rows, 1, "log_density");
+      check_apart({{"log_density", log_density}}, {{"parameters", parameters}});
       const Buffer<T> thetas = gathered<T>(parameters);
       Buffer<double> values(parameters.rows);
       PosteriorScratch<T> scratch;

@@ -74,7 +74,7 @@ int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior) {
 
 bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t index, const char** name,
                                          int64_t* rows, int64_t* cols, int32_t* dtype) {
-  return guard("bdl_posterior_tensor_describe", [&] {
+  return interruptible_guard("bdl_posterior_tensor_describe", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
@@ -87,7 +87,7 @@ bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t
 }
 
 bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t index, bdl_matrix_out values) {
-  return guard("bdl_posterior_get_tensor", [&] {
+  return interruptible_guard("bdl_posterior_get_tensor", [&] {
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);

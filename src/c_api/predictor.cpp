@@ -1,3 +1,4 @@
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "predict/ensemble.hpp"
@@ -77,37 +78,63 @@ void bdl_predictor_free(bdl_predictor* predictor) {
 bdl_status bdl_predictor_moments(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out mean,
                                  bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance) {
   return bdl::ask("bdl_predictor_moments", predictor,
-                  [&](auto& p) { p.moments(x, mean, epistemic_variance, noise_variance); });
+                  [&](auto& p) {
+    bdl::check_apart({{"mean", mean},
+                      {"epistemic_variance", epistemic_variance},
+                      {"noise_variance", noise_variance}},
+                     {{"x", x}});
+    p.moments(x, mean, epistemic_variance, noise_variance);
+  });
 }
 
 bdl_status bdl_predictor_quantiles(bdl_predictor* predictor, bdl_matrix x, bdl_matrix levels,
                                    bdl_matrix_out quantiles) {
-  return bdl::ask("bdl_predictor_quantiles", predictor, [&](auto& p) { p.quantiles(x, levels, quantiles); });
+  return bdl::ask("bdl_predictor_quantiles", predictor, [&](auto& p) {
+    bdl::check_apart({{"quantiles", quantiles}}, {{"x", x}, {"levels", levels}});
+    p.quantiles(x, levels, quantiles);
+  });
 }
 
 bdl_status bdl_predictor_interval(bdl_predictor* predictor, bdl_matrix x, double probability,
                                   bdl_matrix_out lower, bdl_matrix_out upper) {
   return bdl::ask("bdl_predictor_interval", predictor,
-                  [&](auto& p) { p.interval(x, probability, lower, upper); });
+                  [&](auto& p) {
+    bdl::check_apart({{"lower", lower}, {"upper", upper}}, {{"x", x}});
+    p.interval(x, probability, lower, upper);
+  });
 }
 
 bdl_status bdl_predictor_classes(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out probabilities,
                                  bdl_matrix_out entropy, bdl_matrix_out mutual_information) {
   return bdl::ask("bdl_predictor_classes", predictor,
-                  [&](auto& p) { p.classes(x, probabilities, entropy, mutual_information); });
+                  [&](auto& p) {
+    bdl::check_apart(
+        {{"probabilities", probabilities}, {"entropy", entropy}, {"mutual_information", mutual_information}},
+        {{"x", x}});
+    p.classes(x, probabilities, entropy, mutual_information);
+  });
 }
 
 bdl_status bdl_predictor_log_density(bdl_predictor* predictor, bdl_matrix x, bdl_matrix y,
                                      bdl_matrix_out log_density) {
-  return bdl::ask("bdl_predictor_log_density", predictor, [&](auto& p) { p.log_density(x, y, log_density); });
+  return bdl::ask("bdl_predictor_log_density", predictor, [&](auto& p) {
+    bdl::check_apart({{"log_density", log_density}}, {{"x", x}, {"y", y}});
+    p.log_density(x, y, log_density);
+  });
 }
 
 bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out draws) {
-  return bdl::ask("bdl_predictor_draws", predictor, [&](auto& p) { p.draws(x, draws); });
+  return bdl::ask("bdl_predictor_draws", predictor, [&](auto& p) {
+    bdl::check_apart({{"draws", draws}}, {{"x", x}});
+    p.draws(x, draws);
+  });
 }
 
 bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out mean,
                                              bdl_matrix_out covariance) {
   return bdl::ask("bdl_predictor_output_distribution", predictor,
-                  [&](auto& p) { p.output_distribution(x, mean, covariance); });
+                  [&](auto& p) {
+    bdl::check_apart({{"mean", mean}, {"covariance", covariance}}, {{"x", x}});
+    p.output_distribution(x, mean, covariance);
+  });
 }

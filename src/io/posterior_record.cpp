@@ -230,6 +230,26 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
   return true;
 }
 
+/// Of a belief whose steps keep its covariance, which precision and factor tell up to rounding only. Files of
+/// versions before 0.3 never have this.
+constexpr const char* keeps_covariance = "keeps_covariance";
+
+template <class T>
+void read_kept_covariance(const RecordReader& record, const Names& names, Posterior<T>& q) {
+  if (!record.has(names(keeps_covariance)) || record.integer(names(keeps_covariance), 0, 1) == 0) return;
+  q.write_covariance([&](const PosteriorTensor<T>& tensor) {
+    return record.archive().contains(names(tensor.name)) && read_tensor(record, names(tensor.name), tensor);
+  });
+}
+
+template <class T>
+void write_tensor(RecordWriter& record, const Names& names, const PosteriorTensor<const T>& tensor) {
+  tensor.with([&]<class S>(MatrixView<S> values) {
+    record.tensor<std::remove_const_t<S>>(names(tensor.name), file_shape(tensor),
+                                          {values.data, static_cast<std::size_t>(values.size())});
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -246,12 +266,11 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   if (!kind.blocks.empty() && kind.matrices.empty()) record.text(names("blocks"), joined(kind.blocks));
   write_matrices(record, names, kind.matrices);
   write_points(record, names, kind.points);
-  posterior.read_tensors([&](const PosteriorTensor<const T>& tensor) {
-    tensor.with([&]<class S>(MatrixView<S> values) {
-      record.tensor<std::remove_const_t<S>>(names(tensor.name), file_shape(tensor),
-                                            {values.data, static_cast<std::size_t>(values.size())});
-    });
-  });
+  const TensorVisitor<const T> write = [&](const auto& tensor) { write_tensor<T>(record, names, tensor); };
+  posterior.read_tensors(write);
+  if (!posterior.keeps_covariance()) return;
+  record.integer(names(keeps_covariance), 1);
+  posterior.read_covariance(write);
 }
 
 template <class T>
@@ -266,6 +285,7 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
         fail(Status::ERROR_FORMAT, "tensor %s joins point parameters with others", tensor.name);
       return is_there;
     });
+    read_kept_covariance(record, names, *q);
     q->set_blank(blank);
     return q;
   } catch (const Error& error) {  // the posterior's own refusal of bad numbers

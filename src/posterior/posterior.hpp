@@ -57,6 +57,7 @@ struct PosteriorStep {
   /// BONG code has it (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"); for
   /// comparisons.
   bool unsymmetric = false;
+  bool goes_on = false;  ///< steps that leave the prior follow, and ask for the result's precision
   Indefinite indefinite =
       Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
   ProjectionOptions projection{};
@@ -85,6 +86,8 @@ struct StepSize {
   Index prior_rank = 0;
   double most_rate = 1;  ///< of the curvature
   bool unsymmetric = false;
+  bool goes_on = false;
+  bool after_noise = false;  ///< time adds noise to Sigma before the step
   ProjectionOptions projection{};
 };
 
@@ -196,8 +199,17 @@ class Posterior {
   /// Finds what follows from written tensors, which fit their roles. Fails with ERROR_INVALID_ARGUMENT if
   /// they make no posterior.
   virtual void accept_tensors() {}
+  /// Finds those of the tensors that are found only when somebody asks: read_tensors() does. It may take long
+  /// and fail with ERROR_DIVERGED.
+  virtual void complete() const {}
   /// Do the tensors tell all? Not after an unsymmetric step.
   virtual bool is_whole_in_tensors() const { return true; }
+  /// Do steps keep Sigma itself, as they do after process noise? The tensors tell such a belief up to rounding
+  /// only: a checkpoint keeps what the next two functions visit as well.
+  virtual bool keeps_covariance() const { return false; }
+  virtual void read_covariance(const TensorVisitor<const T>&) const {}
+  /// After write_tensors(): keeps Sigma again, that of the source.
+  virtual void write_covariance(const TensorSource<T>&) {}
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
@@ -211,6 +223,10 @@ class Posterior {
   /// positive definite. Fails with ERROR_DIVERGED if the result is not finite or, without `shorten`, not
   /// positive definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
   virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
+  /// d^T Lambda d with the Lambda of `from`, for the shift d of the mean by which take() has made this of it.
+  virtual double squared_shift(const Posterior& from, ConstSpan<T> shift, PosteriorScratch<T>& scratch) const {
+    return from.quadratic(shift, scratch);
+  }
   /// Moment families move the mean of a natural step by the covariance they had before it.
   virtual bool moves_by_former_covariance() const { return false; }
   /// mean = from - rate Sigma m with the Sigma of `metric`: what take() does where the step has an m, if the
@@ -235,6 +251,8 @@ class Posterior {
   virtual RowsUse use_of_rows(const StepSize& step) const = 0;
   /// Memory for drift().
   virtual void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const = 0;
+  /// Memory of its own for steps after noise, which bytes_to_grow() counts.
+  virtual void reserve_noise() {}
 
   /// Memory for solve() and color() of this many columns, and for products with the precision: they cannot
   /// fail then.

@@ -54,13 +54,6 @@ void check_symmetric(const PosteriorTensor<T>& tensor) {
 }
 
 template <class T>
-void check_role(const PosteriorTensor<T>& tensor) {
-  if (tensor.role != TensorRole::factor) check_finite(tensor);
-  if (tensor.role == TensorRole::positive || tensor.role == TensorRole::variance) check_sign(tensor);
-  if (tensor.role == TensorRole::matrix) check_symmetric(tensor);
-}
-
-template <class T>
 void find_factor(const PosteriorTensor<T>& matrix, const PosteriorTensor<T>& factor) {
   const MatrixView<double> a = matrix.wide, c = factor.wide;
   for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column_data(j) + j, a.rows - j, c.column_data(j) + j);
@@ -80,9 +73,17 @@ void convert(ConstMatrixView<From> from, MatrixView<To> to, const char* name) {
 
 }  // namespace
 
+template <class T>
+void check_role(const PosteriorTensor<T>& tensor) {
+  if (tensor.role != TensorRole::factor) check_finite(tensor);
+  if (tensor.role == TensorRole::positive || tensor.role == TensorRole::variance) check_sign(tensor);
+  if (tensor.role == TensorRole::matrix) check_symmetric(tensor);
+}
+
 /// The visitor sees constant views only.
 template <class T>
 void Posterior<T>::read_tensors(const TensorVisitor<const T>& visit) const {
+  complete();
   const_cast<Posterior*>(this)->tensors([&](const PosteriorTensor<T>& tensor) {
     visit({tensor.name, tensor.role, tensor.is_vector, tensor.values, tensor.wide, tensor.first});
   });
@@ -91,7 +92,7 @@ void Posterior<T>::read_tensors(const TensorVisitor<const T>& visit) const {
 template <class T>
 Index Posterior<T>::tensor_count() const {
   Index count = 0;
-  read_tensors([&](const PosteriorTensor<const T>&) { ++count; });
+  const_cast<Posterior*>(this)->tensors([&](const PosteriorTensor<T>&) { ++count; });
   return count;
 }
 
@@ -106,6 +107,7 @@ template <class T>
 void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   bool any = false;
   std::optional<PosteriorTensor<T>> new_matrix;  // whose factor is the next tensor
+  q.complete();
   q.tensors([&](const PosteriorTensor<T>& tensor) {
     const bool is_given = source(tensor);
     if (is_given) check_role(tensor);
@@ -147,6 +149,7 @@ void convert_tensors(const Posterior<From>& from, Posterior<To>& to) {
   template void Posterior<T>::read_tensors(const TensorVisitor<const T>&) const;  \
   template Index Posterior<T>::tensor_count() const;                              \
   template std::vector<PosteriorTensor<const T>> tensors_of(const Posterior<T>&); \
+  template void check_role(const PosteriorTensor<T>&);                            \
   template void write_tensors(Posterior<T>&, const TensorSource<T>&);             \
   template void set_tensors(Posterior<T>&, const TensorSource<T>&);               \
   template void convert_tensors(const Posterior<T>&, Posterior<float>&);          \

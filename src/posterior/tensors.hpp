@@ -48,6 +48,10 @@ struct PosteriorTensor {
 template <class S>
 using TensorVisitor = std::function<void(const PosteriorTensor<S>&)>;
 
+/// Fills a tensor of the new numbers, or leaves it and returns false if they have none of that name.
+template <class T>
+using TensorSource = std::function<bool(const PosteriorTensor<T>&)>;
+
 template <class S>
 PosteriorTensor<S> vector_tensor(const char* name, TensorRole role, std::span<S> values) {
   return {name, role, true, {values.data(), 1, static_cast<Index>(values.size()), 1}, {}};
@@ -65,9 +69,9 @@ PosteriorTensor<S> square_tensor(const char* name, TensorRole role, MatrixView<d
 template <class T>
 std::vector<PosteriorTensor<const T>> tensors_of(const Posterior<T>& q);
 
-/// Fills a tensor of the new numbers, or leaves it and returns false if they have none of that name.
+/// Fails with ERROR_NOT_FINITE or ERROR_INVALID_ARGUMENT unless the numbers fit the tensor's role.
 template <class T>
-using TensorSource = std::function<bool(const PosteriorTensor<T>&)>;
+void check_role(const PosteriorTensor<T>& tensor);
 
 /// The source's tensors become q's; those it does not have stay, but a factor is found anew where its matrix
 /// is given without it. Fails with ERROR_NOT_FINITE or ERROR_INVALID_ARGUMENT, naming the tensor, unless they

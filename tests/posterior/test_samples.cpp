@@ -1,5 +1,8 @@
-// Draws: their moments, and that they depend on nothing but posterior and key. Every statistical assertion
+// Draws: their moments, and that they depend on nothing but posterior and key, to the bit. Every statistical assertion
 // rejects a correct sampler with a probability below 1e-6 (over the choice of the seed, which is fixed).
+#include "base/simd.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/dropout/dropout.hpp"
 #include "support/posteriors.hpp"
 #include "support/verify.hpp"
 
@@ -63,15 +66,78 @@ void draws_depend_on_posterior_and_key_alone(void**) {
     const Dense first = draws(*belief.q, key, 4);
     assert_same("again", draws(*belief.q, key, 4), first);
     assert_same("of a clone", draws(*belief.q->clone(), key, 4), first);
-    assert_close("in padded columns", draws(*belief.q, key, 4, 3), first, sizeof(T) == 8 ? 1e-14 : 1e-6);
+    assert_same("in padded columns", draws(*belief.q, key, 4, 3), first);
     StreamKey later = key;
     later.sample = 2;  // samples are numbered: a later start continues the sequence
-    assert_close("from the third on", draws(*belief.q, later, 2), columns_of(first, 2, 2),
-                 sizeof(T) == 8 ? 1e-14 : 1e-6);
+    assert_same("from the third on", draws(*belief.q, later, 2), columns_of(first, 2, 2));
     for (const StreamKey& other :
          {StreamKey{12, key.stream, key.step, 0}, StreamKey{key.seed, Stream::prediction, key.step, 0},
           StreamKey{key.seed, key.stream, 6, 0}})
       assert_true(max_abs(draws(*belief.q, other, 4) - first) > 0.01);
+  }
+}
+
+/// All the ways of drawing `count` draws in one call are those of drawing one after the other.
+template <class T>
+void check_any_number_at_once(const char* name, const Posterior<T>& q, Index most) {
+  const Dense one_by_one = [&] {
+    Dense all(q.dimension(), 0);
+    for (Index s = 0; s < most; ++s)
+      all = beside(all, draws(q, {key.seed, key.stream, key.step, static_cast<std::uint32_t>(s)}, 1));
+    return all;
+  }();
+  for (Index first = 0; first < most; ++first)
+    for (Index count = 2; first + count <= most; ++count)
+      assert_same(name, draws(q, {key.seed, key.stream, key.step, static_cast<std::uint32_t>(first)}, count),
+                  columns_of(one_by_one, first, count));
+}
+
+/// On each kind of processor and any number of threads.
+template <class Check>
+void with_each_machine(Check check) {
+  for (const Simd widest : {Simd::baseline, Simd::avx2, Simd::avx512}) {
+    most_simd = widest;
+    for (const Index threads : {1, 3}) {
+      const ThreadLimit limit(threads);
+      check();
+    }
+  }
+  most_simd = Simd::avx512;
+}
+
+template <class T>
+void draws_do_not_depend_on_how_many_are_asked_for(void**) {
+  with_each_machine([] {
+    for (const Index dimension : {1, 2, 5, 8, 13, 40})
+      for (const Belief<T>& belief : beliefs<T>(dimension, 18))
+        check_any_number_at_once(belief.name.c_str(), *belief.q, 9);
+    const DropoutPosterior<T> masks(dropout_layout({3, 5, 2}, true, 0.1, 0.5));
+    check_any_number_at_once("dropout", masks, 9);
+  });
+}
+
+/// Ranks whose sums are taken in other groups: all up to 21, in rows that fill vectors, blocks and parts or do not.
+template <class T>
+void draws_of_any_rank_do_not_depend_on_how_many_are_asked_for(void**) {
+  with_each_machine([] {
+    for (Index rank = 0; rank <= 21; ++rank)
+      for (const Index dimension : {21, 32, 33, 64, 95, 257, 300}) {
+        Random random(static_cast<std::uint64_t>(19 + rank));
+        const Dense u = random.normal(dimension, rank), d = random.uniform(dimension, 1, 0.5, 3);
+        check_any_number_at_once("low rank", *low_rank_of<T>(u, d), 6);
+        check_any_number_at_once("low rank moment", *low_rank_moment_of<T>(u, d), 6);
+      }
+  });
+}
+
+/// Rows enough for several parts, on several threads.
+template <class T>
+void draws_of_many_parameters_do_not_depend_on_how_many_are_asked_for(void**) {
+  constexpr Index dimension = 9000;
+  for (const Index rank : {3, 8}) {
+    Random random(20);
+    const auto q = low_rank_of<T>(random.normal(dimension, rank), random.uniform(dimension, 1, 0.5, 3));
+    with_each_machine([&] { check_any_number_at_once("low rank", *q, 5); });
   }
 }
 
@@ -85,6 +151,12 @@ int test_samples() {
       cmocka_unit_test(draws_are_the_colored_stream<double>),
       cmocka_unit_test(draws_depend_on_posterior_and_key_alone<float>),
       cmocka_unit_test(draws_depend_on_posterior_and_key_alone<double>),
+      cmocka_unit_test(draws_do_not_depend_on_how_many_are_asked_for<float>),
+      cmocka_unit_test(draws_do_not_depend_on_how_many_are_asked_for<double>),
+      cmocka_unit_test(draws_of_any_rank_do_not_depend_on_how_many_are_asked_for<float>),
+      cmocka_unit_test(draws_of_any_rank_do_not_depend_on_how_many_are_asked_for<double>),
+      cmocka_unit_test(draws_of_many_parameters_do_not_depend_on_how_many_are_asked_for<float>),
+      cmocka_unit_test(draws_of_many_parameters_do_not_depend_on_how_many_are_asked_for<double>),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

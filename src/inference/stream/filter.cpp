@@ -112,6 +112,7 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
           repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
     drift.noise = noise_.first(q.dimension());
   }
+  if (!drift.noise.empty()) q.reserve_noise();
   Posterior<T>& later = spare(q, &q, nullptr);
   later.drift(q, drift, workspace_);
   check_mean_finite(later, "time", steps);
@@ -162,6 +163,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   step.curvature = evidence.curvature;
   step.mean_rate = step.curvature_rate = rate;
   step.prior = has_kl(rule) ? &prior : nullptr;
+  step.goes_on = takes_several(options) && !away;
   return to.take(step, workspace_);
 }
 
@@ -174,6 +176,8 @@ StepSize Filter<T>::step_size(const Posterior<T>& q, const RowsCost& cost, const
   size.has_rows = gives_rows(options.curvature);
   if (size.has_rows) size.rows = cost;
   size.leaves_prior = leaves;
+  size.goes_on = takes_several(options) && !leaves;
+  size.after_noise = is_noisy(options);
   if (leaves) size.most_rate = options.learning_rate;
   return size;
 }

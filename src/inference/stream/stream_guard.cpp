@@ -84,7 +84,7 @@ bool StreamGuard<T>::hold_back(const Posterior<T>& prior, ConstMatrixView<T> x, 
   reserve(prior, x.cols, points.thetas.cols > 0, scratch);
   const auto shift = shift_.first(dimension), mean = next.mean();
   std::ranges::transform(mean, prior.mean(), shift.begin(), std::minus<>());
-  const double distance = prior.quadratic(shift, scratch) / 2;
+  const double distance = next.squared_shift(prior, shift, scratch) / 2;
   const Loss before = loss(prior.mean(), x, y, points);
   double part = 1;
   for (int k = 0; k <= halvings; ++k, part /= 2) {

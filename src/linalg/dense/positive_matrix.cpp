@@ -16,11 +16,20 @@ PositiveMatrix::PositiveMatrix(Index size) : size_(size), matrix_(size * size), 
 }
 
 bool PositiveMatrix::factorize() {
+  if (!find_factor()) return false;
+  mirror_lower(matrix());
+  return true;
+}
+
+bool PositiveMatrix::find_factor() {
   check_loop();
   LoopTurns turn;
+  const ConstMatrixView<double> a = std::as_const(*this).matrix();
   for (Index j = 0; j < size_; ++j, turn(size_))
-    std::copy_n(matrix().column_data(j) + j, size_ - j, lower().column_data(j) + j);
-  return cholesky(lower()) && accept_factor();
+    std::copy_n(a.column_data(j) + j, size_ - j, lower().column_data(j) + j);
+  if (!cholesky(lower())) return false;
+  log_det_ = log_det_from_cholesky(lower());
+  return std::isfinite(log_det_);
 }
 
 bool PositiveMatrix::accept_factor() {

@@ -154,9 +154,11 @@ void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gr
   mirror_lower(gram);
 }
 
-template <class T>
-void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
-                  MatrixView<double> product, TallScratch& scratch) {
+namespace {
+
+template <bool by_column, class T>
+void project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
+             MatrixView<double> product, TallScratch& scratch) {
   scratch.reserve(u.rows, u.cols, x.cols);
   const Index ld = scratch.block_rows();
   const auto visit = [&](Index number, Index first, Index count) noexcept {
@@ -166,14 +168,28 @@ void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divis
       load_block(x.block(first, 0, count, x.cols), divisor.empty() ? nullptr : part.scale, ld, part.x);
       with_padded(u.block(first, 0, count, u.cols), part.u, ld,
                   [&](const auto* from, Index from_ld) BDL_INLINE_LAMBDA {
-                    add_dots<width()>(from, u.cols, from_ld, part.x, x.cols, ld, padded(count, row_multiple),
-                                      false, part.product, u.cols);
+                    add_dots<width(), by_column>(from, u.cols, from_ld, part.x, x.cols, ld,
+                                                 padded(count, row_multiple), false, part.product, u.cols);
                   });
     });
   };
   share_products(u.rows, u.cols * x.cols, scratch,
                  [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
   add_products(u.rows, u.cols, 0, product, scratch);
+}
+
+}  // namespace
+
+template <class T>
+void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
+                  MatrixView<double> product, TallScratch& scratch) {
+  project<false>(u, x, divisor, divide, product, scratch);
+}
+
+template <class T>
+void tall_project_each(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
+                       MatrixView<double> product, TallScratch& scratch) {
+  project<true>(u, x, divisor, divide, product, scratch);
 }
 
 /// Nothing cancels here, so float matrices are multiplied in float: twice as fast.
@@ -284,6 +300,8 @@ void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
   template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch&);           \
   template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,               \
                              MatrixView<double>, TallScratch&);                                          \
+  template void tall_project_each(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,          \
+                                  MatrixView<double>, TallScratch&);                                     \
   template void tall_combine(ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>, TallScratch&); \
   template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,  \
                               TallScratch&);                                                             \

@@ -49,6 +49,11 @@ template <class T>
 void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch);
 
+/// The same, column by column identical for any k: sums are taken in an order that k does not change.
+template <class T>
+void tall_project_each(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
+                       MatrixView<double> product, TallScratch& scratch);
+
 /// Y = U C for a small C (L x k), or Y = Y + U C; the one product that is computed in T.
 template <class T>
 void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixView<T> y,

@@ -118,50 +118,55 @@ BDL_ALWAYS_INLINE void add_dot_tile(const T* const (&a)[P], const double* const 
   }
 }
 
-/// P rows and Q columns of A^T B; few sums take two vectors at a time, to keep the processor busy.
-template <int bytes, int P, int Q, class T>
+/// P rows and Q columns of A^T B; few sums take two vectors at a time, to keep the processor busy: few rows,
+/// where a column's sums must not depend on how many columns there are.
+template <int bytes, int P, int Q, bool by_column, class T>
 BDL_ALWAYS_INLINE void add_dot_block(const T* a, Index a_ld, const double* b, Index b_ld, Index rows,
                                      double* out, Index out_ld) {
   const T* x[P];
   const double* y[Q];
   for (int p = 0; p < P; ++p) x[p] = a + p * a_ld;
   for (int q = 0; q < Q; ++q) y[q] = b + q * b_ld;
-  add_dot_tile<bytes, P, Q, P * Q <= 4 ? 2 : 1>(x, y, rows, out, out_ld);
+  constexpr bool few = by_column ? P <= 2 : P * Q <= 4;
+  add_dot_tile<bytes, P, Q, few ? 2 : 1>(x, y, rows, out, out_ld);
 }
 
 /// Q columns of A^T B, from row `first` on.
-template <int bytes, int Q, class T>
+template <int bytes, int Q, bool by_column, class T>
 BDL_ALWAYS_INLINE void add_dot_columns(const T* a, Index a_cols, Index a_ld, const double* b, Index b_ld,
                                        Index rows, Index first, double* out, Index out_ld) {
   Index i = first;
+  if constexpr (by_column && Q == 1)
+    for (; i + 8 <= a_cols; i += 8)
+      add_dot_block<bytes, 8, Q, by_column>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
   for (; i + 4 <= a_cols; i += 4)
-    add_dot_block<bytes, 4, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+    add_dot_block<bytes, 4, Q, by_column>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
   switch (a_cols - i) {
     case 3:
-      return add_dot_block<bytes, 3, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+      return add_dot_block<bytes, 3, Q, by_column>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
     case 2:
-      return add_dot_block<bytes, 2, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+      return add_dot_block<bytes, 2, Q, by_column>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
     case 1:
-      return add_dot_block<bytes, 1, Q>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
+      return add_dot_block<bytes, 1, Q, by_column>(a + i * a_ld, a_ld, b, b_ld, rows, out + i, out_ld);
   }
 }
 
 /// out += A^T B; for A = B its lower triangle at least.
-template <int bytes, class T>
+template <int bytes, bool by_column = false, class T>
 BDL_ALWAYS_INLINE void add_dots(const T* a, Index a_cols, Index a_ld, const double* b, Index b_cols,
                                 Index b_ld, Index rows, bool symmetric, double* out, Index out_ld) {
   constexpr int wide = bytes == 64 ? 4 : 2;  // sums that fit the registers: 4 x 4 of 32, 4 x 2 of 16
   Index j = 0;
   const auto first = [&] { return symmetric ? j / 4 * 4 : 0; };
   for (; j + wide <= b_cols; j += wide)
-    add_dot_columns<bytes, wide>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
+    add_dot_columns<bytes, wide, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
                                  out_ld);
   if (wide > 2 && j + 2 <= b_cols) {
-    add_dot_columns<bytes, 2>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+    add_dot_columns<bytes, 2, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
     j += 2;
   }
   if (j < b_cols)
-    add_dot_columns<bytes, 1>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+    add_dot_columns<bytes, 1, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
 }
 
 /// out += U^T diag(scale)^2 U for a block of U, its lower triangle at least; `work` receives the scaled

@@ -153,7 +153,7 @@ void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean,
     const auto some = eps.columns(first, std::min(together, eps.cols - first));
     const MatrixView<double> projected = small.matrix(rank_, some.cols);
     const MatrixView<double> mixed(small.data() + projected.size(), rank_, some.cols);
-    if (rank_ > 0) tall_project<T>(u, some, d, Divide::by_root_d, projected, scratch);
+    if (rank_ > 0) tall_project_each<T>(u, some, d, Divide::by_root_d, projected, scratch);
     for (Index j = 0; j < some.cols; ++j)
       gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected.columns(j, 1), 0.0,
            mixed.columns(j, 1));

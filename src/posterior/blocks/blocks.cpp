@@ -93,6 +93,13 @@ Index BlocksPosterior<T>::bytes() const {
 }
 
 template <class T>
+Index BlocksPosterior<T>::bytes_to_grow(const StepSize& step) const {
+  Index sum = 0;
+  for (const auto& member : members_) sum += member->bytes_to_grow(size_for(*member, step));
+  return sum;
+}
+
+template <class T>
 void BlocksPosterior<T>::tensors(const TensorVisitor<T>& visit) {
   this->visit_mean(visit);
   auto name = names_.begin();
@@ -108,6 +115,49 @@ void BlocksPosterior<T>::tensors(const TensorVisitor<T>& visit) {
 template <class T>
 void BlocksPosterior<T>::accept_tensors() {
   for (const auto& member : members_) member->accept_tensors();
+}
+
+template <class T>
+void BlocksPosterior<T>::complete() const {
+  for (const auto& member : members_) member->complete();
+}
+
+template <class T>
+bool BlocksPosterior<T>::keeps_covariance() const {
+  return std::ranges::any_of(members_, [](const auto& member) { return member->keeps_covariance(); });
+}
+
+/// That of block k is called "block<k>.covariance"; blocks that keep none have none.
+template <class T>
+void BlocksPosterior<T>::read_covariance(const TensorVisitor<const T>& visit) const {
+  for (Index k = 0; k < block_count(); ++k)
+    member(k).read_covariance([&](PosteriorTensor<const T> tensor) {
+      const std::string name = "block" + std::to_string(k) + "." + tensor.name;
+      tensor.name = name.c_str();
+      tensor.first = offset(k);
+      visit(tensor);
+    });
+}
+
+template <class T>
+void BlocksPosterior<T>::write_covariance(const TensorSource<T>& source) {
+  for (Index k = 0; k < block_count(); ++k)
+    member(k).write_covariance([&](PosteriorTensor<T> tensor) {
+      const std::string name = "block" + std::to_string(k) + "." + tensor.name;
+      tensor.name = name.c_str();
+      tensor.first = offset(k);
+      return source(tensor);
+    });
+}
+
+template <class T>
+double BlocksPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                                         PosteriorScratch<T>& scratch) const {
+  const BlocksPosterior& old = as_blocks(from);
+  double sum = 0;
+  for (Index k = 0; k < block_count(); ++k)
+    sum += member(k).squared_shift(old.member(k), part(k, shift), scratch);
+  return sum;
 }
 
 template <class T>
@@ -165,6 +215,11 @@ RowsUse BlocksPosterior<T>::use_of_rows(const StepSize& step) const {
 template <class T>
 void BlocksPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
   for (const auto& member : members_) member->reserve_drift(has_noise, workspace);
+}
+
+template <class T>
+void BlocksPosterior<T>::reserve_noise() {
+  for (const auto& member : members_) member->reserve_noise();
 }
 
 template <class T>

@@ -29,20 +29,28 @@ class BlocksPosterior final : public Posterior<T> {
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   Index bytes() const override;
+  Index bytes_to_grow(const StepSize& step) const override;
   /// Those of block k are called "block<k>.<name>".
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
+  void complete() const override;
   bool is_whole_in_tensors() const override;
+  bool keeps_covariance() const override;
+  void read_covariance(const TensorVisitor<const T>& visit) const override;
+  void write_covariance(const TensorSource<T>& source) override;
   bool takes_matrix() const override;
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   /// Each block is shortened on its own; the smallest part that was taken of one.
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                       PosteriorScratch<T>& scratch) const override;
   bool moves_by_former_covariance() const override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
   RowsUse use_of_rows(const StepSize& step) const override;
   void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
+  void reserve_noise() override;
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void reserve_marginals(PosteriorScratch<T>& scratch) const override;
   void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;

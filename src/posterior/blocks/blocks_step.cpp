@@ -33,6 +33,7 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   own.mean_update = step.mean_update;
   own.low_rank_update = step.low_rank_update;
   own.unsymmetric = step.unsymmetric;
+  own.goes_on = step.goes_on;
   own.indefinite = step.indefinite;
   own.projection = step.projection;
   own.random = step.random;

@@ -116,22 +116,25 @@ void reserve_reduction(Index size, Index columns, DenseScratch& scratch) {
   reserve_rotations(size, columns, scratch);
 }
 
-double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
-                        ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch) {
-  const Index count = z.cols;
-  const auto gram = scratch.gram.matrix(count, count);
+double part_of_reduction(MatrixView<double> gram, bool may_shorten, DenseScratch& scratch) {
+  const Index count = gram.cols;
   const MatrixView<double> rest{scratch.gram.data() + count * count, count, count};
-  syrk(Op::transpose, 1.0, v, 0.0, gram);
   for (Index j = 0; j < count; ++j)
     for (Index i = j; i < count; ++i) rest(i, j) = (i == j ? 1 : 0) - gram(i, j);
   const bool positive = cholesky(rest);
   bool safe = positive;
   for (Index k = 0; k < count && safe; ++k) safe = rest(k, k) * rest(k, k) > safe_pivot;
-  double part = 1;
-  if (!safe) {
-    if (!is_finite(gram)) fail_not_positive();
-    part = part_of(1 - largest_eigenvalue(gram, scratch), positive, may_shorten);
-  }
+  if (safe) return 1;
+  if (!is_finite(gram)) fail_not_positive();
+  return part_of(1 - largest_eigenvalue(gram, scratch), positive, may_shorten);
+}
+
+double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
+                        ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch) {
+  const Index count = z.cols;
+  const auto gram = scratch.gram.matrix(count, count);
+  syrk(Op::transpose, 1.0, v, 0.0, gram);
+  const double part = part_of_reduction(gram, may_shorten, scratch);
   if (part < 1)
     for (Index k = 0; k < count; ++k)
       for (double& value : z.column(k)) value *= std::sqrt(part);

@@ -35,6 +35,10 @@ double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatr
 /// Memory for settle_reduction().
 void reserve_reduction(Index size, Index columns, DenseScratch& scratch);
 
+/// The part of a step from C C^T to C (I - G) C^T to take, for G in the lower triangle of `gram`, the first
+/// half of scratch.gram; the second is overwritten.
+double part_of_reduction(MatrixView<double> gram, bool may_shorten, DenseScratch& scratch);
+
 /// next = old - Z Z^T where V = C^-1 Z is known, for C C^T = old: positive definite if and only if I - V^T V
 /// is. Z may be scaled.
 double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,

@@ -5,9 +5,11 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "curvature/dense_rows.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"
 
 namespace bdl {
@@ -26,22 +28,28 @@ void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
   for (Index j = 0; j < precision.cols; ++j)
     std::ranges::copy(precision.column(j), precision_.matrix().column_data(j));
   if (!precision_.factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "precision is not positive definite");
-  unsymmetric_ = false;
+  hold_precision();
 }
 
+/// By two inverses' worth of work, once after an observation at most.
 template <class T>
-void FullPosterior<T>::reserve_unsymmetric(Buffer<double>& precision, Buffer<double>& covariance) const {
-  precision.reserve(this->dimension_ * this->dimension_);
-  covariance.reserve(this->dimension_ * this->dimension_);
+const PositiveMatrix& FullPosterior<T>::natural() const {
+  precision_is_due_.settle([&] {
+    const auto lower = precision_.lower();
+    std::copy_n(covariance_.data(), lower.size(), lower.data);
+    if (!cholesky(lower)) fail_not_positive();
+    cholesky_inverse(lower, precision_.matrix());
+    if (!precision_.factorize()) fail_not_positive();
+  });
+  return precision_;
 }
 
 template <class T>
 Index FullPosterior<T>::bytes_to_grow(const StepSize& step) const {
-  if (step.descent != Descent::plain || !step.unsymmetric) return 0;
-  const MemoryPlan plan;
-  Buffer<double> precision, covariance;
-  reserve_unsymmetric(precision, covariance);
-  return plan.bytes() - whole_precision_.bytes() - whole_covariance_.bytes();
+  const bool unsymmetric = step.descent == Descent::plain && step.unsymmetric;
+  const Index bytes = this->dimension_ * this->dimension_ * static_cast<Index>(sizeof(double));
+  return (unsymmetric || step.after_noise ? bytes - covariance_.bytes() : 0) +
+         (unsymmetric ? bytes - whole_precision_.bytes() : 0);
 }
 
 template <class T>
@@ -55,7 +63,23 @@ template <class T>
 void FullPosterior<T>::accept_tensors() {
   if (!precision_.accept_kept_factor())
     fail(Status::ERROR_INVALID_ARGUMENT, "precision and factor do not belong together");
-  unsymmetric_ = false;
+  hold_precision();
+}
+
+template <class T>
+void FullPosterior<T>::read_covariance(const TensorVisitor<const T>& visit) const {
+  if (keeps_covariance()) visit({"covariance", TensorRole::matrix, false, {}, held(covariance_)});
+}
+
+/// P is found at once: it shows whether Sigma is positive definite.
+template <class T>
+void FullPosterior<T>::write_covariance(const TensorSource<T>& source) {
+  reserve_noise();
+  const auto tensor = square_tensor<T>("covariance", TensorRole::matrix, held(covariance_));
+  if (!source(tensor)) return;
+  check_role(tensor);
+  hold_covariance();
+  complete();
 }
 
 template <class T>
@@ -69,13 +93,18 @@ template <class T>
 void FullPosterior<T>::assign(const Posterior<T>& other) {
   const FullPosterior& that = as_full(other);
   this->copy_base(that);
-  precision_.copy(that.precision_);
-  unsymmetric_ = that.unsymmetric_;
-  if (!unsymmetric_) return;
+  form_ = that.form_;
+  precision_is_due_.set_due(that.precision_is_due_.is_due());
+  if (!precision_is_due_.is_due()) precision_.copy(that.precision_);
   const Index size = this->dimension_ * this->dimension_;
-  reserve_unsymmetric();
-  std::copy_n(that.whole_precision_.data(), size, whole_precision_.data());
-  std::copy_n(that.whole_covariance_.data(), size, whole_covariance_.data());
+  if (form_ != Form::precision) {
+    covariance_.reserve(size);
+    copy_in_parts(that.covariance_.data(), size, covariance_.data());
+  }
+  if (form_ == Form::unsymmetric) {
+    whole_precision_.reserve(size);
+    copy_in_parts(that.whole_precision_.data(), size, whole_precision_.data());
+  }
 }
 
 template <class T>
@@ -83,21 +112,25 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<FullPosterior&>(other);
   this->swap_base(that);
   precision_.swap(that.precision_);
-  std::swap(unsymmetric_, that.unsymmetric_);
+  const bool due = precision_is_due_.is_due();
+  precision_is_due_.set_due(that.precision_is_due_.is_due());
+  that.precision_is_due_.set_due(due);
+  std::swap(form_, that.form_);
   whole_precision_.swap(that.whole_precision_);
-  whole_covariance_.swap(that.whole_covariance_);
+  covariance_.swap(that.covariance_);
+  std::swap(squared_shift_, that.squared_shift_);
 }
 
 template <class T>
 Index FullPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + precision_.bytes() + whole_precision_.bytes() + whole_covariance_.bytes();
+  return Posterior<T>::bytes() + precision_.bytes() + whole_precision_.bytes() + covariance_.bytes();
 }
 
 template <class T>
 void FullPosterior<T>::set_isotropic(double precision) {
   if (!precision_.set_isotropic(precision))
     fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
-  unsymmetric_ = false;
+  hold_precision();
 }
 
 template <class T>
@@ -107,11 +140,8 @@ void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::u
 
 /// An unsymmetric covariance has its inverse found where it will stand.
 template <class T>
-void FullPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
-  if (unsymmetric_)
-    reserve_inverse(this->dimension_, workspace.dense);
-  else if (has_noise)
-    workspace.dense.square.reserve(this->dimension_ * this->dimension_);
+void FullPosterior<T>::reserve_drift(bool, UpdateWorkspace<T>& workspace) const {
+  if (is_unsymmetric()) reserve_inverse(this->dimension_, workspace.dense);
 }
 
 /// Sigma' = inflation Sigma + diag(noise).
@@ -119,28 +149,34 @@ template <class T>
 void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {
   const FullPosterior& old = as_full(from);
   old.reserve_drift(!drift.noise.empty(), workspace);
-  unsymmetric_ = false;
-  if (old.unsymmetric_) {
+  if (old.is_unsymmetric()) {
     drift_unsymmetric(old, drift, workspace);
-  } else if (drift.noise.empty()) {
-    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
+  } else if (!drift.noise.empty() || old.keeps_covariance()) {
+    drift_covariance(old, drift);
   } else {
-    const auto covariance = held(workspace.dense.square);
-    cholesky_inverse(old.precision_.lower(), covariance);
-    inflate(drift, covariance);
-    if (!cholesky(covariance)) fail_not_positive();
-    cholesky_inverse(covariance, precision_.matrix());
-    if (!precision_.factorize()) fail_not_positive();
+    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
+    hold_precision();
   }
   scale_mean(from.mean(), drift.transition, this->mean());
+}
+
+/// From here on Sigma is held: P would have to be found anew each time.
+template <class T>
+void FullPosterior<T>::drift_covariance(const FullPosterior& from, const Drift<T>& drift) {
+  reserve_noise();
+  const auto covariance = held(covariance_);
+  if (!from.keeps_covariance()) cholesky_inverse(from.precision_.lower(), covariance);
+  const ConstMatrixView<double> old = from.keeps_covariance() ? from.held(from.covariance_) : covariance;
+  if (!inflate_covariance(old, drift.inflation, drift.noise, covariance)) fail_not_positive();
+  hold_covariance();
 }
 
 template <class T>
 void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift,
                                          UpdateWorkspace<T>& workspace) {
   reserve_unsymmetric();
-  const auto covariance = held(whole_covariance_), precision = held(whole_precision_);
-  std::copy_n(from.whole_covariance_.data(), covariance.size(), covariance.data);
+  const auto covariance = held(covariance_), precision = held(whole_precision_);
+  std::copy_n(from.covariance_.data(), covariance.size(), covariance.data);
   inflate(drift, covariance);
   std::copy_n(covariance.data, covariance.size(), precision.data);
   if (!invert_general(precision, workspace.dense)) fail_not_positive();
@@ -148,7 +184,8 @@ void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<
   for (Index j = 0; j < precision.cols; ++j)
     for (Index i = j; i < precision.rows; ++i) symmetric(i, j) = (precision(i, j) + precision(j, i)) / 2;
   if (!precision_.factorize()) fail_not_positive();
-  unsymmetric_ = true;
+  hold_precision();
+  form_ = Form::unsymmetric;
 }
 
 template <class T>
@@ -175,7 +212,7 @@ void FullPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scr
 
 template <class T>
 void FullPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
-  if (!unsymmetric_) precision_.reserve_inverse_diagonal(scratch.small);
+  if (form_ == Form::precision) precision_.reserve_inverse_diagonal(scratch.small);
 }
 
 template <class T>
@@ -185,29 +222,30 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
   double *from = scratch.small.data(), *to = from + size;
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), from);
-    if (unsymmetric_)
-      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, size, 1}, 0.0, {to, size, 1});
+    if (form_ != Form::precision)
+      gemm(Op::none, Op::none, 1.0, held(covariance_), {from, size, 1}, 0.0, {to, size, 1});
     else
       precision_.solve(std::copy_n(from, size, to) - size);
     std::transform(to, to + size, x.column_data(k), [](double value) { return static_cast<T>(value); });
   }
 }
 
-/// |C^-1 x|^2; an unsymmetric Sigma as it is.
+/// |C^-1 x|^2, or x^T Sigma x where Sigma is held.
 template <class T>
 void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
-  if (unsymmetric_) {
+  if (form_ != Form::precision) {
     for (Index k = 0; k < x.cols; ++k) {
       reserve(1, scratch);
       double *from = scratch.small.data(), *to = from + this->dimension_;
       std::ranges::copy(x.column(k), from);
-      gemm(Op::none, Op::none, 1.0, held(whole_covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
-      out[static_cast<std::size_t>(k)] = std::inner_product(from, from + x.rows, to, 0.0);
+      gemm(Op::none, Op::none, 1.0, held(covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
+      const double value = std::inner_product(from, from + x.rows, to, 0.0);
+      out[static_cast<std::size_t>(k)] = keeps_covariance() ? std::max(value, 0.0) : value;
     }
     return;
   }
   squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double>) {
-    solve_lower_left(Op::none, precision_.lower(), columns);
+    solve_lower_left(Op::none, factor(), columns);
     return columns;
   });
 }
@@ -220,16 +258,16 @@ void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixVi
   const auto column = scratch.small.matrix(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
-    solve_lower_left(Op::transpose, precision_.lower(), column);
+    solve_lower_left(Op::transpose, factor(), column);
     add_mean(mean, column.data, eps.column(k));
   }
 }
 
 template <class T>
 void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
-  if (!unsymmetric_) return precision_.inverse_diagonal(out, scratch.small);
+  if (form_ == Form::precision) return precision_.inverse_diagonal(out, scratch.small);
   for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<T>(held(whole_covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
+    out[i] = static_cast<T>(held(covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
 }
 
 template <class T>
@@ -242,7 +280,7 @@ template <class T>
 double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
   reserve(1, scratch);
   std::ranges::copy(x, scratch.small.data());
-  return precision_.quadratic(scratch.small.data());
+  return natural().quadratic(scratch.small.data());
 }
 
 template <class T>

@@ -1,7 +1,9 @@
 // Full covariance, held as the dense precision Sigma^-1 = P = C C^T in double: what natural parameters step
-// in. For small D, and the reference for the structured families.
+// in. For small D, and the reference for the structured families. After process noise Sigma itself is held, and
+// P is found when somebody asks for it.
 #pragma once
 
+#include "posterior/full/deferred.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -15,14 +17,14 @@ class FullPosterior final : public Posterior<T> {
   Index rank() const override { return this->dimension_; }
   bool takes_matrix() const override { return true; }
   /// P, or its symmetric part.
-  ConstMatrixView<double> precision() const { return precision_.matrix(); }
+  ConstMatrixView<double> precision() const { return natural().matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
   /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
-  ConstMatrixView<double> factor() const { return precision_.lower(); }
+  ConstMatrixView<double> factor() const { return natural().lower(); }
   /// After an unsymmetric step, P and Sigma are not symmetric: solve(), marginal_variance() and
   /// multiply_precision() use them as they are, everything else the symmetric part of P.
-  bool is_unsymmetric() const { return unsymmetric_; }
+  bool is_unsymmetric() const { return form_ == Form::unsymmetric; }
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
@@ -31,14 +33,21 @@ class FullPosterior final : public Posterior<T> {
   Index bytes_to_grow(const StepSize& step) const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
-  bool is_whole_in_tensors() const override { return !unsymmetric_; }
+  void complete() const override { natural(); }
+  bool is_whole_in_tensors() const override { return !is_unsymmetric(); }
+  bool keeps_covariance() const override { return form_ == Form::covariance; }
+  void read_covariance(const TensorVisitor<const T>& visit) const override;
+  void write_covariance(const TensorSource<T>& source) override;
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                       PosteriorScratch<T>& scratch) const override;
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
   RowsUse use_of_rows(const StepSize& step) const override;
   void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
+  void reserve_noise() override { covariance_.reserve(this->dimension_ * this->dimension_); }
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void reserve_marginals(PosteriorScratch<T>& scratch) const override;
   void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
@@ -50,12 +59,29 @@ class FullPosterior final : public Posterior<T> {
   void precision_diagonal(std::span<T> out) const override;
   void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
   double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
-  double log_det_covariance() const override { return -precision_.log_det(); }
+  double log_det_covariance() const override { return -natural().log_det(); }
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  /// What the belief is held by: P, and Sigma follows; Sigma, and P follows; or both, as they are.
+  enum class Form { precision, covariance, unsymmetric };
+  /// P, found first where Sigma is newer.
+  const PositiveMatrix& natural() const;
+  /// From now on P is what precision_ holds.
+  void hold_precision() {
+    form_ = Form::precision;
+    precision_is_due_.set_due(false);
+  }
+  void hold_covariance() {
+    form_ = Form::covariance;
+    precision_is_due_.set_due(true);
+  }
   bool suits_columns(const StepSize& step, FactorUpdate update) const;
+  bool suits_covariance(const StepSize& step) const;
+  void reserve_step(const StepSize& step, bool by_covariance, UpdateWorkspace<T>& workspace) const;
   double take_natural(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double take_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
+                            UpdateWorkspace<T>& workspace);
   double take_plain(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_unsymmetric(const FullPosterior& from, const PosteriorStep<T>& step,
                           UpdateWorkspace<T>& workspace);
@@ -66,9 +92,12 @@ class FullPosterior final : public Posterior<T> {
   double plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
                            UpdateWorkspace<T>& workspace);
   ConstMatrixView<double> whole_precision() const;
+  void drift_covariance(const FullPosterior& from, const Drift<T>& drift);
   void drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace);
-  void reserve_unsymmetric(Buffer<double>& precision, Buffer<double>& covariance) const;
-  void reserve_unsymmetric() { reserve_unsymmetric(whole_precision_, whole_covariance_); }
+  void reserve_unsymmetric() {
+    whole_precision_.reserve(this->dimension_ * this->dimension_);
+    covariance_.reserve(this->dimension_ * this->dimension_);
+  }
   void reserve_unsymmetric_step(const StepSize& step, UpdateWorkspace<T>& workspace) const;
   MatrixView<double> held(Buffer<double>& buffer) {
     return buffer.matrix(this->dimension_, this->dimension_);
@@ -77,9 +106,12 @@ class FullPosterior final : public Posterior<T> {
     return buffer.matrix(this->dimension_, this->dimension_);
   }
 
-  PositiveMatrix precision_;  // P, or its symmetric part
-  bool unsymmetric_ = false;
-  Buffer<double> whole_precision_, whole_covariance_;  // empty unless there was an unsymmetric step
+  mutable PositiveMatrix precision_;  // P, or its symmetric part
+  mutable Deferred precision_is_due_;
+  Form form_ = Form::precision;
+  Buffer<double> covariance_;       // empty unless there was process noise or an unsymmetric step
+  Buffer<double> whole_precision_;  // empty unless there was an unsymmetric step
+  double squared_shift_ = 0;        // of the step by which this came about from a covariance
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

@@ -1,10 +1,13 @@
 #include "posterior/full/full_moment.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.hpp"
+#include "base/loop_turns.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"
 
 namespace bdl {
@@ -25,6 +28,15 @@ void FullMomentPosterior<T>::set_covariance(ConstMatrixView<double> covariance) 
   for (Index j = 0; j < covariance.cols; ++j)
     std::ranges::copy(covariance.column(j), covariance_.matrix().column_data(j));
   if (!covariance_.factorize()) fail(Status::ERROR_INVALID_ARGUMENT, "covariance is not positive definite");
+  hold_factor();
+}
+
+template <class T>
+const PositiveMatrix& FullMomentPosterior<T>::factorized() const {
+  factor_is_due_.settle([&] {
+    if (!covariance_.find_factor()) fail_not_positive();
+  });
+  return covariance_;
 }
 
 template <class T>
@@ -38,6 +50,7 @@ template <class T>
 void FullMomentPosterior<T>::accept_tensors() {
   if (!covariance_.accept_kept_factor())
     fail(Status::ERROR_INVALID_ARGUMENT, "covariance and factor do not belong together");
+  hold_factor();
 }
 
 template <class T>
@@ -49,8 +62,13 @@ std::unique_ptr<Posterior<T>> FullMomentPosterior<T>::clone() const {
 
 template <class T>
 void FullMomentPosterior<T>::assign(const Posterior<T>& other) {
-  this->copy_base(other);
-  covariance_.copy(as_full_moment(other).covariance_);
+  const FullMomentPosterior& that = as_full_moment(other);
+  this->copy_base(that);
+  keeps_covariance_ = that.keeps_covariance_;
+  factor_is_due_.set_due(that.factor_is_due_.is_due());
+  if (!factor_is_due_.is_due()) return covariance_.copy(that.covariance_);
+  const ConstMatrixView<double> sigma = that.covariance();
+  copy_in_parts(sigma.data, sigma.size(), covariance_.matrix().data);
 }
 
 template <class T>
@@ -58,6 +76,11 @@ void FullMomentPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<FullMomentPosterior&>(other);
   this->swap_base(that);
   covariance_.swap(that.covariance_);
+  const bool due = factor_is_due_.is_due();
+  factor_is_due_.set_due(that.factor_is_due_.is_due());
+  that.factor_is_due_.set_due(due);
+  std::swap(keeps_covariance_, that.keeps_covariance_);
+  std::swap(squared_shift_, that.squared_shift_);
 }
 
 template <class T>
@@ -69,6 +92,7 @@ template <class T>
 void FullMomentPosterior<T>::set_isotropic(double precision) {
   if (!covariance_.set_isotropic(1 / precision))
     fail(Status::ERROR_INVALID_ARGUMENT, "precision %g is not positive", precision);
+  hold_factor();
 }
 
 template <class T>
@@ -79,13 +103,15 @@ void FullMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
 void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
-  const PositiveMatrix& old = as_full_moment(from).covariance_;
-  bool good = covariance_.set_multiple(old, drift.inflation);
-  if (!drift.noise.empty()) {
-    add_prior_diagonal(drift.noise, 1, covariance_.matrix());
-    good = covariance_.factorize();
+  const FullMomentPosterior& old = as_full_moment(from);
+  if (drift.noise.empty() && !old.keeps_covariance()) {
+    if (!covariance_.set_multiple(old.covariance_, drift.inflation)) fail_not_positive();
+    hold_factor();
+  } else {
+    if (!inflate_covariance(old.covariance(), drift.inflation, drift.noise, covariance_.matrix()))
+      fail_not_positive();
+    hold_covariance();
   }
-  if (!good) fail_not_positive();
   scale_mean(from.mean(), drift.transition, this->mean());
 }
 
@@ -111,10 +137,21 @@ void FullMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch
   }
 }
 
-/// |L^T x|^2.
+/// |L^T x|^2, or x^T Sigma x where that is kept.
 template <class T>
 void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
                                        PosteriorScratch<T>& scratch) const {
+  if (keeps_covariance()) {
+    reserve(1, scratch);
+    double *from = scratch.small.data(), *to = from + this->dimension_;
+    for (Index k = 0; k < x.cols; ++k) {
+      std::ranges::copy(x.column(k), from);
+      covariance_.multiply(from, to);
+      out[static_cast<std::size_t>(k)] =
+          std::max(0.0, std::inner_product(from, from + this->dimension_, to, 0.0));
+    }
+    return;
+  }
   squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double> spare) {
     gemm(Op::transpose, Op::none, 1.0, covariance_.lower(), columns, 0.0, spare);
     return spare;
@@ -130,7 +167,7 @@ void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMa
   double *from = scratch.small.data(), *to = from + size;
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), from);
-    gemm(Op::none, Op::none, 1.0, covariance_.lower(), {from, size, 1}, 0.0, {to, size, 1});
+    gemm(Op::none, Op::none, 1.0, factor(), {from, size, 1}, 0.0, {to, size, 1});
     add_mean(mean, to, eps.column(k));
   }
 }
@@ -144,7 +181,7 @@ void FullMomentPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratc
 template <class T>
 void FullMomentPosterior<T>::precision_diagonal(std::span<T> out) const {
   Buffer<double> work;
-  covariance_.inverse_diagonal(out, work);
+  factorized().inverse_diagonal(out, work);
 }
 
 template <class T>
@@ -152,7 +189,7 @@ void FullMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out
                                                 PosteriorScratch<T>& scratch) const {
   reserve(1, scratch);
   std::ranges::copy(x, scratch.small.data());
-  covariance_.solve(scratch.small.data());
+  factorized().solve(scratch.small.data());
   add_mean<T>({}, scratch.small.data(), out);
 }
 
@@ -160,14 +197,14 @@ template <class T>
 double FullMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
   reserve(1, scratch);
   std::ranges::copy(x, scratch.small.data());
-  return covariance_.inverse_quadratic(scratch.small.data());
+  return factorized().inverse_quadratic(scratch.small.data());
 }
 
 template <class T>
 double FullMomentPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
   Buffer<double> precision(this->dimension_ * this->dimension_);
   const auto p = precision.matrix(this->dimension_, this->dimension_);
-  cholesky_inverse(covariance_.lower(), p);
+  cholesky_inverse(factor(), p);
   return trace_of_product(p, q, scratch);
 }
 

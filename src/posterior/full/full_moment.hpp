@@ -1,6 +1,8 @@
-// Full covariance, held as the dense Sigma = L L^T in double: what moment parameters step in. For small D.
+// Full covariance, held as the dense Sigma = L L^T in double: what moment parameters step in. For small D. After
+// process noise L is found when somebody asks for it.
 #pragma once
 
+#include "posterior/full/deferred.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -17,7 +19,7 @@ class FullMomentPosterior final : public Posterior<T> {
   /// Sets Sigma from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_covariance(ConstMatrixView<double> covariance);
   /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
-  ConstMatrixView<double> factor() const { return covariance_.lower(); }
+  ConstMatrixView<double> factor() const { return factorized().lower(); }
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
@@ -25,9 +27,14 @@ class FullMomentPosterior final : public Posterior<T> {
   Index bytes() const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
+  void complete() const override { factorized(); }
+  bool keeps_covariance() const override { return keeps_covariance_; }
+  void write_covariance(const TensorSource<T>&) override { keeps_covariance_ = true; }
   void set_isotropic(double precision) override;
   void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
   double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
+  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                       PosteriorScratch<T>& scratch) const override;
   bool moves_by_former_covariance() const override { return true; }
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
@@ -44,17 +51,37 @@ class FullMomentPosterior final : public Posterior<T> {
   void precision_diagonal(std::span<T> out) const override;
   void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
   double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
-  double log_det_covariance() const override { return covariance_.log_det(); }
+  double log_det_covariance() const override { return factorized().log_det(); }
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
+  /// Sigma with its factor, found first where Sigma is newer.
+  const PositiveMatrix& factorized() const;
+  /// From now on L belongs to Sigma, and steps change both; or Sigma is kept and L is to be found.
+  void hold_factor() {
+    keeps_covariance_ = false;
+    factor_is_due_.set_due(false);
+  }
+  void hold_covariance() {
+    keeps_covariance_ = true;
+    factor_is_due_.set_due(true);
+  }
+  bool suits_covariance(const StepSize& step) const {
+    return step.descent == Descent::natural && !step.goes_on && reduces(step);
+  }
+  void reserve_step(const StepSize& step, bool by_covariance, UpdateWorkspace<T>& workspace) const;
+  double take_by_covariance(const FullMomentPosterior& from, const PosteriorStep<T>& step,
+                            UpdateWorkspace<T>& workspace);
   bool reduces(const StepSize& step) const {
     return step.has_rows && step.rows.count < this->dimension_ && !step.leaves_prior;
   }
   double take_natural(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double take_plain(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
   double reduce(const PositiveMatrix& old, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  PositiveMatrix covariance_;
+  mutable PositiveMatrix covariance_;
+  mutable Deferred factor_is_due_;
+  bool keeps_covariance_ = false;
+  double squared_shift_ = 0;  // of the step by which this came about from a covariance
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

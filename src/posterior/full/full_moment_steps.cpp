@@ -3,9 +3,12 @@
 //   natural gradient  Sigma' = Sigma - 2 b Sigma M Sigma    mu' = mu - a Sigma m
 //   gradient          Sigma' = Sigma - b M                  mu' = mu - a m
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full_moment.hpp"
 
@@ -33,11 +36,22 @@ bool is_exhausted(const PositiveMatrix& covariance) {
 
 template <class T>
 void FullMomentPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  reserve_step(step, step.after_noise || keeps_covariance(), workspace);
+}
+
+template <class T>
+void FullMomentPosterior<T>::reserve_step(const StepSize& step, bool by_covariance,
+                                          UpdateWorkspace<T>& workspace) const {
   const Index size = this->dimension_, n = step.rows.count;
   const bool natural = step.descent == Descent::natural;
   DenseScratch& scratch = workspace.dense;
   workspace.small.reserve(size);
   reserve(1, workspace.scratch);
+  if (by_covariance && suits_covariance(step)) {
+    reserve_dense_columns(size, n, 1, workspace);
+    reserve_covariance_step(size, n, scratch);
+    return reserve_reduction(size, n, scratch);
+  }
   reserve_settle(size, scratch);
   if (natural) scratch.vector.reserve(size);
   if (reduces(step)) {
@@ -59,10 +73,13 @@ RowsUse FullMomentPosterior<T>::use_of_rows(const StepSize& step) const {
 
 template <class T>
 double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
-  const PositiveMatrix& old = as_full_moment(step.from).covariance_;
+  const FullMomentPosterior& from = as_full_moment(step.from);
   check_curvature(step.curvature);
   const StepSize size = size_of(step);
-  reserve_step(size, workspace);
+  reserve_step(size, from.keeps_covariance(), workspace);
+  if (from.keeps_covariance() && suits_covariance(size)) return take_by_covariance(from, step, workspace);
+  const PositiveMatrix& old = from.factorized();
+  hold_factor();
   double part;
   if (reduces(size))
     part = reduce(old, step, workspace);
@@ -82,6 +99,40 @@ double FullMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspac
   }
   move_mean(step.from.mean(), (stays ? 1 : part) * step.mean_rate, direction, this->mean());
   return part;
+}
+
+/// With H = X X^T and without KL: Sigma' = Sigma - Z Z^T, Z = Sigma X, of which I - X^T Z says how much it
+/// leaves, and mu' = mu - a Sigma m: of the shift d = -a Sigma m, d^T Lambda d = a^2 m^T Sigma m.
+template <class T>
+double FullMomentPosterior<T>::take_by_covariance(const FullMomentPosterior& from,
+                                                  const PosteriorStep<T>& step,
+                                                  UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_, count = step.curvature.rows->count();
+  DenseScratch& scratch = workspace.dense;
+  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
+  const auto products = scratch.product.matrix(size, count + 1);
+  const auto m = columns.columns(count, 1), shift = products.columns(count, 1);
+  std::fill_n(m.data, size, 0.0);
+  std::ranges::copy(step.m, m.data);
+  gemm(Op::none, Op::none, 1.0, from.covariance(), columns, 0.0, products);
+  CovarianceRows rows{columns.columns(0, count), products.columns(0, count), {}};
+  const auto gram = scratch.gram.matrix(count, count);
+  gemm(Op::transpose, Op::none, 1.0, rows.x, rows.w, 0.0, gram);
+  const double part = part_of_reduction(gram, step.may_shorten(), scratch);
+  if (part < 1)
+    for (Index k = 0; k < size * count; ++k) rows.w.data[k] *= std::sqrt(part);
+  if (!subtract_rows(from.covariance(), rows, covariance_.matrix(), scratch)) fail_not_positive();
+  hold_covariance();
+  const double rate = part * step.mean_rate;
+  squared_shift_ = rate * rate * std::max(0.0, std::inner_product(m.data, m.data + size, shift.data, 0.0));
+  move_mean(step.from.mean(), rate, shift.data, this->mean());
+  return part;
+}
+
+template <class T>
+double FullMomentPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                                             PosteriorScratch<T>& scratch) const {
+  return keeps_covariance() ? squared_shift_ : from.quadratic(shift, scratch);
 }
 
 /// With H = X X^T and without KL: Sigma' = Sigma - Z Z^T, Z = sqrt(b) Sigma X or sqrt(b / 2) X, and
@@ -114,7 +165,7 @@ double FullMomentPosterior<T>::take_natural(const PositiveMatrix& old, const Pos
   std::fill_n(inner.data, inner.size(), 0.0);
   add_curvature(step.curvature, 1, inner, workspace);
   if (kl && step.prior)
-    add_inverse(as_full_moment(*step.prior).covariance_, 1, product, inner);
+    add_inverse(as_full_moment(*step.prior).factorized(), 1, product, inner);
   else if (kl)
     add_prior_diagonal(step.prior_precision, 1, inner);
   mirror_lower(inner);
@@ -137,7 +188,7 @@ double FullMomentPosterior<T>::take_plain(const PositiveMatrix& old, const Poste
   if (step.leaves_prior()) {
     const auto square = workspace.dense.square.matrix(size, size);
     if (step.prior)
-      add_inverse(as_full_moment(*step.prior).covariance_, -half, square, next);
+      add_inverse(as_full_moment(*step.prior).factorized(), -half, square, next);
     else
       add_prior_diagonal(step.prior_precision, -half, next);
     add_inverse(old, half, square, next);
@@ -149,6 +200,10 @@ template void FullMomentPosterior<float>::reserve_step(const StepSize&, UpdateWo
 template void FullMomentPosterior<double>::reserve_step(const StepSize&, UpdateWorkspace<double>&) const;
 template RowsUse FullMomentPosterior<float>::use_of_rows(const StepSize&) const;
 template RowsUse FullMomentPosterior<double>::use_of_rows(const StepSize&) const;
+template double FullMomentPosterior<float>::squared_shift(const Posterior<float>&, ConstSpan<float>,
+                                                          PosteriorScratch<float>&) const;
+template double FullMomentPosterior<double>::squared_shift(const Posterior<double>&, ConstSpan<double>,
+                                                           PosteriorScratch<double>&) const;
 template double FullMomentPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
 template double FullMomentPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
 

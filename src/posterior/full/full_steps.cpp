@@ -5,9 +5,11 @@
 //                     mu' = Sigma' (Lambda mu - a Sigma m)
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
 
@@ -45,14 +47,31 @@ bool FullPosterior<T>::suits_columns(const StepSize& step, FactorUpdate update) 
                                           : step.rows.count + 2 < this->dimension_;
 }
 
-/// Natural steps from rows keep at least the share 1 - b of the precision, so that most leave no doubt.
+/// Is a step one of a covariance that is held, row by row?
+template <class T>
+bool FullPosterior<T>::suits_covariance(const StepSize& step) const {
+  return step.descent == Descent::natural && step.has_rows && !step.leaves_prior && !step.goes_on &&
+         step.rows.count < this->dimension_;
+}
+
 template <class T>
 void FullPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
+  reserve_step(step, step.after_noise || keeps_covariance(), workspace);
+}
+
+/// Natural steps from rows keep at least the share 1 - b of the precision, so that most leave no doubt.
+template <class T>
+void FullPosterior<T>::reserve_step(const StepSize& step, bool by_covariance,
+                                    UpdateWorkspace<T>& workspace) const {
   const Index size = this->dimension_, n = step.rows.count;
   const bool natural = step.descent == Descent::natural;
   const double kept = step.leaves_prior ? 1 - step.most_rate : 1;
   workspace.small.reserve(size);
   reserve(1, workspace.scratch);
+  if (by_covariance && suits_covariance(step)) {
+    reserve_dense_columns(size, n, 1, workspace);
+    return reserve_covariance_step(size, n, workspace.dense);
+  }
   if (!natural || !step.has_rows || kept < 2 * safe_pivot) reserve_settle(size, workspace.dense);
   if (!natural && step.unsymmetric) {
     reserve_unsymmetric_step(step, workspace);
@@ -69,6 +88,7 @@ template <class T>
 RowsUse FullPosterior<T>::use_of_rows(const StepSize& step) const {
   const bool unsymmetric = step.descent == Descent::plain && step.unsymmetric;
   if (!step.has_rows) return {};
+  if ((step.after_noise || keeps_covariance()) && suits_covariance(step)) return {false, step.rows.count, 0};
   if (!unsymmetric && suits_columns(step, FactorUpdate::automatic)) return {false, step.rows.count, 0};
   return {false, 0, this->dimension_};
 }
@@ -77,10 +97,49 @@ template <class T>
 double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
   const FullPosterior& from = as_full(step.from);
   check_curvature(step.curvature);
-  reserve_step(size_of(step), workspace);
-  unsymmetric_ = false;
+  const StepSize size = size_of(step);
+  reserve_step(size, from.keeps_covariance(), workspace);
+  if (from.keeps_covariance() && suits_covariance(size)) return take_by_covariance(from, step, workspace);
+  hold_precision();
   if (step.descent == Descent::natural) return take_natural(from, step, workspace);
   return step.unsymmetric ? take_unsymmetric(from, step, workspace) : take_plain(from, step, workspace);
+}
+
+/// Bayes' rule for rows X as a Kalman filter has it: Sigma' = Sigma - W W^T, mu' = mu - a Sigma' m with
+/// Sigma' m = Sigma m - W (W^T m). Of the shift d = -a Sigma' m, d^T Lambda d = a^2 (m^T Sigma' m -
+/// |R^-T W^T m|^2).
+template <class T>
+double FullPosterior<T>::take_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
+                                            UpdateWorkspace<T>& workspace) {
+  const Index size = this->dimension_, count = step.curvature.rows->count();
+  DenseScratch& scratch = workspace.dense;
+  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
+  const auto products = scratch.product.matrix(size, count + 1);
+  const auto m = columns.columns(count, 1), shift = products.columns(count, 1);
+  std::fill_n(m.data, size, 0.0);
+  std::ranges::copy(step.m, m.data);
+  const ConstMatrixView<double> sigma = from.held(from.covariance_);
+  gemm(Op::none, Op::none, 1.0, sigma, columns, 0.0, products);
+  CovarianceRows rows{columns.columns(0, count), products.columns(0, count), {}};
+  reserve_noise();
+  if (!find_gain(rows, scratch) || !subtract_rows(sigma, rows, held(covariance_), scratch))
+    fail_not_positive();
+  hold_covariance();
+  const MatrixView<double> seen(scratch.vector.data(), count, 1);
+  gemm(Op::transpose, Op::none, 1.0, rows.w, m, 0.0, seen);
+  gemm(Op::none, Op::none, -1.0, rows.w, seen, 1.0, shift);
+  solve_lower_left(Op::transpose, rows.root, seen);
+  const double change = std::inner_product(m.data, m.data + size, shift.data, 0.0) -
+                        std::inner_product(seen.data, seen.data + count, seen.data, 0.0);
+  squared_shift_ = step.mean_rate * step.mean_rate * std::max(change, 0.0);
+  move_mean(step.from.mean(), step.mean_rate, shift.data, this->mean());
+  return 1;
+}
+
+template <class T>
+double FullPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
+                                       PosteriorScratch<T>& scratch) const {
+  return keeps_covariance() ? squared_shift_ : from.quadratic(shift, scratch);
 }
 
 template <class T>
@@ -92,13 +151,13 @@ double FullPosterior<T>::take_natural(const FullPosterior& from, const Posterior
   double part;
   if (suits_columns(size_of(step), workspace.dense.update)) {
     const auto columns = dense_columns(step.curvature, rate, 0, workspace);
-    part = settle_columns(precision_, from.precision_, columns, columns.cols, step.may_shorten(), scratch);
+    part = settle_columns(precision_, from.natural(), columns, columns.cols, step.may_shorten(), scratch);
   } else {
     copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
     if (kl) add_prior(step, rate, precision_.matrix());
     add_curvature(step.curvature, rate, precision_.matrix(), workspace);
-    if (step.improves()) improve(precision_, from.precision_, scratch);
-    part = settle(precision_, from.precision_, step.may_shorten(), scratch);
+    if (step.improves()) improve(precision_, from.natural(), scratch);
+    part = settle(precision_, from.natural(), step.may_shorten(), scratch);
   }
   if (step.m.empty()) {
     std::ranges::copy(step.from.mean(), this->mean().begin());
@@ -115,13 +174,13 @@ double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorSt
                                     UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
   double* u = in_double(step.m, workspace);
-  from.precision_.solve(u);
+  from.natural().solve(u);
   const double part = suits_columns(size_of(step), workspace.dense.update)
                           ? plain_by_columns(from, step, u, workspace)
                           : plain_by_products(from, step, u, workspace);
   double *mean = workspace.dense.product.data(), *target = mean + size;
   std::ranges::copy(from.mean(), mean);
-  from.precision_.multiply(mean, target);
+  from.natural().multiply(mean, target);
   for (Index i = 0; i < size; ++i) target[i] -= part * step.mean_rate * u[i];
   precision_.solve(target);
   store_mean(target, this->mean());
@@ -136,7 +195,7 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
   const Index size = this->dimension_;
   const auto columns = dense_columns(step.curvature, 2 * step.curvature_rate, 2, workspace);
   const Index count = columns.cols - 2;
-  cholesky_solve(from.precision_.lower(), columns.columns(0, count));
+  cholesky_solve(from.factor(), columns.columns(0, count));
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
   std::ranges::copy(from.mean(), plus);
   const double mean_size = norm(plus, size), u_size = norm(u, size);
@@ -148,7 +207,7 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
     plus[i] = a + b;
     minus[i] = a - b;
   }
-  return settle_columns(precision_, from.precision_, columns, count + 1, step.may_shorten(), workspace.dense);
+  return settle_columns(precision_, from.natural(), columns, count + 1, step.may_shorten(), workspace.dense);
 }
 
 /// Lambda' = Lambda + 2 b [u mu^T + mu u^T + C^-T (C^-1 (H + [KL] Lambda_0) C^-T - [KL] I) C^-1].
@@ -157,7 +216,7 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
                                            const double* u, UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_;
   const auto next = precision_.matrix();
-  const auto lower = from.precision_.lower();
+  const auto lower = from.factor();
   std::fill_n(next.data, next.size(), 0.0);
   add_curvature(step.curvature, 1, next, workspace);
   if (step.leaves_prior()) add_prior(step, 1, next);
@@ -176,13 +235,17 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  return settle(precision_, from.precision_, step.may_shorten(), workspace.dense);
+  return settle(precision_, from.natural(), step.may_shorten(), workspace.dense);
 }
 
 template void FullPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;
 template void FullPosterior<double>::reserve_step(const StepSize&, UpdateWorkspace<double>&) const;
 template RowsUse FullPosterior<float>::use_of_rows(const StepSize&) const;
 template RowsUse FullPosterior<double>::use_of_rows(const StepSize&) const;
+template double FullPosterior<float>::squared_shift(const Posterior<float>&, ConstSpan<float>,
+                                                    PosteriorScratch<float>&) const;
+template double FullPosterior<double>::squared_shift(const Posterior<double>&, ConstSpan<double>,
+                                                     PosteriorScratch<double>&) const;
 template double FullPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
 template double FullPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
 

@@ -11,7 +11,7 @@ namespace bdl {
 
 template <class T>
 ConstMatrixView<double> FullPosterior<T>::whole_precision() const {
-  return unsymmetric_ ? held(whole_precision_) : precision();
+  return is_unsymmetric() ? held(whole_precision_) : precision();
 }
 
 /// out = 2 M = H + [KL] (Lambda_0 - Lambda).
@@ -50,12 +50,12 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   const Index size = this->dimension_;
   DenseScratch& scratch = workspace.dense;
   reserve_unsymmetric();
-  const auto change = held(whole_precision_), covariance = held(whole_covariance_);
+  const auto change = held(whole_precision_), covariance = held(covariance_);
   const auto old = from.whole_precision();
-  if (from.unsymmetric_)
-    std::copy_n(from.whole_covariance_.data(), covariance.size(), covariance.data);
+  if (from.is_unsymmetric())
+    std::copy_n(from.covariance_.data(), covariance.size(), covariance.data);
   else
-    cholesky_inverse(from.precision_.lower(), covariance);
+    cholesky_inverse(from.factor(), covariance);
   double *mean = workspace.small.data(), *m = mean + size, *u = m + size, *target = u + size;
   std::ranges::copy(step.from.mean(), mean);
   std::ranges::copy(step.m, m);
@@ -73,7 +73,7 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   for (Index j = 0; j < size; ++j)
     for (Index i = j; i < size; ++i)
       symmetric(i, j) = from.precision()(i, j) + (change(i, j) + change(j, i)) / 2;
-  const double part = settle(precision_, from.precision_, step.may_shorten(), scratch);
+  const double part = settle(precision_, from.natural(), step.may_shorten(), scratch);
 
   for (Index k = 0; k < change.size(); ++k) change.data[k] = old.data[k] + part * change.data[k];
   std::copy_n(change.data, change.size(), covariance.data);
@@ -82,7 +82,7 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   for (Index i = 0; i < size; ++i) target[i] -= part * step.mean_rate * u[i];
   multiply(covariance, target, mean);
   store_mean(mean, this->mean());
-  unsymmetric_ = true;
+  form_ = Form::unsymmetric;
   return part;
 }
 
