@@ -44,8 +44,8 @@ struct Lattice {
 /// step * (count - 1), unless it is no Index.
 std::optional<Index> length_of(Index stride, Index count, Index width) {
   Index length = 0;
-  if (count > 1 && (__builtin_mul_overflow(stride, width, &length) ||
-                    __builtin_mul_overflow(length, count - 1, &length)))
+  if (count > 1 &&
+      (__builtin_mul_overflow(stride, width, &length) || __builtin_mul_overflow(length, count - 1, &length)))
     return std::nullopt;
   return length;
 }

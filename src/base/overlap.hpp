@@ -14,22 +14,21 @@ void check_extent(const Array& array, const char* name);
 /// of distances between its rows and columns, not both 0.
 bool overlaps_itself(const Array& array);
 
-/// Whether some byte is part of an element of both. Exact, but for strides that are no multiples of each other
-/// and so entangled that to know would take millions of comparisons: those are said to.
+/// Whether some byte is part of an element of both. Exact, but for strides that are no multiples of each
+/// other and so entangled that to know would take millions of comparisons: those are said to.
 bool share_memory(const Array& a, const Array& b);
 
 struct NamedArray {
   NamedArray(const char* its_name, const Array& array) : name(its_name), view(array) {}
   NamedArray(const char* its_name, const OutArray& array)
-      : name(its_name),
-        view{array.data, array.dtype,      array.reserved,  array.rows,
-             array.cols, array.row_stride, array.col_stride} {}
+      : name(its_name), view{array.data, array.dtype,      array.reserved,  array.rows,
+                             array.cols, array.row_stride, array.col_stride} {}
   const char* name;
   Array view;
 };
 
-/// Fails with ERROR_SHAPE unless the outputs of a call share no memory with each other nor with its inputs. An
-/// output may be an input, element for element: nothing is written before all is read. Arrays that are not
+/// Fails with ERROR_SHAPE unless the outputs of a call share no memory with each other nor with its inputs.
+/// An output may be an input, element for element: nothing is written before all is read. Arrays that are not
 /// given, or that their own checks refuse, are left to these.
 void check_apart(std::initializer_list<NamedArray> outputs, std::initializer_list<NamedArray> inputs = {});
 

@@ -82,8 +82,7 @@ bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, 
 }
 
 bdl_status bdl_metric_calibration_curve(bdl_matrix probabilities, bdl_matrix y, bdl_matrix_out curve) {
-  return interruptible_guard("bdl_metric_calibration_curve",
-                             [&] {
+  return interruptible_guard("bdl_metric_calibration_curve", [&] {
     bdl::check_apart({{"curve", curve}}, {{"probabilities", probabilities}, {"y", y}});
     bdl::calibration_curve(probabilities, y, curve);
   });
@@ -97,8 +96,7 @@ bdl_status bdl_metric_entropy(bdl_matrix probabilities, bdl_matrix_out entropy) 
 }
 
 bdl_status bdl_metric_entropy_histogram(bdl_matrix probabilities, bdl_matrix_out counts) {
-  return interruptible_guard("bdl_metric_entropy_histogram",
-                             [&] {
+  return interruptible_guard("bdl_metric_entropy_histogram", [&] {
     bdl::check_apart({{"counts", counts}}, {{"probabilities", probabilities}});
     bdl::entropy_histogram(probabilities, counts);
   });
@@ -176,8 +174,7 @@ bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* temperat
 }
 
 bdl_status bdl_temperature_apply(bdl_matrix logits, double temperature, bdl_matrix_out log_probabilities) {
-  return interruptible_guard("bdl_temperature_apply",
-                             [&] {
+  return interruptible_guard("bdl_temperature_apply", [&] {
     bdl::check_apart({{"log_probabilities", log_probabilities}}, {{"logits", logits}});
     bdl::apply_temperature(logits, temperature, log_probabilities);
   });

@@ -58,7 +58,8 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& sam
 template <class T>
 void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution) {
   check_range(vectors.rows, 1, blas_limit, "a number of rows");
-  const MatrixView<T> out = share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
+  const MatrixView<T> out =
+      share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
   PosteriorScratch<T> scratch;
   FiniteCount finite;
   Buffer<T> copy(out.data ? 0 : vectors.rows * q.dimension());

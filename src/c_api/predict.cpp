@@ -36,10 +36,9 @@ bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* posterior, b
                        bdl_predict_method method, int64_t samples, uint64_t seed, bdl_matrix_out mean,
                        bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance) {
   return bdl::answer("bdl_predict", {model, posterior, x, method, samples, seed}, [&](const auto& query) {
-    bdl::check_apart({{"mean", mean},
-                      {"epistemic_variance", epistemic_variance},
-                      {"noise_variance", noise_variance}},
-                     {{"x", x}});
+    bdl::check_apart(
+        {{"mean", mean}, {"epistemic_variance", epistemic_variance}, {"noise_variance", noise_variance}},
+        {{"x", x}});
     bdl::predict_moments(query, mean, epistemic_variance, noise_variance);
   });
 }

@@ -77,12 +77,10 @@ void bdl_predictor_free(bdl_predictor* predictor) {
 
 bdl_status bdl_predictor_moments(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out mean,
                                  bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance) {
-  return bdl::ask("bdl_predictor_moments", predictor,
-                  [&](auto& p) {
-    bdl::check_apart({{"mean", mean},
-                      {"epistemic_variance", epistemic_variance},
-                      {"noise_variance", noise_variance}},
-                     {{"x", x}});
+  return bdl::ask("bdl_predictor_moments", predictor, [&](auto& p) {
+    bdl::check_apart(
+        {{"mean", mean}, {"epistemic_variance", epistemic_variance}, {"noise_variance", noise_variance}},
+        {{"x", x}});
     p.moments(x, mean, epistemic_variance, noise_variance);
   });
 }
@@ -97,8 +95,7 @@ bdl_status bdl_predictor_quantiles(bdl_predictor* predictor, bdl_matrix x, bdl_m
 
 bdl_status bdl_predictor_interval(bdl_predictor* predictor, bdl_matrix x, double probability,
                                   bdl_matrix_out lower, bdl_matrix_out upper) {
-  return bdl::ask("bdl_predictor_interval", predictor,
-                  [&](auto& p) {
+  return bdl::ask("bdl_predictor_interval", predictor, [&](auto& p) {
     bdl::check_apart({{"lower", lower}, {"upper", upper}}, {{"x", x}});
     p.interval(x, probability, lower, upper);
   });
@@ -106,8 +103,7 @@ bdl_status bdl_predictor_interval(bdl_predictor* predictor, bdl_matrix x, double
 
 bdl_status bdl_predictor_classes(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out probabilities,
                                  bdl_matrix_out entropy, bdl_matrix_out mutual_information) {
-  return bdl::ask("bdl_predictor_classes", predictor,
-                  [&](auto& p) {
+  return bdl::ask("bdl_predictor_classes", predictor, [&](auto& p) {
     bdl::check_apart(
         {{"probabilities", probabilities}, {"entropy", entropy}, {"mutual_information", mutual_information}},
         {{"x", x}});
@@ -132,8 +128,7 @@ bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, bdl_matri
 
 bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out mean,
                                              bdl_matrix_out covariance) {
-  return bdl::ask("bdl_predictor_output_distribution", predictor,
-                  [&](auto& p) {
+  return bdl::ask("bdl_predictor_output_distribution", predictor, [&](auto& p) {
     bdl::check_apart({{"mean", mean}, {"covariance", covariance}}, {{"x", x}});
     p.output_distribution(x, mean, covariance);
   });

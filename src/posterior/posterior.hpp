@@ -204,8 +204,8 @@ class Posterior {
   virtual void complete() const {}
   /// Do the tensors tell all? Not after an unsymmetric step.
   virtual bool is_whole_in_tensors() const { return true; }
-  /// Do steps keep Sigma itself, as they do after process noise? The tensors tell such a belief up to rounding
-  /// only: a checkpoint keeps what the next two functions visit as well.
+  /// Do steps keep Sigma itself, as they do after process noise? The tensors tell such a belief up to
+  /// rounding only: a checkpoint keeps what the next two functions visit as well.
   virtual bool keeps_covariance() const { return false; }
   virtual void read_covariance(const TensorVisitor<const T>&) const {}
   /// After write_tensors(): keeps Sigma again, that of the source.
@@ -224,7 +224,8 @@ class Posterior {
   /// positive definite, and with ERROR_UNSUPPORTED for a curvature the family cannot use.
   virtual double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) = 0;
   /// d^T Lambda d with the Lambda of `from`, for the shift d of the mean by which take() has made this of it.
-  virtual double squared_shift(const Posterior& from, ConstSpan<T> shift, PosteriorScratch<T>& scratch) const {
+  virtual double squared_shift(const Posterior& from, ConstSpan<T> shift,
+                               PosteriorScratch<T>& scratch) const {
     return from.quadratic(shift, scratch);
   }
   /// Moment families move the mean of a natural step by the covariance they had before it.

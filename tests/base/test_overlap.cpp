@@ -1,11 +1,10 @@
 // Whether arrays lie in the address space and share memory, against their addresses written out one by one.
-#include "base/overlap.hpp"
-
 #include <array>
 #include <bitset>
 #include <limits>
 #include <set>
 
+#include "base/overlap.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -13,7 +12,7 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-constexpr Index middle = 128;  // where element (0, 0) stands
+constexpr Index middle = 256;  // where element (0, 0) stands
 using Bytes = std::bitset<2 * middle>;
 
 struct Layout {
@@ -44,12 +43,14 @@ Layout layout_of(Index width, Index rows, Index cols, Index row_stride, Index co
     for (Index j = 0; j < cols; ++j) {
       const Index place = i * row_stride + j * col_stride;
       layout.has_equal_places = !places.insert(place).second || layout.has_equal_places;
-      for (Index k = 0; k < width; ++k) layout.bytes.set(static_cast<std::size_t>(middle + place * width + k));
+      for (Index k = 0; k < width; ++k)
+        layout.bytes.set(static_cast<std::size_t>(middle + place * width + k));
     }
   return layout;
 }
 
-/// Sizes 1 to 3 and all strides from -3 to 5: contiguous, transposed, reversed, broadcast, with gaps, entangled.
+/// Sizes 1 to 3 and all strides from -3 to 5: contiguous, transposed, reversed, broadcast, with gaps,
+/// entangled.
 std::vector<Layout> layouts(Index width, Index most_stride) {
   std::vector<Layout> all;
   for (Index rows = 1; rows <= 3; ++rows)
@@ -78,13 +79,14 @@ void shared_memory_is_found_exactly(void**) {
                                         : second[b].bytes << static_cast<std::size_t>(ahead);
           const bool expected = (a.bytes & bytes).any();
           if (share_memory(a.array, moved) != expected)
-            fail_msg("%d x %d of %d bytes and strides %d, %d against %d x %d of %d bytes and strides %d, %d, %d "
-                     "bytes ahead: expected %d",
-                     static_cast<int>(a.array.rows), static_cast<int>(a.array.cols), static_cast<int>(one),
-                     static_cast<int>(a.array.row_stride), static_cast<int>(a.array.col_stride),
-                     static_cast<int>(moved.rows), static_cast<int>(moved.cols), static_cast<int>(other),
-                     static_cast<int>(moved.row_stride), static_cast<int>(moved.col_stride),
-                     static_cast<int>(ahead), expected);
+            fail_msg(
+                "%d x %d of %d bytes and strides %d, %d against %d x %d of %d bytes and strides %d, %d, %d "
+                "bytes ahead: expected %d",
+                static_cast<int>(a.array.rows), static_cast<int>(a.array.cols), static_cast<int>(one),
+                static_cast<int>(a.array.row_stride), static_cast<int>(a.array.col_stride),
+                static_cast<int>(moved.rows), static_cast<int>(moved.cols), static_cast<int>(other),
+                static_cast<int>(moved.row_stride), static_cast<int>(moved.col_stride),
+                static_cast<int>(ahead), expected);
         }
   }
 }
@@ -127,9 +129,7 @@ void arrays_lie_in_the_address_space(void**) {
     expect_error(Status::ERROR_SHAPE, "some elements lie outside of the address space",
                  [&] { check(s[0], s[1], s[2], s[3]); });
   // The last byte may be the last address.
-  const auto at_end = [](Index rows) {
-    check_extent(array_at(most - 16, 8, rows, 1, 1, 1), "x");
-  };
+  const auto at_end = [](Index rows) { check_extent(array_at(most - 16, 8, rows, 1, 1, 1), "x"); };
   at_end(2);
   expect_error(Status::ERROR_SHAPE, "x is 3 x 1 with strides 1 and 1", [&] { at_end(3); });
   check_extent(array_at(17, 8, 3, 1, -1, 1), "x");
@@ -148,8 +148,9 @@ void outputs_have_places_of_their_own(void**) {
   expect_error(Status::ERROR_SHAPE, "a and c are outputs that overlap in memory, expected two places", [&] {
     check_apart({{"a", part(0, 5, 2, 6)}, {"b", part(2, 5, 2, 6)}, {"c", part(1, 5, 1, 6)}});
   });
-  expect_error(Status::ERROR_SHAPE, "a and b are outputs",
-               [&] { check_apart({{"a", part(0, 2, 2, 2)}, {"b", part(0, 2, 2, 2)}}); });
+  expect_error(Status::ERROR_SHAPE, "a and b are outputs", [&] {
+    check_apart({{"a", part(0, 2, 2, 2)}, {"b", part(0, 2, 2, 2)}});
+  });
   expect_error(Status::ERROR_SHAPE, "b is an output that overlaps x in memory", [&] {
     check_apart({{"a", part(20, 1, 1, 1)}, {"b", part(1, 2, 2, 2)}}, {{"x", bdl_f64(memory, 2, 2)}});
   });
@@ -159,8 +160,10 @@ void outputs_have_places_of_their_own(void**) {
 
 int test_overlap() {
   const CMUnitTest tests[] = {
-      cmocka_unit_test(equal_places_are_found),           cmocka_unit_test(shared_memory_is_found_exactly),
-      cmocka_unit_test(large_arrays_are_told_apart_at_once), cmocka_unit_test(arrays_lie_in_the_address_space),
+      cmocka_unit_test(equal_places_are_found),
+      cmocka_unit_test(shared_memory_is_found_exactly),
+      cmocka_unit_test(large_arrays_are_told_apart_at_once),
+      cmocka_unit_test(arrays_lie_in_the_address_space),
       cmocka_unit_test(outputs_have_places_of_their_own),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

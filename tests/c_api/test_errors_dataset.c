@@ -116,7 +116,8 @@ static void test_training(void** state) {
   REFUSED(BDL_ERROR_CALLBACK, "read callback returned 1",
           bdl_optimizer_fit_dataset(t.optimizer, failing, 1, NULL, NULL));
   REFUSED(BDL_ERROR_SHAPE, "0 columns of y", bdl_dataset_target_range(inputs, into(1, 1), into(1, 1)));
-  REFUSED(BDL_ERROR_CALLBACK, "returned 1", bdl_dataset_target_range(failing, into(1, 2), into(1, 2)));
+  REFUSED(BDL_ERROR_CALLBACK, "returned 1",
+          bdl_dataset_target_range(failing, into(1, 2), bdl_f64_out(out.matrix + 2, 1, 2)));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_start_noise_dataset(NULL, set));
   REFUSED(INVALID, "dataset is NULL", bdl_optimizer_start_noise_dataset(t.optimizer, NULL));
   REFUSED(BDL_ERROR_UNSUPPORTED, "without a model", bdl_optimizer_start_noise_dataset(without_model, set));

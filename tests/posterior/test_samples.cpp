@@ -1,5 +1,6 @@
-// Draws: their moments, and that they depend on nothing but posterior and key, to the bit. Every statistical assertion
-// rejects a correct sampler with a probability below 1e-6 (over the choice of the seed, which is fixed).
+// Draws: their moments, and that they depend on nothing but posterior and key, to the bit. Every statistical
+// assertion rejects a correct sampler with a probability below 1e-6 (over the choice of the seed, which is
+// fixed).
 #include "base/simd.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/dropout/dropout.hpp"
@@ -111,12 +112,13 @@ void draws_do_not_depend_on_how_many_are_asked_for(void**) {
     for (const Index dimension : {1, 2, 5, 8, 13, 40})
       for (const Belief<T>& belief : beliefs<T>(dimension, 18))
         check_any_number_at_once(belief.name.c_str(), *belief.q, 9);
-    const DropoutPosterior<T> masks(dropout_layout({3, 5, 2}, true, 0.1, 0.5));
+    const DropoutPosterior<T> masks(dropout_layout(std::vector<Index>{3, 5, 2}, true, 0.1, 0.5));
     check_any_number_at_once("dropout", masks, 9);
   });
 }
 
-/// Ranks whose sums are taken in other groups: all up to 21, in rows that fill vectors, blocks and parts or do not.
+/// Ranks whose sums are taken in other groups: all up to 21, in rows that fill vectors, blocks and parts or
+/// do not.
 template <class T>
 void draws_of_any_rank_do_not_depend_on_how_many_are_asked_for(void**) {
   with_each_machine([] {

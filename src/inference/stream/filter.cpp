@@ -193,7 +193,11 @@ void Filter<T>::reserve(const Posterior<T>& q, const RowsCost& cost, const Optio
   const bool several = takes_several(options);
   const int beliefs = (time.changes ? 1 : 0) + (several ? 2 : 1);
   for (int k = 0; k < beliefs; ++k) reserve_copy(q, beliefs_[k]);
-  if (time.has_noise) noise_.reserve(q.dimension());
+  if (time.has_noise) {
+    noise_.reserve(q.dimension());
+    if (!MemoryPlan::is_active())  // plans count them as bytes_to_grow()
+      for (int k = 0; k < beliefs; ++k) beliefs_[k]->reserve_noise();
+  }
   if (time.changes) q.reserve_drift(time.has_noise, workspace_);
   const StepSize step = step_size(q, cost, options, false);
   if (MemoryPlan::is_active()) MemoryPlan::add((1 + beliefs) * q.bytes_to_grow(step));  // q's as well

@@ -159,14 +159,16 @@ BDL_ALWAYS_INLINE void add_dots(const T* a, Index a_cols, Index a_ld, const doub
   Index j = 0;
   const auto first = [&] { return symmetric ? j / 4 * 4 : 0; };
   for (; j + wide <= b_cols; j += wide)
-    add_dot_columns<bytes, wide, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
-                                 out_ld);
+    add_dot_columns<bytes, wide, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(),
+                                            out + j * out_ld, out_ld);
   if (wide > 2 && j + 2 <= b_cols) {
-    add_dot_columns<bytes, 2, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+    add_dot_columns<bytes, 2, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
+                                         out_ld);
     j += 2;
   }
   if (j < b_cols)
-    add_dot_columns<bytes, 1, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld, out_ld);
+    add_dot_columns<bytes, 1, by_column>(a, a_cols, a_ld, b + j * b_ld, b_ld, rows, first(), out + j * out_ld,
+                                         out_ld);
 }
 
 /// out += U^T diag(scale)^2 U for a block of U, its lower triangle at least; `work` receives the scaled

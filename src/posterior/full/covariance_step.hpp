@@ -8,8 +8,8 @@ namespace bdl {
 
 /// Rows X of a curvature against a covariance: Sigma' = Sigma - W W^T.
 struct CovarianceRows {
-  ConstMatrixView<double> x;   ///< D x n
-  MatrixView<double> w;        ///< D x n: Sigma X R^-T
+  ConstMatrixView<double> x;     ///< D x n
+  MatrixView<double> w;          ///< D x n: Sigma X R^-T
   ConstMatrixView<double> root;  ///< R, lower triangular; without columns it is I
 };
 
@@ -26,7 +26,8 @@ void reserve_covariance_step(Index size, Index rows, DenseScratch& scratch);
 [[nodiscard]] bool subtract_rows(ConstMatrixView<double> sigma, const CovarianceRows& rows,
                                  MatrixView<double> next, DenseScratch& scratch);
 
-/// next = inflation sigma + diag(noise); an empty noise is 0. False unless its diagonal is finite and positive.
+/// next = inflation sigma + diag(noise); an empty noise is 0. False unless its diagonal is finite and
+/// positive.
 template <class T>
 [[nodiscard]] bool inflate_covariance(ConstMatrixView<double> sigma, double inflation, ConstSpan<T> noise,
                                       MatrixView<double> next);

@@ -165,7 +165,10 @@ template <class T>
 void FullPosterior<T>::drift_covariance(const FullPosterior& from, const Drift<T>& drift) {
   reserve_noise();
   const auto covariance = held(covariance_);
-  if (!from.keeps_covariance()) cholesky_inverse(from.precision_.lower(), covariance);
+  if (!from.keeps_covariance()) {
+    cholesky_inverse(from.precision_.lower(), covariance);
+    mirror_lower(covariance);  // to the bit, as it is when it comes back from a file
+  }
   const ConstMatrixView<double> old = from.keeps_covariance() ? from.held(from.covariance_) : covariance;
   if (!inflate_covariance(old, drift.inflation, drift.noise, covariance)) fail_not_positive();
   hold_covariance();

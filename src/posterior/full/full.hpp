@@ -1,6 +1,6 @@
 // Full covariance, held as the dense precision Sigma^-1 = P = C C^T in double: what natural parameters step
-// in. For small D, and the reference for the structured families. After process noise Sigma itself is held, and
-// P is found when somebody asks for it.
+// in. For small D, and the reference for the structured families. After process noise Sigma itself is held,
+// and P is found when somebody asks for it.
 #pragma once
 
 #include "posterior/full/deferred.hpp"

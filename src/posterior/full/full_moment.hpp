@@ -1,5 +1,5 @@
-// Full covariance, held as the dense Sigma = L L^T in double: what moment parameters step in. For small D. After
-// process noise L is found when somebody asks for it.
+// Full covariance, held as the dense Sigma = L L^T in double: what moment parameters step in. For small D.
+// After process noise L is found when somebody asks for it.
 #pragma once
 
 #include "posterior/full/deferred.hpp"
