@@ -22,7 +22,8 @@ typedef enum bdl_dtype {
 
 /**
  * A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
- * col_stride], strides counted in elements (they may be negative or zero). Its layout is frozen for ever.
+ * col_stride], strides counted in elements (they may be negative or zero). Where some element would lie outside
+ * of the address space, the call returns BDL_ERROR_SHAPE. Its layout is frozen for ever.
  */
 typedef struct bdl_matrix {
   const void* data;   /**< first element; NULL only in bdl_none() and for empty matrices */
@@ -36,7 +37,9 @@ typedef struct bdl_matrix {
 
 /**
  * A matrix that a function writes to, on success only: float or double, and no two elements in the same
- * place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+ * place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
+ * interleaved ones, as columns of one buffer, do not, and an output may be an input itself, element
+ * for element. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
  * cannot be handed over as outputs by mistake.
  */
 typedef struct bdl_matrix_out {

@@ -68,7 +68,10 @@ typedef enum bdl_family {
 BDL_API bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                                  bdl_posterior** posterior);
 
-/** New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1. */
+/**
+ * New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
+ * process noise: it then keeps the covariance, too. Since 0.1.
+ */
 BDL_API bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior);
 
 /**
@@ -365,7 +368,7 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matri
                                        bdl_matrix_out solution);
 
 /**
- * Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
+ * Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
  * Cost O(D L) per draw. Since 0.1.
  * @param posterior a posterior
  * @param seed      key of the random stream

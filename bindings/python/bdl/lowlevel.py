@@ -717,7 +717,10 @@ def bdl_posterior_create_low_rank(dtype, dimension, rank):
     return _lowlevel.bdl_posterior_create_low_rank(dtype, dimension, rank)
 
 def bdl_posterior_create_full(dtype, dimension):
-    r""" New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1."""
+    r"""
+    New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
+    process noise: it then keeps the covariance, too. Since 0.1.
+    """
     return _lowlevel.bdl_posterior_create_full(dtype, dimension)
 
 def bdl_posterior_create_full_moment(dtype, dimension):
@@ -1098,7 +1101,7 @@ def bdl_posterior_solve(posterior, vectors, solution):
 
 def bdl_posterior_sample(posterior, seed, first, samples):
     r"""
-    Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
+    Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
     Cost O(D L) per draw. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior

@@ -16594,7 +16594,10 @@ static PyMethodDef SwigMethods[] = {
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
 		""},
-	 { "bdl_posterior_create_full", _wrap_bdl_posterior_create_full, METH_VARARGS, " New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1."},
+	 { "bdl_posterior_create_full", _wrap_bdl_posterior_create_full, METH_VARARGS, "\n"
+		"New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has\n"
+		"process noise: it then keeps the covariance, too. Since 0.1.\n"
+		""},
 	 { "bdl_posterior_create_full_moment", _wrap_bdl_posterior_create_full_moment, METH_VARARGS, "\n"
 		"New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps\n"
 		"change these (Jones, Chang, Murphy 2024, \"fc_mom\"), where those of a full posterior change Sigma^-1 mu and\n"
@@ -16873,7 +16876,7 @@ static PyMethodDef SwigMethods[] = {
 		"BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.\n"
 		""},
 	 { "bdl_posterior_sample", _wrap_bdl_posterior_sample, METH_VARARGS, "\n"
-		"Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.\n"
+		"Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.\n"
 		"Cost O(D L) per draw. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"

@@ -254,7 +254,8 @@ const bdl_dtype_names = Dict{Cint,String}(
 
 """
 A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
-col_stride], strides counted in elements (they may be negative or zero). Its layout is frozen for ever.
+col_stride], strides counted in elements (they may be negative or zero). Where some element would lie outside
+of the address space, the call returns BDL_ERROR_SHAPE. Its layout is frozen for ever.
 
 - `data`: first element; NULL only in bdl_none() and for empty matrices
 - `dtype`: a bdl_dtype
@@ -276,7 +277,9 @@ end
 
 """
 A matrix that a function writes to, on success only: float or double, and no two elements in the same
-place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
+interleaved ones, as columns of one buffer, do not, and an output may be an input itself, element
+for element. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
 cannot be handed over as outputs by mistake.
 
 - `data`: first element; NULL only in bdl_none_out() and for empty matrices
@@ -1025,7 +1028,8 @@ function bdl_posterior_create_low_rank(dtype::Integer, dimension::Integer, rank:
 end
 
 """
-New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1.
+New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
+process noise: it then keeps the covariance, too. Since 0.1.
 """
 function bdl_posterior_create_full(dtype::Integer, dimension::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_full, libbdl), Cint, (Cint, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, posterior)
@@ -1450,7 +1454,7 @@ function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}},
 end
 
 """
-Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
+Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
 Cost O(D L) per draw. Since 0.1.
 
 # Arguments
