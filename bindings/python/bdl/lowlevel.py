@@ -1474,15 +1474,16 @@ def bdl_optimizer_step(optimizer, x, y):
 
 def bdl_optimizer_laplace(optimizer, x, y):
     r"""
-    Laplace's approximation around the present mean, which stays: the precision becomes the generalised
-    Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
-    which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
-    eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-    every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
-    which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
+    Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
+    precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
+    Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
+    diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
+    be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
+    option. With option "shards" it adds up parts of the data, which ranks share
+    (bdl_optimizer_set_communicator()). Since 0.1.
     :type optimizer: bdl_optimizer
-    :param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-                         blank; else BDL_ERROR_UNSUPPORTED
+    :param optimizer: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
+                         Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
     :type x: bdl_matrix
     :param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples
     :type y: bdl_matrix

@@ -1880,16 +1880,17 @@ function bdl_optimizer_step(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, 
 end
 
 """
-Laplace's approximation around the present mean, which stays: the precision becomes the generalised
-Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
-which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
-eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
-which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
+Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
+precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
+Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
+diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
+be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
+option. With option "shards" it adds up parts of the data, which ranks share
+(bdl_optimizer_set_communicator()). Since 0.1.
 
 # Arguments
-- `optimizer`: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-  blank; else BDL_ERROR_UNSUPPORTED
+- `optimizer`: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
+  Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
 - `x`: n x inputs, up to 2^28 rows times outputs: they count as N examples
 - `y`: n x targets
 """
