@@ -71,7 +71,7 @@ class Interfering {
  public:
   Interfering(Session& session, bdl_optimizer* optimizer) : callbacks_(session.callbacks) {
     callbacks_.session = &session;
-    callbacks_.in_use = session.bytes.below(4) == 3 ? optimizer : nullptr;
+    callbacks_.in_use = session.bytes.below(4) != 3 ? optimizer : nullptr;
     callbacks_.interfered = static_cast<int>(session.bytes.below(16));
   }
   ~Interfering() { callbacks_.in_use = nullptr; }
