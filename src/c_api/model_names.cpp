@@ -15,7 +15,8 @@ Index checked_count(const Model<T>& model, const bdl_named& what, Index index) {
   const Index count = model.count_of(what);
   if (count == 0)
     fail(Status::ERROR_UNSUPPORTED,
-         "the model has no classes: its likelihood is neither BDL_CATEGORICAL nor BDL_BERNOULLI with one output");
+         "the model has no classes: its likelihood is neither BDL_CATEGORICAL nor BDL_BERNOULLI with one "
+         "output");
   if (index < 0 || index >= count)
     fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, but the model has %lld %s",
          static_cast<long long>(index), static_cast<long long>(count), nouns[what - BDL_INPUT]);
@@ -65,6 +66,12 @@ bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type) {
   });
 }
 
-int32_t bdl_model_class_type(const bdl_model* model) {
-  return model ? std::visit([](const auto& m) { return m->names.class_type; }, model->object) : 0;
+bdl_status bdl_model_get_class_type(const bdl_model* model, int32_t* type) {
+  return guard("bdl_model_get_class_type", [&] {
+    with(model, "model", [&](const auto& m) {
+      checked_count(m, BDL_CLASS, 0);
+      not_null(type, "type");
+      *type = m.names.class_type;
+    });
+  });
 }

@@ -2,9 +2,9 @@
 #include "c_api_test.h"
 
 #define INVALID BDL_ERROR_INVALID_ARGUMENT
-#define FAILS(status, fragment, call)                  \
-  do {                                                 \
-    assert_int_equal(call, status);                    \
+#define FAILS(status, fragment, call)                    \
+  do {                                                   \
+    assert_int_equal(call, status);                      \
     assert_non_null(strstr(bdl_last_error(), fragment)); \
   } while (0)
 
@@ -19,6 +19,12 @@ static const char* name_of(const bdl_model* model, bdl_named what, int64_t index
   const char* name = NULL;
   OK(bdl_model_get_name(model, what, index, &name));
   return name;
+}
+
+static int32_t type_of(const bdl_model* model) {
+  int32_t type = 0;
+  OK(bdl_model_get_class_type(model, &type));
+  return type;
 }
 
 /* The bytes of a checkpoint; the caller frees them. */
@@ -43,9 +49,10 @@ static void test_names_are_kept(void** state) {
   bdl_model* model = classifier(BDL_CATEGORICAL, 3);
   (void)state;
   assert_string_equal(name_of(model, BDL_INPUT, 1), "");
-  assert_int_equal(bdl_model_class_type(model), BDL_CLASS_TEXT);
+  assert_int_equal(type_of(model), BDL_CLASS_TEXT);
   OK(bdl_model_set_name(model, BDL_INPUT, 0, "petal length"));
-  OK(bdl_model_set_name(model, BDL_INPUT, 1, "back\\slash\nand \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1 \"quoted\""));
+  OK(bdl_model_set_name(model, BDL_INPUT, 1,
+                        "back\\slash\nand \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1 \"quoted\""));
   OK(bdl_model_set_name(model, BDL_TARGET, 0, "size"));
   OK(bdl_model_set_name(model, BDL_CLASS, 0, "small"));
   OK(bdl_model_set_name(model, BDL_CLASS, 2, "large"));
@@ -61,7 +68,7 @@ static void test_names_are_kept(void** state) {
     assert_string_equal(name_of(all[k], BDL_CLASS, 0), "small");
     assert_string_equal(name_of(all[k], BDL_CLASS, 1), "");
     assert_string_equal(name_of(all[k], BDL_CLASS, 2), "large");
-    assert_int_equal(bdl_model_class_type(all[k]), BDL_CLASS_ORDERED);
+    assert_int_equal(type_of(all[k]), BDL_CLASS_ORDERED);
   }
   bdl_model_free(copy);
   bdl_model_free(from_file);
@@ -91,7 +98,7 @@ static void test_names_go(void** state) {
 }
 
 static void test_what_is_refused(void** state) {
-  static const char* const no_text[] = {"\x80",         "\xc3",         "\xc0\x80",        "\xe0\x80\x80",
+  static const char* const no_text[] = {"\x80",         "\xc3",         "\xc0\x80",         "\xe0\x80\x80",
                                         "\xed\xa0\x80", "\xf5\x80\x80", "\xf4\x90\x80\x80", "a\xff"};
   static char longest[65537 + 1];
   bdl_model *model = classifier(BDL_CATEGORICAL, 3), *numbers = classifier(BDL_GAUSSIAN, 1),
@@ -105,7 +112,8 @@ static void test_what_is_refused(void** state) {
   FAILS(INVALID, "what is 4, expected 1 to 3", bdl_model_set_name(model, (bdl_named)4, 0, "a"));
   FAILS(INVALID, "index is 2, but the model has 2 inputs", bdl_model_set_name(model, BDL_INPUT, 2, "a"));
   FAILS(INVALID, "index is 3, but the model has 3 classes", bdl_model_get_name(model, BDL_CLASS, 3, &name));
-  FAILS(INVALID, "index is -1, but the model has 1 targets", bdl_model_get_name(model, BDL_TARGET, -1, &name));
+  FAILS(INVALID, "index is -1, but the model has 1 targets",
+        bdl_model_get_name(model, BDL_TARGET, -1, &name));
   FAILS(INVALID, "name has more than 65535 bytes", bdl_model_set_name(model, BDL_INPUT, 0, longest));
   for (size_t k = 0; k < sizeof no_text / sizeof *no_text; ++k)
     FAILS(INVALID, "name is not UTF-8", bdl_model_set_name(model, BDL_CLASS, 0, no_text[k]));
@@ -114,7 +122,9 @@ static void test_what_is_refused(void** state) {
   FAILS(BDL_ERROR_UNSUPPORTED, "the model has no classes",
         bdl_model_set_class_type(numbers, BDL_CLASS_INTEGER));
   FAILS(INVALID, "type is 0, expected 1 to 5", bdl_model_set_class_type(model, (bdl_class_type)0));
-  assert_int_equal(bdl_model_class_type(NULL), 0);
+  FAILS(INVALID, "model is NULL", bdl_model_get_class_type(NULL, NULL));
+  FAILS(INVALID, "type is NULL", bdl_model_get_class_type(model, NULL));
+  FAILS(BDL_ERROR_UNSUPPORTED, "the model has no classes", bdl_model_get_class_type(numbers, NULL));
   assert_string_equal(name, "as before");
   assert_string_equal(name_of(model, BDL_INPUT, 0), "");
   longest[65535] = 0;
