@@ -14,6 +14,7 @@ constexpr double moved = 0.1;       // posterior standard deviations
 constexpr double old_weight = 0.5;  // share of the initial precision in the present one
 constexpr double lowest_share = 0.01, highest_growth = 1e12;
 // Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
+constexpr double near = 1e-3;  // posterior standard deviations from the optimum
 constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
@@ -76,6 +77,13 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
   return "";
 }
 
+/// May its posterior be as it started for want of training? That of streams may, where they say nothing, and
+/// an optimum is one wherever it is.
+template <class T>
+bool may_be_still(const Optimizer<T>& optimizer) {
+  return !optimizer.method().is_online && !optimizer.method().is_exact;
+}
+
 bool still_rises(const TrainingState& state, Index data_size) {
   const double rise = state.running_log_likelihood - state.arrival.average,
                whole = std::abs(state.running_log_likelihood - state.arrival.first);
@@ -94,9 +102,13 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
     return "training ran away, and went on from its last good state with a lower learning rate: lower "
            "learning_rate";
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
+  if (state.distance > near)
+    return "the fit has ended before the optimum of the ELBO, more than 0.001 posterior standard deviations "
+           "from it: fit with more epochs; if it ends early whatever these are, scale inputs to similar sizes or "
+           "raise prior_precision";
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);
-  if (!*message && !optimizer.method().is_online) message = start_advice(mean_moved, precision_moved);
+  if (!*message && may_be_still(optimizer)) message = start_advice(mean_moved, precision_moved);
   if (!*message && !optimizer.method().is_exact && still_rises(state, optimizer.data_size()))
     message =
         "training has not arrived, as the expected log likelihood still rises: train for more epochs, or "

@@ -76,6 +76,8 @@ struct TrainingState {
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
   bool is_fresh = false;      ///< initialised, and no step taken since
+  /// Of the methods exact-*, from the optimum where a fit has ended, in posterior standard deviations.
+  double distance = 0;
   PrequentialSums prequential;
 };
 

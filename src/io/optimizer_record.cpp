@@ -132,6 +132,7 @@ void read_state(const RecordReader& record, Optimizer<T>& optimizer) {
   if (record.has("state.arrival_steps"))
     state.arrival = {record.integer("state.arrival_steps", 0, count_limit), record.sum("state.arrival_first"),
                      record.sum("state.arrival_average")};
+  if (record.has("state.distance")) state.distance = record.sum("state.distance");
   state.prequential.log_density = record.sum("state.scored_log_density");
   state.prequential.error = record.sum("state.scored_error");
   state.running_log_likelihood = record.real("state.running_log_likelihood");
@@ -302,6 +303,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.real("state.watch_misfit", optimizer.state.watch.misfit);
   record.real("state.watch_baseline", optimizer.state.watch.baseline);
   record.real("state.watch_first_ratio", optimizer.state.watch.first_ratio);
+  if (optimizer.state.distance != 0) record.real("state.distance", optimizer.state.distance);
   record.integer("state.arrival_steps", optimizer.state.arrival.steps);
   record.real("state.arrival_first", optimizer.state.arrival.first);
   record.real("state.arrival_average", optimizer.state.arrival.average);

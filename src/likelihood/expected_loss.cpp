@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "likelihood/logistic_rule.hpp"
+#include "likelihood/special_functions.hpp"
 
 namespace bdl {
 namespace {
@@ -21,18 +22,31 @@ ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
   return {sums.loss / total, (positive ? -1 : 1) * sums.slope / total, sums.curvature / total};
 }
 
+/// exp(f) - y f + log y!, as y (exp(d) - 1 - d), d = f - log y, above its least value: for large counts, the
+/// terms of the definition are a million times their sum.
+double poisson_loss(double f, double y) {
+  if (!(y > 0)) return std::exp(f);
+  const double d = f - std::log(y);
+  return y * (std::expm1(d) - d) - log_poisson(y, y);
+}
+
 }  // namespace
 
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y) {
   if (std::isnan(y)) return {};
   if (likelihood.kind() == BDL_BERNOULLI) return expected_logistic_loss(m, v, y > 0);
-  const double at_mean = -likelihood.log_density(&m, &y);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     const double precision = likelihood.noise_precision(0);
-    return {at_mean + precision * v / 2, precision * (m - y), precision};
+    return {precision * v / 2 - likelihood.log_density(&m, &y), precision * (m - y), precision};
   }
   const double rate = std::exp(m + v / 2);
-  return {at_mean - rate * std::expm1(-v / 2), rate - y, rate};
+  return {poisson_loss(m, y) - rate * std::expm1(-v / 2), rate - y, rate};
+}
+
+ExpectedLoss expected_quadratic_loss(double m, double v, double y) {
+  if (std::isnan(y)) return {};
+  const double curvature = y + 0.5, error = m - std::log(curvature);
+  return {curvature * (error * error + v) / 2, curvature * error, curvature};
 }
 
 }  // namespace bdl

@@ -54,9 +54,9 @@ int report(void* instance, const lbfgsfloatval_t* x, const lbfgsfloatval_t* g, c
 
 }  // namespace
 
-Index minimization_bytes(Index variables) {
+Index minimization_bytes(Index variables, Index memory) {
   constexpr Index vectors = 5;  // x, its gradient, those before, and the direction
-  return static_cast<Index>(sizeof(double)) * variables * (vectors + 2 * Minimization{}.memory);
+  return static_cast<Index>(sizeof(double)) * variables * (vectors + 2 * memory);
 }
 
 bool minimize(const Minimization& problem, std::span<double> x) {

@@ -12,11 +12,11 @@ struct Minimization {
   std::function<double(ConstSpan<double> x, std::span<double> gradient)> evaluate;
   /// Called after each iteration; true ends the minimization.
   std::function<bool(ConstSpan<double> x, ConstSpan<double> gradient)> report;
-  Index memory = 20;  ///< pairs of steps and gradient differences kept
+  Index memory;  ///< pairs of steps and gradient differences kept
 };
 
-/// Of minimize() with its usual memory, for this many variables.
-Index minimization_bytes(Index variables);
+/// Of minimize() with this memory, for so many variables.
+Index minimization_bytes(Index variables, Index memory);
 
 /// From x on; the first trial step has length 1. Returns true when report() has ended it, false when no step
 /// descends any further. Exceptions of the two functions pass through, though not through the C library's

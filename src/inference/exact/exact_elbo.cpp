@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/interrupt.hpp"
+#include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "network/outer_rows.hpp"
 
@@ -49,12 +50,12 @@ double ExactElbo::Value::rounding() const {
   return 1e-13 * (1 + std::abs(log_likelihood) + std::abs(kl));
 }
 
-ExactElbo::Value ExactElbo::evaluate(const Posterior<double>& q) {
+ExactElbo::Value ExactElbo::evaluate_step(const Posterior<double>& q, ExampleLoss loss) {
   takes_rows_ = takes_rows(q);
   of_h_ = sums_.has_rows()                  ? HessianSum::none
           : q.takes_matrix() || takes_rows_ ? HessianSum::matrix
                                             : HessianSum::diagonal;
-  sums_.evaluate(q, of_h_, {nullptr, dimension(), 0}, team_);
+  sums_.evaluate(q, of_h_, {nullptr, dimension(), 0}, team_, loss);
   return finish(q);
 }
 
@@ -83,6 +84,17 @@ Curvature<double> ExactElbo::curvature() {
   factor_.view(sums_.matrix());
   std::ranges::fill(ones_.first(dimension()), 1.0);
   return {&factor_, std::as_const(ones_).first(dimension()), {}, {}};
+}
+
+void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h, MatrixView<double> out) {
+  std::fill_n(h.data, h.size(), 0.0);
+  if (of_h_ == HessianSum::none)
+    sums_.estimate().rows->add_outer(sums_.estimate().w, h);
+  else
+    std::copy_n(sums_.matrix().data, h.size(), h.data);
+  mirror_lower(h);
+  gemm(Op::none, Op::none, 1.0, h, x, 0.0, out);
+  for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k));
 }
 
 double ExactElbo::best_noise_precision(const Value& value) const {

@@ -29,7 +29,11 @@ class ExactElbo {
   };
   /// At q, for a natural-gradient step from it. The views below are of the last call. Fails with
   /// ERROR_DIVERGED where it is not finite.
-  Value evaluate(const Posterior<double>& q);
+  Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
+  /// The likelihood has a quadratic near it, whose optimum does not depend on where a search begins.
+  bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
+  /// evaluate() of that quadratic.
+  Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// The same for derivatives by the parameters of a low-rank q, of which `y` are the columns that H is
   /// multiplied with.
   Value evaluate(const Posterior<double>& q, ConstMatrixView<double> y);
@@ -39,6 +43,8 @@ class ExactElbo {
   /// Lambda_0 - Lambda) / 2. Low-rank posteriors take rows: those of the data, or a factor of the matrix that
   /// is H to 1e-10 of its diagonal. Once for each evaluation; fails with ERROR_DIVERGED where it has none.
   Curvature<double> curvature();
+  /// out = (H + Lambda_0) x, after evaluate() of a posterior with full covariance; `h` is square, for H.
+  void multiply_target(ConstMatrixView<double> x, MatrixView<double> h, MatrixView<double> out);
   /// diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
@@ -68,6 +74,7 @@ class ExactElbo {
  private:
   static bool takes_rows(const Posterior<double>& q) { return !q.takes_matrix() && q.rank() > 0; }
   void reserve(const Posterior<double>& q, const RowsUse& use);
+  Value evaluate_step(const Posterior<double>& q, ExampleLoss loss);
   Value finish(const Posterior<double>& q);
   std::unique_ptr<Network<double>> model_;
   Prior<double> prior_;

@@ -55,14 +55,14 @@ void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const Row
 
 template <class T>
 Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                                        double weight, Index first) {
+                                        double weight, Index first, ExampleLoss loss) {
   const Index examples = x.cols;
   check_row_count(static_cast<double>(examples));
   reserve(q, examples, {});
   model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
-  integrate(y, weight, first);
+  integrate(y, weight, first, loss);
   const double* losses = losses_.data();
   return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
 }
@@ -127,12 +127,15 @@ void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T>
 }
 
 template <class T>
-void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first) {
+void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss) {
   constexpr Index grain = 16;  // some microseconds each
+  const bool exact = loss == ExampleLoss::exact;
   parallel_blocks(y.cols, grain, [&](Index begin, Index count) noexcept {
     for (Index i = begin; i < begin + count; ++i) {
-      const ExpectedLoss expected = expected_loss(model_.likelihood, static_cast<double>(f_.data()[i]),
-                                                  variances_.data()[i], static_cast<double>(y(0, i)));
+      const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
+      const double v = variances_.data()[i];
+      const ExpectedLoss expected = exact ? expected_loss(model_.likelihood, m, v, target)
+                                          : expected_quadratic_loss(m, v, target);
       losses_.data()[i] = expected.loss;
       c_.data()[i] = static_cast<T>(weight * expected.slope);
       w_.data()[i] = static_cast<T>(weight * expected.curvature);

@@ -16,6 +16,9 @@ bool has_exact_expectations(const Model<T>& model);
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
+/// What is integrated for each example: its loss, or the quadratic near it at which a search may begin.
+enum class ExampleLoss { exact, quadratic };
+
 template <class T>
 class ExactEstimator {
  public:
@@ -25,7 +28,7 @@ class ExactEstimator {
   /// Fails with ERROR_DIVERGED where one is not finite, naming the example: the first one has number `first`.
   /// The view lives until the next call.
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight,
-                       Index first = 0);
+                       Index first = 0, ExampleLoss loss = ExampleLoss::exact);
   /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
   /// Memory for so many examples and posteriors like q, and for what is made of the rows.
@@ -42,7 +45,7 @@ class ExactEstimator {
  private:
   Index examples_together(Index examples) const;
   void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
-  void integrate(ConstMatrixView<T> y, double weight, Index first);
+  void integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss);
   Estimate<T> estimate_of(ConstMatrixView<T> x, double expected_log_likelihood);
   const Model<T>& model_;
   const DenseShape& layer_;

@@ -5,7 +5,10 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "inference/exact/low_rank_search.hpp"
+#include "inference/exact/descent_search.hpp"
+#include "inference/exact/full_coordinates.hpp"
+#include "inference/exact/low_rank_coordinates.hpp"
+#include "inference/exact/noise_root.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/undo.hpp"
 #include "parallel/parallel.hpp"
@@ -41,19 +44,21 @@ class Course {
     state.running_log_likelihood = value.log_likelihood;
     state.start_weight = 0;
     undo_.keep();
+    has_advanced_ = true;
     calls_.agree();
     const bool last = state.epoch >= state.fit_end_epoch;
     was_stopped_ = should_stop(optimizer_, calls_.progress, false) && !last;
     return was_stopped_ || last;
   }
   bool was_stopped() const { return was_stopped_; }
+  bool has_advanced() const { return has_advanced_; }
 
  private:
   Optimizer<T>& optimizer_;
   Undo<T>& undo_;
   const ExactCalls& calls_;
   std::unique_ptr<Posterior<T>> next_;
-  bool was_stopped_ = false;
+  bool was_stopped_ = false, has_advanced_ = false;
 };
 
 template <class T>
@@ -77,8 +82,11 @@ struct Searched {
   Course<T> course;
 };
 
-SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
+/// Natural-gradient steps, from a start that suits the likelihood, as far as these get.
+SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& options,
+                         const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
+  if (point.begin() && iterated(q, point.value())) return SearchEnd::stopped;
   if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
   for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
     if (!point.step(part, worthwhile)) {
@@ -88,32 +96,86 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
     ++steps;
     if (iterated(q, point.value())) return SearchEnd::stopped;
   }
-  return LowRankSearch(elbo, dynamic_cast<LowRankPosterior<double>&>(q), options.tolerance, iterated).run();
+  return SearchEnd::stuck;
 }
 
-/// The optimum over the noise precision as well, by turns: the ELBO rises with each. Targets on a straight
-/// line would have none, so there is a least noise.
-template <class T>
-SearchEnd search_with_noise(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer, DataSet& data,
-                            const Iterated& iterated) {
-  const Options& options = optimizer.options();
-  Likelihood& likelihood = optimizer.model()->likelihood;
-  const bool learns =
-      options.learn_noise && likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
-  const double most_precision = learns ? 1 / (least_noise * optimizer.variance_of_targets(data)) : 0;
-  for (;;) {
-    const SearchEnd end = search(elbo, q, options, iterated);
-    if (!learns || end != SearchEnd::converged) return end;
-    const double last = likelihood.noise_precision(0),
-                 best = std::min(elbo.best_noise_precision(elbo.evaluate(q)), most_precision);
-    if (std::abs(best / last - 1) <= options.tolerance) return end;
-    Likelihood next = likelihood;
-    next.learn_noise_precision({&best, 1});
-    elbo.set_noise_precision(best);
-    optimizer.team().vote();
-    likelihood = std::move(next);
+/// search(descent) with the descent that suits the family.
+template <class Search>
+auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const Iterated& iterated,
+                Search&& search) {
+  if (q.takes_matrix()) {
+    FullCoordinates coordinates(elbo, q);
+    DescentSearch descent(coordinates, q, tolerance, iterated,
+                          DescentSearch::pairs_for(coordinates.size()));
+    return search(descent);
   }
+  LowRankCoordinates coordinates(elbo, dynamic_cast<LowRankPosterior<double>&>(q));
+  DescentSearch descent(coordinates, q, tolerance, iterated);
+  return search(descent);
 }
+
+SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
+  const SearchEnd end = step_naturally(elbo, q, options, iterated);
+  if (end != SearchEnd::stuck) return end;
+  return by_descent(elbo, q, options.tolerance, iterated,
+                    [](DescentSearch& descent) { return descent.run(); });
+}
+
+/// The optimum over q, and over the noise precision as well where that is learned.
+template <class T>
+class NoiseSearch {
+ public:
+  NoiseSearch(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer, DataSet& data)
+      : elbo_(elbo), q_(q), optimizer_(optimizer) {
+    const Likelihood& likelihood = optimizer.model()->likelihood;
+    learns_ = optimizer.options().learn_noise && likelihood.kind() == BDL_GAUSSIAN &&
+              !likelihood.noise_covariance().given();
+    // Targets on a straight line would have no noise.
+    if (learns_) most_ = std::log(1 / (least_noise * optimizer.variance_of_targets(data)));
+  }
+
+  SearchEnd run(const Iterated& iterated) {
+    const Options& options = optimizer_.options();
+    for (;;) {
+      const SearchEnd end = search(elbo_, q_, options, iterated);
+      if (!learns_ || end != SearchEnd::converged) return end;
+      const double t = log_precision(), residual = this->residual();
+      if (std::abs(residual) <= options.tolerance || root_.is_settled(t, residual)) return end;
+      set_log_precision(std::min(root_.next(t, residual), most_));
+    }
+  }
+
+  /// Distance from the optimum: the length of the natural gradient, in posterior standard deviations; of the
+  /// noise, in those that a flat prior would leave of log tau.
+  double distance() {
+    const auto ignored = [](const auto&, const auto&) { return true; };
+    const double of_q = by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
+    if (!learns_) return of_q;
+    const double t = log_precision(), rows = static_cast<double>(optimizer_.data_size());
+    return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
+  }
+
+ private:
+  double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
+  double residual() {
+    const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_)));
+    return std::min(best, most_) - log_precision();
+  }
+  void set_log_precision(double t) {
+    const double precision = std::exp(t);
+    Likelihood next = optimizer_.model()->likelihood;
+    next.learn_noise_precision({&precision, 1});
+    elbo_.set_noise_precision(precision);
+    optimizer_.team().vote();
+    optimizer_.model()->likelihood = std::move(next);
+  }
+  ExactElbo& elbo_;
+  Posterior<double>& q_;
+  Optimizer<T>& optimizer_;
+  bool learns_ = false;
+  double most_ = 0;
+  NoiseRoot root_;
+};
 
 }  // namespace
 
@@ -130,13 +192,18 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   team.vote();
   optimizer.start_noise(data);
   searched->elbo.set_likelihood(optimizer.model()->likelihood);
+  TrainingState& state = optimizer.state;
   Course<T>& course = searched->course;
-  const SearchEnd end = search_with_noise(
-      searched->elbo, *searched->q, optimizer, data,
+  state.distance = HUGE_VAL;
+  NoiseSearch<T> search(searched->elbo, *searched->q, optimizer, data);
+  const SearchEnd end = search.run(
       [&course](const auto& better, const auto& value) { return course.advance(better, value); });
   team.vote();
+  if (end == SearchEnd::stuck && !course.has_advanced())
+    fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
   undo.keep();
-  if (end == SearchEnd::converged) end_course(optimizer);
+  if (!course.was_stopped()) state.distance = end == SearchEnd::converged ? 0 : search.distance();
+  if (end != SearchEnd::stopped) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }
 
@@ -150,6 +217,15 @@ Index bytes_in_double(const Prior<T>& prior) {
   return wider * (prior.bytes() + plan.bytes());
 }
 
+Index descent_bytes(const Posterior<double>& q) {
+  const Index dimension = q.dimension();
+  if (!q.takes_matrix())
+    return LowRankCoordinates::bytes(dimension, q.rank()) +
+           DescentSearch::bytes(dimension * (q.rank() + 2));
+  const Index count = FullCoordinates::count(q);
+  return FullCoordinates::bytes(q) + DescentSearch::bytes(count, DescentSearch::pairs_for(count));
+}
+
 template <class T>
 Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
@@ -159,8 +235,8 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   if (!q->takes_matrix()) use.vectors = std::max(use.vectors, q->rank());
   const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
   return course + beliefs + bytes_in_double(optimizer.prior()) +
-         ExactElbo::bytes(*optimizer.model(), *q, shares, use) + FixedPoint::bytes(*q, step) +
-         (q->takes_matrix() ? 0 : LowRankSearch::bytes(q->dimension(), q->rank()));
+         ExactElbo::bytes(*optimizer.model(), *q, shares, use) +
+         std::max(FixedPoint::bytes(*q, step), descent_bytes(*q));
 }
 
 #define BDL_INSTANTIATE(T)                                                        \

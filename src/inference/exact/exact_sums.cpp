@@ -94,8 +94,10 @@ void ExactSums::for_each_block(Index shard, Visit&& visit) {
   }
 }
 
-void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team) {
+void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
+                         ExampleLoss loss) {
   begin(of_h, y.cols);
+  loss_ = loss;
   team.vote();
   team.attempt([&] {
     const Interruptible work;
@@ -114,7 +116,7 @@ void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, Co
                           bool is_first, const Summand<double>& out) {
   const Index count = rows.count();
   estimate_ = estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                  std::as_const(y_).matrix(1, count), 1, rows.first);
+                                  std::as_const(y_).matrix(1, count), 1, rows.first, loss_);
   out.numbers[0] += estimate_.expected_log_likelihood;
   const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
   const auto size = static_cast<std::size_t>(dimension());

@@ -35,7 +35,8 @@ class ExactSums {
 
   /// At q, of which `y` are the vectors that H is multiplied with. Memory for it is reserved; all ranks call
   /// it, and all fail if one does. Each reads the rows of its own shards.
-  void evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team);
+  void evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
+                ExampleLoss loss = ExampleLoss::exact);
   double log_likelihood() const { return sums_.numbers()[0]; }
   /// sum_i E[l'_i] x_i; it and what follows may be changed, and live until the next sum.
   std::span<double> slope() { return part(0, 1); }
@@ -71,6 +72,7 @@ class ExactSums {
   ExactEstimator<double> estimator_;
   Estimate<double> estimate_;
   HessianSum of_h_ = HessianSum::none;
+  ExampleLoss loss_ = ExampleLoss::exact;
   Index vectors_ = 0;
   TreeSums<double> sums_;
 };

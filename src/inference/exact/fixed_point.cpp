@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.hpp"
 
 namespace bdl {
+namespace {
+
+/// None where the ELBO is not finite, or there is no such step.
+template <class Evaluate>
+std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
+  try {
+    return evaluate();
+  } catch (const Error& error) {
+    if (error.status() != Status::ERROR_DIVERGED) throw;
+    return {};
+  }
+}
+
+}  // namespace
 
 FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
-    : elbo_(elbo), q_(q), projection_(projection), value_(elbo.evaluate(q)) {
+    : elbo_(elbo), q_(q), projection_(projection) {
   memory_.reserve(q, elbo.step_size(q, projection));
 }
 
@@ -22,33 +37,48 @@ Index FixedPoint::bytes(const Posterior<double>& q, const StepSize& step) {
   return bytes_to_reserve<Memory>(q, step);
 }
 
+bool FixedPoint::begin() {
+  const auto here = value_of([&] { return elbo_.evaluate(q_); });
+  if (!here && !elbo_.has_quadratic()) elbo_.evaluate(q_);  // fails
+  value_ = here.value_or(ExactElbo::Value{-HUGE_VAL, 0});
+  if (!elbo_.has_quadratic()) return false;
+  if (value_of([&] { return elbo_.evaluate_quadratic(q_); }) && try_step(1, here ? value_.rounding() : 0)) {
+    accept(1);
+    return true;
+  }
+  value_ = elbo_.evaluate(q_);
+  return false;
+}
+
 bool FixedPoint::step(double part, double least_gain) {
-  ExactElbo::Value next_value;
-  if (!try_step(part, least_gain, next_value)) {
+  if (!try_step(part, least_gain)) {
     value_ = elbo_.evaluate(q_);
     return false;
   }
-  measure(part);
-  q_.swap(*memory_.next);
-  value_ = next_value;
+  accept(part);
   return true;
 }
 
-bool FixedPoint::try_step(double part, double least_gain, ExactElbo::Value& next_value) {
+void FixedPoint::accept(double part) {
+  measure(part);
+  q_.swap(*memory_.next);
+  value_ = next_value_;
+}
+
+bool FixedPoint::try_step(double part, double least_gain) {
   PosteriorStep<double> step{q_};
   step.m = elbo_.slope();
   step.mean_rate = step.curvature_rate = part;
   step.projection = projection_;
-  try {
+  const auto next = value_of([&] {
     step.curvature = elbo_.curvature();
     elbo_.prior().enter(step);
     memory_.next->take(step, memory_.workspace);
-    next_value = elbo_.evaluate(*memory_.next);
-  } catch (const Error& error) {
-    if (error.status() != Status::ERROR_DIVERGED) throw;
-    return false;  // too long
-  }
-  return next_value.loss() <= value_.loss() - least_gain;
+    return elbo_.evaluate(*memory_.next);
+  });
+  if (!next) return false;  // too long
+  next_value_ = *next;
+  return next_value_.loss() <= value_.loss() - least_gain;
 }
 
 void FixedPoint::measure(double part) {
@@ -64,38 +94,29 @@ void FixedPoint::measure(double part) {
     length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
 }
 
-/// Near the optimum the ELBO cannot tell steps apart: there, steps that get longer are damped, and the
-/// search ends where none has been the shortest for a while.
+/// Near the optimum the ELBO cannot tell steps apart: there, all of them are taken.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q,
                    const Iterated& iterated) {
-  constexpr double least_part = 1e-6;
-  constexpr int patience = 10;
-  double part = 1, shortest = HUGE_VAL, last = HUGE_VAL;
-  for (int waiting = 0; waiting < patience;) {
-    const double before = point.value().loss(), rounding = point.value().rounding();
-    if (!point.step(part, -rounding)) {
+  constexpr double least_part = 1.0 / 64;
+  constexpr int patience = 8;
+  double part = 1, shortest = HUGE_VAL;
+  for (int waiting = 0; waiting < patience && part >= least_part;) {
+    if (!point.step(part, -point.value().rounding())) {
       part /= 2;
-      if (part < least_part) fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
       continue;
     }
-    const bool tie = before - point.value().loss() <= rounding;
     if (iterated(q, point.value())) return SearchEnd::stopped;
     if (point.length() <= tolerance) return SearchEnd::converged;
-    part = tie && point.length() > last ? part / 2 : tie ? part : std::min(1.0, 2 * part);
-    last = point.length();
-    waiting = tie && last >= shortest ? waiting + 1 : 0;
-    shortest = std::min(shortest, last);
+    part = std::min(1.0, 2 * part);
+    waiting = point.length() <= shortest / 2 ? 0 : waiting + 1;
+    shortest = std::min(shortest, point.length());
   }
-  return end_of_search(shortest);
+  return SearchEnd::stuck;
 }
 
 SearchEnd end_of_search(double length) {
   constexpr double near = 1e-5;  // posterior standard deviations
-  if (!(length <= near))
-    fail(Status::ERROR_DIVERGED,
-         "rounding hides the ELBO's optimum: the search ended where the natural gradient has length %g",
-         length);
-  return SearchEnd::converged;
+  return length <= near ? SearchEnd::converged : SearchEnd::stuck;
 }
 
 }  // namespace bdl

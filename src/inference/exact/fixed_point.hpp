@@ -12,17 +12,21 @@ namespace bdl {
 /// Called after each iteration with the better belief; true ends the search.
 using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
 
-/// How a search has ended.
-enum class SearchEnd { converged, stopped };
+/// How a search has ended: at the optimum, as asked, or where it gets no further.
+enum class SearchEnd { converged, stopped, stuck };
 
-/// The end of a search that rounding has brought to a halt where the natural gradient has this length: near
-/// the optimum, or else fails with ERROR_DIVERGED.
+/// The end of a search that gets no further where the natural gradient has this length: rounding hides the
+/// optimum, which is near, or it is stuck.
 SearchEnd end_of_search(double length);
 
 class FixedPoint {
  public:
-  /// Both must outlive it; evaluates the ELBO at q.
+  /// Both must outlive it.
   FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
+
+  /// Evaluates the ELBO at q, before the first step. True if q was moved to the optimum of the likelihood's
+  /// quadratic, which is better.
+  bool begin();
 
   /// A part of the whole step. False, and q as it was, if the ELBO gains less than `least_gain`.
   bool step(double part, double least_gain);
@@ -34,7 +38,8 @@ class FixedPoint {
   static Index bytes(const Posterior<double>& q, const StepSize& step);
 
  private:
-  bool try_step(double part, double least_gain, ExactElbo::Value& next_value);
+  bool try_step(double part, double least_gain);
+  void accept(double part);
   void measure(double part);
   ExactElbo& elbo_;
   Posterior<double>& q_;
@@ -47,12 +52,12 @@ class FixedPoint {
   };
   Memory memory_;
   ProjectionOptions projection_;
-  ExactElbo::Value value_;
+  ExactElbo::Value value_, next_value_;
   double length_ = 0;
 };
 
-/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Fails with
-/// ERROR_DIVERGED if no step raises the ELBO.
+/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Stuck where their
+/// length has not halved for a while, or hardly a part of one raises the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

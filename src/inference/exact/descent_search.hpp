@@ -1,24 +1,33 @@
-// The ELBO's maximum over low-rank posteriors of one rank (0: diagonal ones), by L-BFGS over (mu, U, d).
+// The ELBO's maximum over the posteriors of one family, by L-BFGS in coordinates of the family.
 #pragma once
 
+#include "inference/exact/coordinates.hpp"
 #include "inference/exact/fixed_point.hpp"
-#include "inference/exact/low_rank_chart.hpp"
-#include "inference/exact/low_rank_gradient.hpp"
 
 namespace bdl {
 
-class LowRankSearch {
+class DescentSearch {
  public:
-  /// All must outlive it. q moves while it runs.
-  LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated);
+  static constexpr Index usual_pairs = 20;
+  /// All must outlive it. q, which the coordinates are of, moves while it runs.
+  DescentSearch(Coordinates& coordinates, const Posterior<double>& q, double tolerance,
+                const Iterated& iterated, Index pairs = usual_pairs);
   /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
   SearchEnd run();
-  /// Of one, beside ELBO and q, with what libLBFGS is known to take.
-  static Index bytes(Index dimension, Index rank);
+  /// Length of the natural gradient at q.
+  double length() {
+    center();
+    return scale_;
+  }
+  /// Of one, beside its coordinates, with what libLBFGS is known to take.
+  static Index bytes(Index coordinates, Index pairs = usual_pairs);
+  /// Pairs of steps and gradient differences that L-BFGS keeps: fewer of so many coordinates that each pair is
+  /// as large as the posterior itself.
+  static Index pairs_for(Index coordinates) {
+    return std::clamp<Index>((Index{1} << 24) / coordinates, 4, usual_pairs);
+  }
 
  private:
-  LowRankSearch(ExactElbo& elbo, LowRankPosterior<double>& q, double tolerance, const Iterated& iterated,
-                std::vector<double> typical);
   /// How differences of the loss are found: as they are, or (near the optimum, where that is rounding) from
   /// the gradients at both ends of each step.
   enum class Values { computed, integrated };
@@ -29,12 +38,11 @@ class LowRankSearch {
   bool is_stuck(double value, double length);
   double integrated_change(ConstSpan<double> z, ConstSpan<double> gradient) const;
 
-  ExactElbo& elbo_;
-  LowRankPosterior<double>& q_;
+  Coordinates& coordinates_;
+  const Posterior<double>& q_;
   double tolerance_;
+  Index pairs_;
   const Iterated& iterated_;
-  LowRankChart chart_;
-  LowRankGradient gradient_;
   ExactElbo::Value start_, last_;
   bool stopped_ = false;
 
