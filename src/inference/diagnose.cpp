@@ -14,7 +14,7 @@ constexpr double moved = 0.1;       // posterior standard deviations
 constexpr double old_weight = 0.5;  // share of the initial precision in the present one
 constexpr double lowest_share = 0.01, highest_growth = 1e12;
 // Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
-constexpr double near = 1e-3;  // posterior standard deviations from the optimum
+constexpr double near = 1e-4;  // posterior standard deviations from the optimum
 constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
@@ -30,11 +30,12 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
   return "";
 }
 
-/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, and that of
-/// streams may fade.
+/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, that of streams may
+/// fade, and an optimum is what the data say.
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
-  if (optimizer.options().rule == Rule::map || optimizer.method().is_online) return "";
+  const Method& method = optimizer.method();
+  if (optimizer.options().rule == Rule::map || method.is_online || method.is_exact) return "";
   const auto prior = optimizer.prior().precision(), initial = optimizer.initial_precision();
   std::size_t lost = 0, exploded = 0;
   for (std::size_t i = 0; i < precision.size(); ++i) {
@@ -103,7 +104,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
            "learning_rate";
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
   if (state.distance > near)
-    return "the fit has ended before the optimum of the ELBO, more than 0.001 posterior standard deviations "
+    return "the fit has ended before the optimum of the ELBO, more than 0.0001 posterior standard deviations "
            "from it: fit with more epochs; if it ends early whatever these are, scale inputs to similar sizes or "
            "raise prior_precision";
   const char* message = precision_advice(optimizer, precision);

@@ -151,9 +151,10 @@ void other_data_are_refused(void**) {
   refuse(Status::ERROR_NOT_FINITE, "x", bad.inputs_array(), data.targets_array());
 }
 
-/// A rate beyond a double at the first iteration: nothing has happened.
+/// A variance beyond a double at the first iteration: nothing has happened.
 void failures_change_nothing(void**) {
-  const Data data;
+  Data data;
+  data.x(0, 3) = 1e300;
   for (const Index rank : {-1, 0, 2}) {
     const auto optimizer = make_optimizer(rank, Likelihood(BDL_POISSON, 1));
     optimizer->posterior()->mean()[0] = 1e5;

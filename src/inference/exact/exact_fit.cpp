@@ -140,8 +140,9 @@ class NoiseSearch {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (!learns_ || end != SearchEnd::converged) return end;
       const double t = log_precision(), residual = this->residual();
-      if (std::abs(residual) <= options.tolerance || root_.is_settled(t, residual)) return end;
-      set_log_precision(std::min(root_.next(t, residual), most_));
+      const double next = std::min(root_.next(t, residual), most_);
+      if (std::abs(residual) <= options.tolerance || root_.is_settled()) return end;
+      set_log_precision(next);
     }
   }
 

@@ -97,10 +97,12 @@ void FixedPoint::measure(double part) {
 /// Near the optimum the ELBO cannot tell steps apart: there, all of them are taken.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q,
                    const Iterated& iterated) {
-  constexpr double least_part = 1.0 / 64;
+  constexpr double least_part = 1e-6;
+  constexpr double worthwhile = 0.1;  // nats
   constexpr int patience = 8;
   double part = 1, shortest = HUGE_VAL;
   for (int waiting = 0; waiting < patience && part >= least_part;) {
+    const double before = point.value().loss();
     if (!point.step(part, -point.value().rounding())) {
       part /= 2;
       continue;
@@ -108,7 +110,8 @@ SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>&
     if (iterated(q, point.value())) return SearchEnd::stopped;
     if (point.length() <= tolerance) return SearchEnd::converged;
     part = std::min(1.0, 2 * part);
-    waiting = point.length() <= shortest / 2 ? 0 : waiting + 1;
+    const bool gains = before - point.value().loss() > worthwhile;
+    waiting = gains || point.length() <= shortest / 2 ? 0 : waiting + 1;
     shortest = std::min(shortest, point.length());
   }
   return SearchEnd::stuck;

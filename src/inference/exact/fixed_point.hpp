@@ -56,8 +56,8 @@ class FixedPoint {
   double length_ = 0;
 };
 
-/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Stuck where their
-/// length has not halved for a while, or hardly a part of one raises the ELBO.
+/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Stuck where they
+/// have gained little for a while without becoming shorter, or hardly a part of one raises the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

@@ -5,15 +5,17 @@
 namespace bdl {
 
 double NoiseRoot::next(double t, double residual) {
-  constexpr double growth = 4;  // of a step against the last one
+  constexpr double growth = 4, most = 3;  // of a step against the last one, and of steps beyond the residual
   double step = residual;
   if (!is_first_ && t != t_) {
     const double slope = (residual - residual_) / (t - t_),
-                 longest = std::max(std::abs(residual), growth * std::abs(t - t_)),
+                 longest = std::max(std::abs(residual), std::min(most, growth * std::abs(t - t_))),
                  wanted = slope < 0 ? std::abs(residual / slope) : longest;
     step = std::copysign(std::clamp(wanted, std::abs(residual), longest), residual);
   }
   (residual > 0 ? low_ : high_) = t;
+  waiting_ = std::abs(residual) <= least_ / 2 ? 0 : waiting_ + 1;
+  least_ = std::min(least_, std::abs(residual));
   is_first_ = false;
   t_ = t;
   residual_ = residual;
@@ -21,9 +23,10 @@ double NoiseRoot::next(double t, double residual) {
   return next > low_ && next < high_ ? next : (low_ + high_) / 2;
 }
 
-bool NoiseRoot::is_settled(double t, double residual) const {
-  constexpr double hardly = 1e-6;
-  return !is_first_ && std::abs(t - t_) <= hardly && std::abs(residual) >= std::abs(residual_) / 2;
+bool NoiseRoot::is_settled() const {
+  constexpr int patience = 4;
+  constexpr double little = 1e-3;
+  return waiting_ >= patience && least_ <= little;
 }
 
 }  // namespace bdl

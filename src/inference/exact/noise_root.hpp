@@ -12,12 +12,13 @@ class NoiseRoot {
  public:
   /// Where to go on from t, which has this residual.
   double next(double t, double residual);
-  /// Rounding has the last word: t has hardly moved, and the residual is no smaller.
-  bool is_settled(double t, double residual) const;
+  /// Rounding has the last word: the residual is small, and has not halved for a while.
+  bool is_settled() const;
 
  private:
   bool is_first_ = true;
-  double t_ = 0, residual_ = 0;
+  int waiting_ = 0;
+  double t_ = 0, residual_ = 0, least_ = HUGE_VAL;
   double low_ = -HUGE_VAL, high_ = HUGE_VAL;  // the root is between them
 };
 
