@@ -68,6 +68,7 @@ Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Mode
   if (record.has("model.kind")) {
     parts.model = read_model(record, std::move(user_model));
     parts.noise = read_noise(record, parts.model->likelihood);
+    parts.names = read_names(record, *parts.model);
   }
   if (record.has("posterior.family")) parts.posterior = read_posterior<T>(record);
   if (record.has("optimizer.method")) parts.optimizer = read_optimizer(record, parts.model, parts.posterior);

@@ -23,7 +23,8 @@ struct Checkpoint {
   std::shared_ptr<Model<T>> model;
   std::shared_ptr<Posterior<T>> posterior;
   std::shared_ptr<Optimizer<T>> optimizer;
-  Noise noise;  ///< of the model, for the caller to set when nothing can fail any more
+  Noise noise;  ///< of the model, as the names, for the caller to set when nothing can fail any more
+  Names names;
 };
 
 /// Any part may be null; an optimizer brings its own model and posterior, which are then not read.
@@ -61,6 +62,9 @@ void write_model(RecordWriter& record, const Model<T>& model);
 template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
 Noise read_noise(const RecordReader& record, const Likelihood& likelihood);
+void write_names(RecordWriter& record, const Names& names);
+template <class T>
+Names read_names(const RecordReader& record, const Model<T>& model);
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior,
                      const std::string& prefix = "posterior.");

@@ -145,6 +145,7 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (graph) write_network(record, *graph);
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
+  write_names(record, model.names);
 }
 
 template <class T>

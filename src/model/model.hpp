@@ -9,6 +9,7 @@
 
 #include "data/standardization.hpp"
 #include "likelihood/likelihood.hpp"
+#include "model/names.hpp"
 #include "network/shape.hpp"
 
 namespace bdl {
@@ -27,6 +28,13 @@ class Model {
   Index inputs() const { return inputs_; }
   Index outputs() const { return likelihood.outputs(); }
   Index parameters() const { return parameters_; }
+  /// Number of what has names: 0 classes unless y is one column of them.
+  Index count_of(bdl_named what) const {
+    if (what == BDL_INPUT) return inputs_;
+    if (what == BDL_TARGET) return likelihood.targets();
+    if (likelihood.kind() == BDL_CATEGORICAL) return outputs();
+    return likelihood.kind() == BDL_BERNOULLI && outputs() == 1 ? 2 : 0;
+  }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
   /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
@@ -50,6 +58,7 @@ class Model {
   /// Of standardised targets: noise_units.hpp has its noise in the caller's units.
   Likelihood likelihood;
   Standardization standardization;
+  Names names;
 
  protected:
   Model(Index inputs, Likelihood density) : likelihood(std::move(density)), inputs_(inputs) {}

@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
-from . import arrays, lowlevel, names
+from . import arrays, labels, lowlevel, names
 from .dataset import Dataset
 from .errors import UnsupportedError
 from .handle import Handle, to_bytes
@@ -221,6 +221,54 @@ class Model(Handle):
     @classes.setter
     def classes(self, classes: Any) -> None:
         lowlevel.bdl_model_set_classes(self._handle, None if classes is None else arrays.row(classes, "classes"))
+
+    @property
+    def input_names(self) -> list[str] | None:
+        """Names of the columns of x, which are saved with the model; None: there are none. Set them by a list or None.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> model.input_names = ["length", "width"]
+        >>> model.input_names
+        ['length', 'width']
+        """
+        return labels.read_names(self._handle, lowlevel.BDL_INPUT, self.inputs)
+
+    @input_names.setter
+    def input_names(self, names: Any) -> None:
+        labels.write_names(self._handle, lowlevel.BDL_INPUT, self.inputs, names, "input_names")
+
+    @property
+    def target_names(self) -> list[str] | None:
+        """The same of the columns of y."""
+        return labels.read_names(self._handle, lowlevel.BDL_TARGET, self.targets)
+
+    @target_names.setter
+    def target_names(self, names: Any) -> None:
+        labels.write_names(self._handle, lowlevel.BDL_TARGET, self.targets, names, "target_names")
+
+    @property
+    def class_labels(self) -> np.ndarray | None:
+        """Labels of the classes, by their numbers: text, integers, real numbers or truth values; of a categorical model, or of
+        a Bernoulli one with one output. They are saved with the model; None: there are none.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1], likelihood="bernoulli")
+        >>> model.class_labels = ["no", "yes"]
+        >>> model.class_labels
+        array(['no', 'yes'], dtype='<U3')
+        """
+        return labels.read_labels(self._handle, self._class_count)
+
+    @class_labels.setter
+    def class_labels(self, class_labels: Any) -> None:
+        labels.write_labels(self._handle, self._class_count, class_labels)
+
+    @property
+    def _class_count(self) -> int:
+        if self.likelihood == "categorical":
+            return self.outputs
+        return 2 if (self.likelihood, self.outputs) == ("bernoulli", 1) else 0
 
     @property
     def noise_covariance(self) -> np.ndarray:

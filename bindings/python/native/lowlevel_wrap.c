@@ -2980,49 +2980,51 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_bdl_activation swig_types[0]
-#define SWIGTYPE_p_bdl_communicator swig_types[1]
-#define SWIGTYPE_p_bdl_dataset swig_types[2]
-#define SWIGTYPE_p_bdl_draw_kind swig_types[3]
-#define SWIGTYPE_p_bdl_dtype swig_types[4]
-#define SWIGTYPE_p_bdl_family swig_types[5]
-#define SWIGTYPE_p_bdl_initialization swig_types[6]
-#define SWIGTYPE_p_bdl_likelihood swig_types[7]
-#define SWIGTYPE_p_bdl_matrix swig_types[8]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[9]
-#define SWIGTYPE_p_bdl_model swig_types[10]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[11]
-#define SWIGTYPE_p_bdl_ood_report swig_types[12]
-#define SWIGTYPE_p_bdl_optimizer swig_types[13]
-#define SWIGTYPE_p_bdl_option_type swig_types[14]
-#define SWIGTYPE_p_bdl_posterior swig_types[15]
-#define SWIGTYPE_p_bdl_predict_method swig_types[16]
-#define SWIGTYPE_p_bdl_predictor swig_types[17]
-#define SWIGTYPE_p_bdl_scale swig_types[18]
-#define SWIGTYPE_p_bdl_score swig_types[19]
-#define SWIGTYPE_p_bdl_search swig_types[20]
-#define SWIGTYPE_p_bdl_status swig_types[21]
-#define SWIGTYPE_p_char swig_types[22]
-#define SWIGTYPE_p_double swig_types[23]
-#define SWIGTYPE_p_f_p_void__void swig_types[24]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[25]
-#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[26]
-#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[27]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[28]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[29]
-#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[30]
-#define SWIGTYPE_p_int32_t swig_types[31]
-#define SWIGTYPE_p_int64_t swig_types[32]
-#define SWIGTYPE_p_p_bdl_communicator swig_types[33]
-#define SWIGTYPE_p_p_bdl_dataset swig_types[34]
-#define SWIGTYPE_p_p_bdl_model swig_types[35]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[36]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[37]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[38]
-#define SWIGTYPE_p_p_bdl_search swig_types[39]
-#define SWIGTYPE_p_p_char swig_types[40]
-#define SWIGTYPE_p_uint64_t swig_types[41]
-static swig_type_info *swig_types[43];
-static swig_module_info swig_module = {swig_types, 42, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_class_type swig_types[1]
+#define SWIGTYPE_p_bdl_communicator swig_types[2]
+#define SWIGTYPE_p_bdl_dataset swig_types[3]
+#define SWIGTYPE_p_bdl_draw_kind swig_types[4]
+#define SWIGTYPE_p_bdl_dtype swig_types[5]
+#define SWIGTYPE_p_bdl_family swig_types[6]
+#define SWIGTYPE_p_bdl_initialization swig_types[7]
+#define SWIGTYPE_p_bdl_likelihood swig_types[8]
+#define SWIGTYPE_p_bdl_matrix swig_types[9]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[10]
+#define SWIGTYPE_p_bdl_model swig_types[11]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[12]
+#define SWIGTYPE_p_bdl_named swig_types[13]
+#define SWIGTYPE_p_bdl_ood_report swig_types[14]
+#define SWIGTYPE_p_bdl_optimizer swig_types[15]
+#define SWIGTYPE_p_bdl_option_type swig_types[16]
+#define SWIGTYPE_p_bdl_posterior swig_types[17]
+#define SWIGTYPE_p_bdl_predict_method swig_types[18]
+#define SWIGTYPE_p_bdl_predictor swig_types[19]
+#define SWIGTYPE_p_bdl_scale swig_types[20]
+#define SWIGTYPE_p_bdl_score swig_types[21]
+#define SWIGTYPE_p_bdl_search swig_types[22]
+#define SWIGTYPE_p_bdl_status swig_types[23]
+#define SWIGTYPE_p_char swig_types[24]
+#define SWIGTYPE_p_double swig_types[25]
+#define SWIGTYPE_p_f_p_void__void swig_types[26]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[27]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[29]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[30]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[31]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[32]
+#define SWIGTYPE_p_int32_t swig_types[33]
+#define SWIGTYPE_p_int64_t swig_types[34]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[35]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[36]
+#define SWIGTYPE_p_p_bdl_model swig_types[37]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[38]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[39]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[40]
+#define SWIGTYPE_p_p_bdl_search swig_types[41]
+#define SWIGTYPE_p_p_char swig_types[42]
+#define SWIGTYPE_p_uint64_t swig_types[43]
+static swig_type_info *swig_types[45];
+static swig_module_info swig_module = {swig_types, 44, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -4495,6 +4497,211 @@ fail:
   }
   {
     view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_name", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
+    arg4 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  char const *value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = (char **)&value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_class_type arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_class_type", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_class_type)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_class_type((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -16370,6 +16577,31 @@ static PyMethodDef SwigMethods[] = {
 		":type classes: bdl_matrix_out\n"
 		":param classes: receives 1 x bdl_model_class_count(): their numbers, ascending\n"
 		""},
+	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
+		"Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what\n"
+		"its columns and classes are; the library computes nothing with them. The estimators of the other languages\n"
+		"set and use them. Since 0.3.\n"
+		":type model: bdl_model\n"
+		":param model: a model\n"
+		":type what: int\n"
+		":param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS\n"
+		":type index: int64_t\n"
+		":param index: of the column or class, from 0; of classes, the number that y has for it\n"
+		":type name: string\n"
+		":param name:  UTF-8, up to 65535 bytes; \"\": none\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
+		""},
+	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
+		"Reads a name. Since 0.3.\n"
+		":type name: string\n"
+		":param name: receives it, \"\" if there is none; it belongs to the model, and lives until a name is set\n"
+		""},
+	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
+		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
+		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
+		""},
+	 { "bdl_model_class_type", _wrap_bdl_model_class_type, METH_O, " The bdl_class_type of a model; 0 for NULL. Since 0.3."},
 	 { "bdl_model_set_noise_precision", _wrap_bdl_model_set_noise_precision, METH_VARARGS, "\n"
 		"Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all\n"
 		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
@@ -18091,6 +18323,7 @@ static PyMethodDef SwigMethods[] = {
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_bdl_activation = {"_p_bdl_activation", "bdl_activation *|enum bdl_activation *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_class_type = {"_p_bdl_class_type", "bdl_class_type *|enum bdl_class_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_communicator = {"_p_bdl_communicator", "bdl_communicator *|struct bdl_communicator *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dataset = {"_p_bdl_dataset", "bdl_dataset *|struct bdl_dataset *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_draw_kind = {"_p_bdl_draw_kind", "bdl_draw_kind *|enum bdl_draw_kind *", 0, 0, (void*)0, 0};
@@ -18102,6 +18335,7 @@ static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|str
 static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_named = {"_p_bdl_named", "bdl_named *|enum bdl_named *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_ood_report = {"_p_bdl_ood_report", "bdl_ood_report *|struct bdl_ood_report *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
@@ -18135,6 +18369,7 @@ static swig_type_info _swigt__p_uint64_t = {"_p_uint64_t", "uint64_t *", 0, 0, (
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_activation,
+  &_swigt__p_bdl_class_type,
   &_swigt__p_bdl_communicator,
   &_swigt__p_bdl_dataset,
   &_swigt__p_bdl_draw_kind,
@@ -18146,6 +18381,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
   &_swigt__p_bdl_model_callbacks,
+  &_swigt__p_bdl_named,
   &_swigt__p_bdl_ood_report,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
@@ -18179,6 +18415,7 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_bdl_activation[] = {  {&_swigt__p_bdl_activation, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_class_type[] = {  {&_swigt__p_bdl_class_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_communicator[] = {  {&_swigt__p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dataset[] = {  {&_swigt__p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_draw_kind[] = {  {&_swigt__p_bdl_draw_kind, 0, 0, 0},{0, 0, 0, 0}};
@@ -18190,6 +18427,7 @@ static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 
 static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_named[] = {  {&_swigt__p_bdl_named, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_ood_report[] = {  {&_swigt__p_bdl_ood_report, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
@@ -18223,6 +18461,7 @@ static swig_cast_info _swigc__p_uint64_t[] = {  {&_swigt__p_uint64_t, 0, 0, 0},{
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_activation,
+  _swigc__p_bdl_class_type,
   _swigc__p_bdl_communicator,
   _swigc__p_bdl_dataset,
   _swigc__p_bdl_draw_kind,
@@ -18234,6 +18473,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
   _swigc__p_bdl_model_callbacks,
+  _swigc__p_bdl_named,
   _swigc__p_bdl_ood_report,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
@@ -18777,6 +19017,14 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
   SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
   SWIG_Python_SetConstant(d, "BDL_STUDENT_T",SWIG_From_int((int)(BDL_STUDENT_T)));
+  SWIG_Python_SetConstant(d, "BDL_INPUT",SWIG_From_int((int)(BDL_INPUT)));
+  SWIG_Python_SetConstant(d, "BDL_TARGET",SWIG_From_int((int)(BDL_TARGET)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS",SWIG_From_int((int)(BDL_CLASS)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS_TEXT",SWIG_From_int((int)(BDL_CLASS_TEXT)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS_ORDERED",SWIG_From_int((int)(BDL_CLASS_ORDERED)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS_INTEGER",SWIG_From_int((int)(BDL_CLASS_INTEGER)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS_REAL",SWIG_From_int((int)(BDL_CLASS_REAL)));
+  SWIG_Python_SetConstant(d, "BDL_CLASS_BOOLEAN",SWIG_From_int((int)(BDL_CLASS_BOOLEAN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
   SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));

@@ -163,6 +163,24 @@ BDL_CALLS(bdl_model_set_classes) {
             With{m.handle, s.bytes.below(3) ? s.in(1, 2, Kind::label, m.shape.outputs) : bdl_none()});
 }
 
+BDL_CALLS(bdl_model_set_name) {
+  static constexpr const char* names[] = {"", "a", "b\\n\n", "\xc3\xa9", "\xff", "\xed\xa0\x80"};
+  const char* const name = s.faulty() ? nullptr : s.bytes.one_of(names);
+  s.changes(bdl_model_set_name, With{any(s).handle, s.choice<bdl_named>(3), s.index(3), name});
+}
+
+BDL_CALLS(bdl_model_get_name) {
+  s.reads(bdl_model_get_name, With{any(s).handle, s.choice<bdl_named>(3), s.index(3), s.text()});
+}
+
+BDL_CALLS(bdl_model_set_class_type) {
+  s.changes(bdl_model_set_class_type, With{any(s).handle, s.choice<bdl_class_type>(5)});
+}
+
+BDL_CALLS(bdl_model_class_type) {
+  s.asks(bdl_model_class_type, With{any(s).handle});
+}
+
 BDL_CALLS(bdl_model_class_count) {
   s.asks(bdl_model_class_count, With{any(s).handle});
 }

@@ -10,8 +10,8 @@ raw(owner::Owner, ::Type{H}) where {H} = handle(owner)::H
     save(path, model, posterior)
 
 Writes a checkpoint, a safetensors file; an optimizer's has its model and posterior too. A failure leaves an older file
-intact. Functions of a model of your own cannot be saved. An estimator is saved as its optimizer; `serialize` keeps its
-classes and settings as well.
+intact. Functions of a model of your own cannot be saved. An estimator is saved as its optimizer, with the labels of its classes
+([`class_labels`](@ref)); `serialize` keeps its settings as well.
 
 # Examples
 ```julia

@@ -193,4 +193,8 @@ dof(m) == length(m.posterior)  # true
 """
 dof(m::BayesianNetwork) = length(m.posterior)
 
-save(path::AbstractString, m::BayesianNetwork) = save(path, fitted(m))
+function save(path::AbstractString, m::BayesianNetwork)
+    optimizer = fitted(m)
+    m.classes === nothing || label_type(m.classes) === nothing || set_names!(optimizer.model; classes = m.classes)
+    return save(path, optimizer)
+end

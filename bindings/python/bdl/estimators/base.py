@@ -99,8 +99,8 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
     # Files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a checkpoint with everything learned, which every language of the library reads. Only pickles have
-        class labels and names of features, too."""
+        """Writes a checkpoint with everything learned, which every language of the library reads: also class labels that are
+        text, numbers or truth values, and names of features."""
         check_is_fitted(self, "optimizer_")
         checkpoint.save(path, optimizer=self.optimizer_)
 
@@ -115,6 +115,9 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         estimator = cls(**cls._parameters_of(optimizer))
         estimator.optimizer_, estimator.history_ = optimizer, {}
         estimator.n_features_in_ = optimizer.model.inputs
+        names = optimizer.model.input_names
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
         estimator._loaded()
         estimator._has_trained()
         return estimator

@@ -77,4 +77,5 @@ class PredictsClasses:
         return self.classes_[draws[:, 0].astype(np.intp)]
 
     def _labels_loaded(self) -> None:
-        self.classes_ = np.arange(max(self.model_.outputs, 2))
+        labels = self.model_.class_labels
+        self.classes_ = np.arange(max(self.model_.outputs, 2)) if labels is None else labels

@@ -53,6 +53,12 @@ def targets_of(y: Any) -> int:
     return y.targets if isinstance(y, Dataset) else y.shape[1]
 
 
+def names_of(y: Any) -> list[str] | None:
+    """What the columns of a table or a series are called, where all of them are by text."""
+    names = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
+    return names if names and all(isinstance(name, str) and name for name in names) else None
+
+
 def seed_of(random_state: Any) -> int:
     """Integers are seeds as they are; None and generators draw one.
 

@@ -215,7 +215,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     def _loaded(self) -> None:
         self._y_is_vector = self.model_.outputs == 1
         if _is_classifier(self):
-            self.classes_ = np.arange(max(self.model_.outputs, 2))
+            self._labels_loaded()
 
 
 def _d2_poisson(y: Any, mean: np.ndarray) -> float:

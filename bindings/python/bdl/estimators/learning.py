@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
+from .. import labels
 from ..dataset import Dataset
 from ..errors import DivergedError
 from ..model import Model
@@ -59,10 +60,12 @@ class Learns:
         return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
     def _fit(self, X: Any, y: Any, goes_on: bool) -> Any:
+        names = construction.names_of(y)
         x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
         targets = self._encode(y, known=goes_on)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
+            self._name_columns(names)
         else:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         self._train(x, targets)
@@ -81,11 +84,12 @@ class Learns:
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
-        goes_on = self._is_fitted()
+        goes_on, names = self._is_fitted(), construction.names_of(y)
         x, y = arrays_of(self, X if isinstance(X, Dataset) else self._rows(X, known=goes_on), y, not goes_on, "partial_fit")
         targets = self._encode(y, known=goes_on, classes=classes)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
+            self._name_columns(names)
         else:
             method = self._method_to_go_on(x, stepwise=True)
             if method != self.optimizer_.method:
@@ -104,6 +108,16 @@ class Learns:
         optimizer.start_noise(targets)
         self.optimizer_ = optimizer
         self.history_ = {}
+
+    def _name_columns(self, targets: list[str] | None) -> None:
+        """The model has names of features and targets, and labels of classes where checkpoints have room for them."""
+        model, features = self.optimizer_.model, getattr(self, "feature_names_in_", None)
+        if features is not None:
+            model.input_names = features
+        if targets is not None and len(targets) == model.targets:
+            model.target_names = targets
+        if hasattr(self, "classes_") and labels.type_of(self.classes_) is not None:
+            model.class_labels = self.classes_
 
     def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
         model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))

@@ -43,15 +43,15 @@ def classes_of(y: np.ndarray) -> np.ndarray:
 
 
 def numbers_of_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Positions of the labels among the classes, a column of int32.
+    """Positions of the labels among the classes, a column of int32. Classes from other languages may be in any order.
 
     >>> numbers_of_labels(np.array([7, 3, 7]), np.array([3, 7]))[:, 0]
     array([1, 0, 1], dtype=int32)
     """
-    numbers = np.empty((len(y), 1), dtype=np.int32)
+    numbers, order = np.empty((len(y), 1), dtype=np.int32), np.argsort(classes)
     for first in range(0, len(y), _CHUNK):
         part = y[first : first + _CHUNK]
-        found = np.minimum(np.searchsorted(classes, part), len(classes) - 1)
+        found = order[np.minimum(np.searchsorted(classes, part, sorter=order), len(classes) - 1)]
         unknown = classes[found] != part
         if np.any(unknown):
             raise ValueError(f"y contains the label {part[unknown][0]!r}, expected one of the classes {classes}")

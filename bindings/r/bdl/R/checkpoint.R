@@ -4,7 +4,9 @@ save_checkpoint <- bdl_save
 load_checkpoint <- bdl_load
 checkpoint_parts <- bdl_checkpoint_parts
 
+# A fit is saved as its optimizer, with which its model and posterior come.
 bdl_save <- function(path, model = NULL, posterior = NULL, optimizer = NULL) {
+  if (inherits(model, "bdl")) return(bdl_save(path, optimizer = bdl_handles(model)$optimizer))
   save_checkpoint(file_name(path), model, posterior, optimizer)
   invisible(path)
 }

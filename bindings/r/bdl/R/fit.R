@@ -20,6 +20,7 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
   diagnosis <- bdl_optimizer_diagnose(optimizer)
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   model <- learner$model
+  name_model(model, x, response)
   rows <- if (is_dataset(x)) bdl_dataset_rows(x)
   if (is_dataset(x)) {  # a row of it says what there is
     first <- bdl_read_rows(x, 1)

@@ -1167,49 +1167,51 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_bdl_activation swig_types[0]
-#define SWIGTYPE_p_bdl_communicator swig_types[1]
-#define SWIGTYPE_p_bdl_dataset swig_types[2]
-#define SWIGTYPE_p_bdl_draw_kind swig_types[3]
-#define SWIGTYPE_p_bdl_dtype swig_types[4]
-#define SWIGTYPE_p_bdl_family swig_types[5]
-#define SWIGTYPE_p_bdl_initialization swig_types[6]
-#define SWIGTYPE_p_bdl_likelihood swig_types[7]
-#define SWIGTYPE_p_bdl_matrix swig_types[8]
-#define SWIGTYPE_p_bdl_matrix_out swig_types[9]
-#define SWIGTYPE_p_bdl_model swig_types[10]
-#define SWIGTYPE_p_bdl_model_callbacks swig_types[11]
-#define SWIGTYPE_p_bdl_ood_report swig_types[12]
-#define SWIGTYPE_p_bdl_optimizer swig_types[13]
-#define SWIGTYPE_p_bdl_option_type swig_types[14]
-#define SWIGTYPE_p_bdl_posterior swig_types[15]
-#define SWIGTYPE_p_bdl_predict_method swig_types[16]
-#define SWIGTYPE_p_bdl_predictor swig_types[17]
-#define SWIGTYPE_p_bdl_scale swig_types[18]
-#define SWIGTYPE_p_bdl_score swig_types[19]
-#define SWIGTYPE_p_bdl_search swig_types[20]
-#define SWIGTYPE_p_bdl_status swig_types[21]
-#define SWIGTYPE_p_char swig_types[22]
-#define SWIGTYPE_p_f_p_void__void swig_types[23]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[24]
-#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[25]
-#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[26]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[27]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[28]
-#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[29]
-#define SWIGTYPE_p_int32_t swig_types[30]
-#define SWIGTYPE_p_int64_t swig_types[31]
-#define SWIGTYPE_p_p_bdl_communicator swig_types[32]
-#define SWIGTYPE_p_p_bdl_dataset swig_types[33]
-#define SWIGTYPE_p_p_bdl_model swig_types[34]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[35]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[36]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[37]
-#define SWIGTYPE_p_p_bdl_search swig_types[38]
-#define SWIGTYPE_p_p_char swig_types[39]
-#define SWIGTYPE_p_uint64_t swig_types[40]
-#define SWIGTYPE_p_void swig_types[41]
-static swig_type_info *swig_types[43];
-static swig_module_info swig_module = {swig_types, 42, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_class_type swig_types[1]
+#define SWIGTYPE_p_bdl_communicator swig_types[2]
+#define SWIGTYPE_p_bdl_dataset swig_types[3]
+#define SWIGTYPE_p_bdl_draw_kind swig_types[4]
+#define SWIGTYPE_p_bdl_dtype swig_types[5]
+#define SWIGTYPE_p_bdl_family swig_types[6]
+#define SWIGTYPE_p_bdl_initialization swig_types[7]
+#define SWIGTYPE_p_bdl_likelihood swig_types[8]
+#define SWIGTYPE_p_bdl_matrix swig_types[9]
+#define SWIGTYPE_p_bdl_matrix_out swig_types[10]
+#define SWIGTYPE_p_bdl_model swig_types[11]
+#define SWIGTYPE_p_bdl_model_callbacks swig_types[12]
+#define SWIGTYPE_p_bdl_named swig_types[13]
+#define SWIGTYPE_p_bdl_ood_report swig_types[14]
+#define SWIGTYPE_p_bdl_optimizer swig_types[15]
+#define SWIGTYPE_p_bdl_option_type swig_types[16]
+#define SWIGTYPE_p_bdl_posterior swig_types[17]
+#define SWIGTYPE_p_bdl_predict_method swig_types[18]
+#define SWIGTYPE_p_bdl_predictor swig_types[19]
+#define SWIGTYPE_p_bdl_scale swig_types[20]
+#define SWIGTYPE_p_bdl_score swig_types[21]
+#define SWIGTYPE_p_bdl_search swig_types[22]
+#define SWIGTYPE_p_bdl_status swig_types[23]
+#define SWIGTYPE_p_char swig_types[24]
+#define SWIGTYPE_p_f_p_void__void swig_types[25]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[26]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[27]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[29]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[30]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[31]
+#define SWIGTYPE_p_int32_t swig_types[32]
+#define SWIGTYPE_p_int64_t swig_types[33]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[34]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[35]
+#define SWIGTYPE_p_p_bdl_model swig_types[36]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[37]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[38]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[39]
+#define SWIGTYPE_p_p_bdl_search swig_types[40]
+#define SWIGTYPE_p_p_char swig_types[41]
+#define SWIGTYPE_p_uint64_t swig_types[42]
+#define SWIGTYPE_p_void swig_types[43]
+static swig_type_info *swig_types[45];
+static swig_module_info swig_module = {swig_types, 44, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2683,6 +2685,216 @@ R_swig_bdl_model_get_classes ( SEXP model, SEXP classes, SEXP s_swig_copy)
   r_ans = R_OutputValues;
   {
     r_ans = bdlr_output(r_ans, 1, "classes", array2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_name ( SEXP model, SEXP what, SEXP index, SEXP name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_name", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_name", "_request_stop"), "bdl_model_set_name", "model");
+  }
+  ecode2 = SWIG_AsVal_int(what, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_name" "', argument " "2"" of type '" "bdl_named""'");
+  }
+  arg2 = (bdl_named)(val2);
+  {
+    arg3 = (int64_t)bdlr_int64(index, "bdl_model_set_name", "index");
+  }
+  {
+    arg4 = (char *)bdlr_string(name, "bdl_model_set_name", "name");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_name ( SEXP model, SEXP what, SEXP index, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  char const *output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = (char **)&output4;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_name", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_name", "model");
+  }
+  ecode2 = SWIG_AsVal_int(what, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_get_name" "', argument " "2"" of type '" "bdl_named""'");
+  }
+  arg2 = (bdl_named)(val2);
+  {
+    arg3 = (int64_t)bdlr_int64(index, "bdl_model_get_name", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_class_type ( SEXP model, SEXP type, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_class_type arg2 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_class_type", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_class_type", "_request_stop"), "bdl_model_set_class_type", "model");
+  }
+  ecode2 = SWIG_AsVal_int(type, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_class_type" "', argument " "2"" of type '" "bdl_class_type""'");
+  }
+  arg2 = (bdl_class_type)(val2);
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_class_type ( SEXP model, SEXP s_swig_copy)
+{
+  int32_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_class_type", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_class_type", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_class_type((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarInteger(result);
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -13315,6 +13527,7 @@ R_swig_bdl_build_info ( )
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_bdl_activation = {"_p_bdl_activation", "bdl_activation *|enum bdl_activation *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_class_type = {"_p_bdl_class_type", "bdl_class_type *|enum bdl_class_type *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_communicator = {"_p_bdl_communicator", "bdl_communicator *|struct bdl_communicator *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_dataset = {"_p_bdl_dataset", "bdl_dataset *|struct bdl_dataset *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_draw_kind = {"_p_bdl_draw_kind", "bdl_draw_kind *|enum bdl_draw_kind *", 0, 0, (void*)0, 0};
@@ -13326,6 +13539,7 @@ static swig_type_info _swigt__p_bdl_matrix = {"_p_bdl_matrix", "bdl_matrix *|str
 static swig_type_info _swigt__p_bdl_matrix_out = {"_p_bdl_matrix_out", "bdl_matrix_out *|struct bdl_matrix_out *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model = {"_p_bdl_model", "bdl_model *|struct bdl_model *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_model_callbacks = {"_p_bdl_model_callbacks", "bdl_model_callbacks *|struct bdl_model_callbacks *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_named = {"_p_bdl_named", "bdl_named *|enum bdl_named *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_ood_report = {"_p_bdl_ood_report", "bdl_ood_report *|struct bdl_ood_report *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_optimizer = {"_p_bdl_optimizer", "bdl_optimizer *|struct bdl_optimizer *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_option_type *|enum bdl_option_type *", 0, 0, (void*)0, 0};
@@ -13359,6 +13573,7 @@ static swig_type_info _swigt__p_void = {"_p_void", "void *", 0, 0, (void*)0, 0};
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_activation,
+  &_swigt__p_bdl_class_type,
   &_swigt__p_bdl_communicator,
   &_swigt__p_bdl_dataset,
   &_swigt__p_bdl_draw_kind,
@@ -13370,6 +13585,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_matrix_out,
   &_swigt__p_bdl_model,
   &_swigt__p_bdl_model_callbacks,
+  &_swigt__p_bdl_named,
   &_swigt__p_bdl_ood_report,
   &_swigt__p_bdl_optimizer,
   &_swigt__p_bdl_option_type,
@@ -13403,6 +13619,7 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_bdl_activation[] = {  {&_swigt__p_bdl_activation, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_class_type[] = {  {&_swigt__p_bdl_class_type, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_communicator[] = {  {&_swigt__p_bdl_communicator, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_dataset[] = {  {&_swigt__p_bdl_dataset, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_draw_kind[] = {  {&_swigt__p_bdl_draw_kind, 0, 0, 0},{0, 0, 0, 0}};
@@ -13414,6 +13631,7 @@ static swig_cast_info _swigc__p_bdl_matrix[] = {  {&_swigt__p_bdl_matrix, 0, 0, 
 static swig_cast_info _swigc__p_bdl_matrix_out[] = {  {&_swigt__p_bdl_matrix_out, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model[] = {  {&_swigt__p_bdl_model, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_model_callbacks[] = {  {&_swigt__p_bdl_model_callbacks, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_named[] = {  {&_swigt__p_bdl_named, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_ood_report[] = {  {&_swigt__p_bdl_ood_report, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_optimizer[] = {  {&_swigt__p_bdl_optimizer, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_type, 0, 0, 0},{0, 0, 0, 0}};
@@ -13447,6 +13665,7 @@ static swig_cast_info _swigc__p_void[] = {  {&_swigt__p_void, 0, 0, 0},{0, 0, 0,
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_activation,
+  _swigc__p_bdl_class_type,
   _swigc__p_bdl_communicator,
   _swigc__p_bdl_dataset,
   _swigc__p_bdl_draw_kind,
@@ -13458,6 +13677,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_matrix_out,
   _swigc__p_bdl_model,
   _swigc__p_bdl_model_callbacks,
+  _swigc__p_bdl_named,
   _swigc__p_bdl_ood_report,
   _swigc__p_bdl_optimizer,
   _swigc__p_bdl_option_type,
@@ -13796,6 +14016,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_posterior_create_full", (DL_FUNC) &R_swig_bdl_posterior_create_full, 3},
+   {"R_swig_bdl_model_get_name", (DL_FUNC) &R_swig_bdl_model_get_name, 4},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
@@ -13838,6 +14059,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_create_kronecker", (DL_FUNC) &R_swig_bdl_posterior_create_kronecker, 2},
    {"R_swig_bdl_method_prediction", (DL_FUNC) &R_swig_bdl_method_prediction, 3},
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
+   {"R_swig_bdl_model_set_name", (DL_FUNC) &R_swig_bdl_model_set_name, 5},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
    {"R_swig_bdl_dataset_target_range", (DL_FUNC) &R_swig_bdl_dataset_target_range, 4},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
@@ -13866,9 +14088,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_create_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank_moment, 4},
    {"R_swig_bdl_predict", (DL_FUNC) &R_swig_bdl_predict, 10},
    {"R_swig_bdl_preset_name", (DL_FUNC) &R_swig_bdl_preset_name, 1},
-   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
    {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
    {"R_swig_bdl_posterior_get_tensor", (DL_FUNC) &R_swig_bdl_posterior_get_tensor, 4},
+   {"R_swig_bdl_predictor_moments", (DL_FUNC) &R_swig_bdl_predictor_moments, 6},
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
    {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
    {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
@@ -13931,11 +14153,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predictor_output_distribution", (DL_FUNC) &R_swig_bdl_predictor_output_distribution, 5},
    {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
-   {"R_swig_bdl_predictor_create_ensemble", (DL_FUNC) &R_swig_bdl_predictor_create_ensemble, 5},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
+   {"R_swig_bdl_predictor_create_ensemble", (DL_FUNC) &R_swig_bdl_predictor_create_ensemble, 5},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
    {"R_swig_bdl_search_set_workers", (DL_FUNC) &R_swig_bdl_search_set_workers, 3},
    {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
+   {"R_swig_bdl_model_class_type", (DL_FUNC) &R_swig_bdl_model_class_type, 2},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
@@ -13946,6 +14169,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_step_rows", (DL_FUNC) &R_swig_bdl_optimizer_step_rows, 3},
    {"R_swig_bdl_metric_auroc_correct", (DL_FUNC) &R_swig_bdl_metric_auroc_correct, 4},
    {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
+   {"R_swig_bdl_model_set_class_type", (DL_FUNC) &R_swig_bdl_model_set_class_type, 3},
    {"R_swig_bdl_dataset_rows", (DL_FUNC) &R_swig_bdl_dataset_rows, 2},
    {NULL, NULL, 0}
 };
