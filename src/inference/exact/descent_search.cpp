@@ -26,10 +26,6 @@ DescentSearch::DescentSearch(Coordinates& coordinates, const Posterior<double>& 
   std::fill_n(z_.data(), 3 * z_.size(), 0.0);
 }
 
-Index DescentSearch::bytes(Index coordinates, Index pairs) {
-  return bytes_to_reserve<Points>(coordinates) + minimization_bytes(coordinates, pairs);
-}
-
 /// One descent after the other, each in the chart of where the last one ended.
 SearchEnd DescentSearch::run() {
   Values values = Values::computed;

@@ -19,8 +19,8 @@ class DescentSearch {
     center();
     return scale_;
   }
-  /// Of one, beside its coordinates, with what libLBFGS is known to take.
-  static Index bytes(Index coordinates, Index pairs = usual_pairs);
+  /// Of one, beside its coordinates and what libLBFGS takes.
+  static Index bytes(Index coordinates) { return bytes_to_reserve<Points>(coordinates); }
   /// Pairs of steps and gradient differences that L-BFGS keeps: fewer of so many coordinates that each pair is
   /// as large as the posterior itself.
   static Index pairs_for(Index coordinates) {

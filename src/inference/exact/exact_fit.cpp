@@ -11,6 +11,7 @@
 #include "inference/exact/noise_root.hpp"
 #include "inference/methods/rule.hpp"
 #include "inference/undo.hpp"
+#include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 
@@ -223,8 +224,14 @@ Index descent_bytes(const Posterior<double>& q) {
   if (!q.takes_matrix())
     return LowRankCoordinates::bytes(dimension, q.rank()) +
            DescentSearch::bytes(dimension * (q.rank() + 2));
+  return FullCoordinates::bytes(q) + DescentSearch::bytes(FullCoordinates::count(q));
+}
+
+Index minimization_bytes(const Posterior<double>& q) {
+  if (!q.takes_matrix())
+    return minimization_bytes(q.dimension() * (q.rank() + 2), DescentSearch::usual_pairs);
   const Index count = FullCoordinates::count(q);
-  return FullCoordinates::bytes(q) + DescentSearch::bytes(count, DescentSearch::pairs_for(count));
+  return minimization_bytes(count, DescentSearch::pairs_for(count));
 }
 
 template <class T>
@@ -237,7 +244,7 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
   return course + beliefs + bytes_in_double(optimizer.prior()) +
          ExactElbo::bytes(*optimizer.model(), *q, shares, use) +
-         std::max(FixedPoint::bytes(*q, step), descent_bytes(*q));
+         std::max(FixedPoint::bytes(*q, step), descent_bytes(*q)) + minimization_bytes(*q);
 }
 
 #define BDL_INSTANTIATE(T)                                                        \

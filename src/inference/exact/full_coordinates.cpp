@@ -1,6 +1,7 @@
 #include "inference/exact/full_coordinates.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "linalg/blas/blas.hpp"
@@ -66,12 +67,10 @@ void FullCoordinates::place(ConstSpan<double> z, double scale) {
   const auto w = square(memory_.w), first = square(memory_.first), second = square(memory_.second);
   std::fill_n(w.data, w.size(), 0.0);
   const double* from = z.data() + dimension_;
-  bool positive = true;
   for_each_lower([&](Index i, Index j) {
-    w(i, j) = (i == j ? 1 : 0) + scale * *from++;
-    positive = positive && (i != j || w(i, j) > 0);
+    const double value = scale * *from++;
+    w(i, j) = i == j ? std::exp(value) : value;
   });
-  if (!positive) fail(Status::ERROR_DIVERGED, "the posterior's covariance is not positive definite");
   for (Index j = 0; j < dimension_; ++j)
     for (Index i = 0; i < dimension_; ++i) first(i, j) = memory_.root.data()[j + i * dimension_];
   solve_lower_left(Op::transpose, w, first);
@@ -94,7 +93,7 @@ void FullCoordinates::place(ConstSpan<double> z, double scale) {
 }
 
 /// With S = L^-T and G = H + Lambda_0, the derivative by e is S^T m, that by W the lower triangle of
-/// W S^T G S - diag(1 / W_ii).
+/// W S^T G S - diag(1 / W_ii), and dW_ii = W_ii dE_ii.
 ExactElbo::Value FullCoordinates::differentiate(std::span<double> gradient) {
   const auto w = square(memory_.w), spread = square(memory_.spread), first = square(memory_.first),
              second = square(memory_.second);
@@ -106,7 +105,7 @@ ExactElbo::Value FullCoordinates::differentiate(std::span<double> gradient) {
   gemm(Op::transpose, Op::none, 1.0, spread, first, 0.0, second);
   gemm(Op::none, Op::none, 1.0, w, second, 0.0, first);
   double* to = gradient.data() + dimension_;
-  for_each_lower([&](Index i, Index j) { *to++ = first(i, j) - (i == j ? 1 / w(i, i) : 0); });
+  for_each_lower([&](Index i, Index j) { *to++ = i == j ? w(i, i) * first(i, i) - 1 : first(i, j); });
   return value;
 }
 
